@@ -1,0 +1,3 @@
+module github.com/wkwfs/wkwfs
+
+go 1.26.5

@@ -1,0 +1,67 @@
+// Package vfs says what our files can do beyond [io/fs].
+//
+// It is the second narrow waist of the program. Stores below (a directory on
+// disk) and views above (a volume laid out as files) are both an [fs.FS] whose
+// files are also an [io.ReaderAt]; the abilities below are optional, each with a
+// fallback, in the manner of [fs.ReadDirFS]. Servers (FUSE, HTTP, copying)
+// use the functions here and know nothing of what is behind them.
+package vfs
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"io"
+	"io/fs"
+	"syscall"
+)
+
+// ContextReaderAt is a file whose reads can be given up.
+type ContextReaderAt interface {
+	// ReadAtContext is ReadAt that returns early with ctx.Err() when ctx is done.
+	ReadAtContext(ctx context.Context, p []byte, off int64) (int, error)
+}
+
+// ReadAt reads from f with the context if f can, else without.
+func ReadAt(ctx context.Context, f fs.File, p []byte, off int64) (int, error) {
+	switch f := f.(type) {
+	case ContextReaderAt:
+		return f.ReadAtContext(ctx, p, off)
+	case io.ReaderAt:
+		return f.ReadAt(p, off)
+	}
+	return 0, &fs.PathError{Op: "readat", Err: fs.ErrInvalid}
+}
+
+// Version names the content of a file: as long as the version is the same, so
+// are the bytes.
+type Version [16]byte
+
+// Uint64 folds the version into a number.
+func (v Version) Uint64() uint64 { return binary.LittleEndian.Uint64(v[:]) }
+
+// VersionedInfo is an fs.FileInfo that knows the version of the file's content.
+type VersionedInfo interface {
+	Version() Version
+}
+
+// VersionOf returns the version of the file that info describes: what info says
+// itself, else one made of the size and times and, where the operating system
+// gives them, the device, inode and change time.
+func VersionOf(info fs.FileInfo) Version {
+	if v, ok := info.(VersionedInfo); ok {
+		return v.Version()
+	}
+	var b [48]byte
+	le := binary.LittleEndian
+	le.PutUint64(b[0:], uint64(info.Size()))
+	le.PutUint64(b[8:], uint64(info.ModTime().UnixNano()))
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		le.PutUint64(b[16:], st.Dev)
+		le.PutUint64(b[24:], st.Ino)
+		le.PutUint64(b[32:], uint64(st.Ctim.Sec))
+		le.PutUint64(b[40:], uint64(st.Ctim.Nsec))
+	}
+	sum := sha256.Sum256(b[:])
+	return Version(sum[:16])
+}
