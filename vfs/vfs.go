@@ -52,7 +52,7 @@ func VersionOf(info fs.FileInfo) Version {
 	if v, ok := info.(VersionedInfo); ok {
 		return v.Version()
 	}
-	var b [48]byte
+	var b [56]byte
 	le := binary.LittleEndian
 	le.PutUint64(b[0:], uint64(info.Size()))
 	le.PutUint64(b[8:], uint64(info.ModTime().UnixNano()))
@@ -61,6 +61,7 @@ func VersionOf(info fs.FileInfo) Version {
 		le.PutUint64(b[24:], st.Ino)
 		le.PutUint64(b[32:], uint64(st.Ctim.Sec))
 		le.PutUint64(b[40:], uint64(st.Ctim.Nsec))
+		le.PutUint64(b[48:], uint64(st.Size)) // a view's own Size is not the stored file's
 	}
 	sum := sha256.Sum256(b[:])
 	return Version(sum[:16])
