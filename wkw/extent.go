@@ -1,0 +1,97 @@
+package wkw
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/pierrec/lz4/v4"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// extent is where a block is stored, in bytes of the file. It lies inside it.
+type extent struct{ begin, size int64 }
+
+// extent finds block b. Each offset comes out of the file and is believed only once
+// it was compared with the file's size, so that nothing can overflow after that.
+func (f *File) extent(ctx context.Context, b volume.Vec) (extent, error) {
+	if !b.In(f.grid.Blocks()) {
+		return extent{}, fmt.Errorf("%s: block %v: the cube has %v blocks", f.name, b, f.grid.Blocks())
+	}
+	if f.header.BlockType == Raw {
+		return f.rawExtent(b)
+	}
+	return f.tableExtent(ctx, b)
+}
+
+// rawExtent: block n is at dataOffset + n · block bytes. Both terms are below 2^63.
+func (f *File) rawExtent(b volume.Vec) (extent, error) {
+	size := uint64(f.grid.BlockBytes())
+	begin, fileSize := f.header.DataOffset+morton(b)*size, uint64(f.info.Size())
+	if begin > fileSize || fileSize-begin < size {
+		return extent{}, f.broken(fmt.Sprintf("block %v", b), int64(min(begin, math.MaxInt64)),
+			fmt.Sprintf("%d bytes", size), fmt.Sprintf("the end of the file at byte %d", fileSize))
+	}
+	return extent{int64(begin), int64(size)}, nil
+}
+
+// tableExtent: entry n of the jump table is the end of block n and the begin of
+// block n+1. Values are compared as they are stored, relative to base, so that none
+// can overflow.
+func (f *File) tableExtent(ctx context.Context, b volume.Vec) (extent, error) {
+	n, base := morton(b), f.header.entryBase()
+	before, end, err := f.tableEntries(ctx, b, n)
+	if err != nil {
+		return extent{}, err
+	}
+	first, last := f.header.DataOffset-base, uint64(max(f.info.Size()-int64(base), 0))
+	if n == 0 {
+		before = first // in version 1 entry −1 is dataOffset, in the draft it is the header
+	}
+	at := f.header.entryOffset(n)
+	entry := fmt.Sprintf("jump table entry of block %v", b)
+	switch {
+	case before < first || before > last:
+		return extent{}, f.broken(fmt.Sprintf("jump table entry before block %v", b), at-8,
+			fmt.Sprintf("%d to %d (end of file)", first, last), fmt.Sprint(before))
+	case end <= before:
+		return extent{}, f.broken(entry, at, fmt.Sprintf("more than %d", before), fmt.Sprint(end))
+	case end > last:
+		return extent{}, f.broken(entry, at, fmt.Sprintf("at most %d (end of file)", last), fmt.Sprint(end))
+	}
+	begin, size := int64(base+before), int64(end-before)
+	// Blocks that do not shrink are stored larger than they are, but not by more.
+	if bound := lz4.CompressBlockBound(f.grid.BlockBytes()); size > int64(bound) {
+		return extent{}, f.broken(fmt.Sprintf("block %v", b), begin,
+			fmt.Sprintf("at most %d compressed bytes", bound), fmt.Sprint(size))
+	}
+	return extent{begin, size}, nil
+}
+
+// tableEntries reads entries n−1 and n of the jump table. In both versions there
+// are 8 bytes of header in front of entry 0.
+func (f *File) tableEntries(ctx context.Context, b volume.Vec, n uint64) (before, end uint64, err error) {
+	var p [16]byte
+	at := f.header.entryOffset(n)
+	if at+8 > f.info.Size() {
+		return 0, 0, f.broken(fmt.Sprintf("jump table entry of block %v", b), at,
+			"8 bytes", fmt.Sprintf("the end of the file at byte %d", f.info.Size()))
+	}
+	if err := f.readBlock(ctx, b, p[:], at-8); err != nil {
+		return 0, 0, err
+	}
+	return binary.LittleEndian.Uint64(p[:8]), binary.LittleEndian.Uint64(p[8:]), nil
+}
+
+// entryOffset returns the offset of entry n of the jump table, in bytes.
+func (h Header) entryOffset(n uint64) int64 { return int64(h.size() + 8*n) }
+
+// entryBase returns what the entries of the jump table count from, in bytes.
+func (h Header) entryBase() uint64 {
+	if h.Draft {
+		return h.DataOffset
+	}
+	return 0
+}
