@@ -11,9 +11,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"syscall"
+	"time"
 )
 
 // ContextReaderAt is a file whose reads can be given up.
@@ -65,4 +68,41 @@ func VersionOf(info fs.FileInfo) Version {
 	}
 	sum := sha256.Sum256(b[:])
 	return Version(sum[:16])
+}
+
+// StoredInfo is an fs.FileInfo that knows how many bytes the file takes in the
+// store, which for decoded views is not their size.
+type StoredInfo interface {
+	Stored() int64
+}
+
+// StoredOf returns the bytes that the file takes in the store: what info says
+// itself, else what the operating system has allocated, else the size.
+func StoredOf(info fs.FileInfo) int64 {
+	if s, ok := info.(StoredInfo); ok {
+		return s.Stored()
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Blocks * 512
+	}
+	return info.Size()
+}
+
+// ErrChanged says that the file below has changed since it was opened, so that what
+// would be read now does not belong to what was read before.
+var ErrChanged = errors.New("changed while it was open")
+
+// Unchanged returns an error that is ErrChanged if the open file is no longer as
+// info described it. Its change time is not looked at: removing or replacing the
+// name of a file changes that and leaves the bytes alone.
+func Unchanged(f fs.File, info fs.FileInfo) error {
+	now, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if now.Size() == info.Size() && now.ModTime().Equal(info.ModTime()) {
+		return nil
+	}
+	return fmt.Errorf("%w: %d bytes of %v then, %d bytes of %v now", ErrChanged,
+		info.Size(), info.ModTime().Format(time.RFC3339Nano), now.Size(), now.ModTime().Format(time.RFC3339Nano))
 }

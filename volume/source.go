@@ -159,3 +159,11 @@ func ParseIndex(s string) (int, bool) {
 	}
 	return n, n <= 1<<40
 }
+
+// Omission is something in a source that is not shown, and why.
+type Omission struct{ Name, Reason string }
+
+// Omitter is a Dataset or a Layer that can tell what it does not show.
+type Omitter interface {
+	Omitted() []Omission
+}

@@ -1,0 +1,184 @@
+package view
+
+import (
+	"context"
+	"io"
+	"io/fs"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// Flat is a box of a source laid out as one array in Fortran order: byte
+// v·(x + X·(y + Y·z)) is the first of voxel x, y, z of the box, v the bytes of a
+// voxel. Where the box sticks out of the source, or a block was never written, the
+// bytes are zero. A Flat is immutable and safe for concurrent use.
+type Flat struct {
+	src    volume.Source
+	grid   volume.Grid
+	box    volume.Box // in voxels of the source
+	blocks volume.Vec // of the source, on each axis
+	voxel  int64      // bytes of a voxel, of a row of the box and of a plane
+	row    int64
+	plane  int64
+	size   int64
+}
+
+// NewFlat lays out the box, which is in voxels of the source and not empty. Its
+// bytes must be fewer than 2^63 (volume.Grid.Validate).
+func NewFlat(src volume.Source, box volume.Box) *Flat {
+	g := src.Grid()
+	f := &Flat{src: src, grid: g, box: box, blocks: g.Blocks(), voxel: int64(g.VoxelBytes())}
+	size := box.Size()
+	f.row = f.voxel * int64(size[0])
+	f.plane = f.row * int64(size[1])
+	f.size = f.plane * int64(size[2])
+	return f
+}
+
+// Size returns the bytes of the array.
+func (f *Flat) Size() int64 { return f.size }
+
+// ReadAtContext follows io.ReaderAt, and returns early when ctx is done. A read
+// succeeds whole or not at all: on an error other than io.EOF n is 0.
+func (f *Flat) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	switch {
+	case off < 0:
+		return 0, fs.ErrInvalid
+	case off >= f.size:
+		return 0, io.EOF
+	}
+	var eof error
+	if int64(len(p)) > f.size-off {
+		p, eof = p[:f.size-off], io.EOF
+	}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if err := f.newRequest(p, off).fill(ctx); err != nil {
+		return 0, err
+	}
+	return len(p), eof
+}
+
+// request is one range of bytes to be read.
+type request struct {
+	*Flat
+	p          []byte
+	begin, end int64      // p is [begin, end) of the array, not empty
+	bounds     volume.Box // holds every voxel of it, in voxels of the source
+}
+
+// newRequest finds the bounds: exact on z, on y if the range is in one plane and on x
+// if it is in one row.
+func (f *Flat) newRequest(p []byte, off int64) request {
+	begin, last := off, off+int64(len(p))-1
+	voxels := volume.Box{Max: f.box.Size()}
+	if voxels.Min[2], voxels.Max[2] = int(begin/f.plane), int(last/f.plane)+1; voxels.Size()[2] == 1 {
+		begin, last = begin%f.plane, last%f.plane
+		if voxels.Min[1], voxels.Max[1] = int(begin/f.row), int(last/f.row)+1; voxels.Size()[1] == 1 {
+			voxels.Min[0], voxels.Max[0] = int(begin%f.row/f.voxel), int(last%f.row/f.voxel)+1
+		}
+	}
+	bounds := volume.Box{Min: voxels.Min.Add(f.box.Min), Max: voxels.Max.Add(f.box.Min)}
+	return request{f, p, off, off + int64(len(p)), bounds}
+}
+
+// batch is how many neighbours on x one worker takes at once: enough that two workers
+// seldom write to the same cache line.
+const batch = 4
+
+// fill reads the whole request, block by block on all cores.
+func (r request) fill(ctx context.Context) error {
+	blocks := volume.Box{Min: r.bounds.Min.Div(r.grid.Block), Max: r.bounds.Max.CeilDiv(r.grid.Block)}
+	units := blocks.Size()
+	units[0] = (units[0] + batch - 1) / batch
+	return parallel(units[0]*units[1]*units[2], func(i int) error {
+		unit := volume.Vec{i % units[0] * batch, i / units[0] % units[1], i / units[0] / units[1]}
+		b := blocks.Min.Add(unit)
+		for end := min(b[0]+batch, blocks.Max[0]); b[0] < end; b[0]++ {
+			if err := r.fillBlock(ctx, b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// fillBlock copies what the request wants of block b.
+func (r request) fillBlock(ctx context.Context, b volume.Vec) error {
+	lo := b.Mul(r.grid.Block)
+	part := volume.Box{Min: lo, Max: lo.Add(r.grid.Block)}.Intersect(r.bounds)
+	if !r.touches(part) {
+		return nil
+	}
+	var data []byte
+	if b.In(r.blocks) {
+		var err error
+		if data, err = r.src.Block(ctx, b); err != nil {
+			return err
+		}
+	}
+	if data == nil {
+		r.clear(part)
+	} else {
+		r.copy(part, data, lo)
+	}
+	return nil
+}
+
+// touches reports whether the request holds a byte of the part of the box.
+func (r request) touches(part volume.Box) bool {
+	found := false
+	r.runs(part, func(_ int64, _ volume.Vec, _ int) bool { found = true; return false })
+	return found
+}
+
+// clear writes zeros to the part of the box.
+func (r request) clear(part volume.Box) {
+	r.runs(part, func(at int64, _ volume.Vec, n int) bool { clear(r.p[at : at+int64(n)]); return true })
+}
+
+// runs yields the runs of bytes along x of a part of the box that the request holds:
+// where in p, from which voxel on and how many bytes. The first may begin, and the
+// last end, inside a voxel.
+func (r request) runs(part volume.Box, yield func(at int64, voxel volume.Vec, n int) bool) {
+	length := int64(part.Max[0]-part.Min[0]) * r.voxel
+	for z := part.Min[2]; z < part.Max[2]; z++ {
+		for y := part.Min[1]; y < part.Max[1]; y++ {
+			start := r.offset(volume.Vec{part.Min[0], y, z})
+			if start >= r.end {
+				return
+			}
+			lo, hi := max(start, r.begin), min(start+length, r.end)
+			if lo < hi && !yield(lo-r.begin, volume.Vec{part.Min[0] + int((lo-start)/r.voxel), y, z}, int(hi-lo)) {
+				return
+			}
+		}
+	}
+}
+
+// copy copies the part of the box out of its block, which begins at voxel lo.
+func (r request) copy(part volume.Box, data []byte, lo volume.Vec) {
+	length := int64(part.Max[0]-part.Min[0]) * r.voxel
+	blockRow := r.voxel * int64(r.grid.Block[0])
+	for z := part.Min[2]; z < part.Max[2]; z++ {
+		at := r.offset(volume.Vec{part.Min[0], part.Min[1], z}) // in the array
+		from := volume.Vec{part.Min[0], part.Min[1], z}.Sub(lo)
+		src := r.voxel * int64(from.Index(r.grid.Block)) // in the block
+		for range part.Max[1] - part.Min[1] {
+			if at >= r.begin && at+length <= r.end {
+				copy(r.p[at-r.begin:at-r.begin+length], data[src:src+length])
+			} else if begin, end := max(at, r.begin), min(at+length, r.end); begin < end {
+				copy(r.p[begin-r.begin:end-r.begin], data[src+begin-at:])
+			}
+			at += r.row
+			src += blockRow
+		}
+	}
+}
+
+// offset returns the place in the array of a voxel of the box.
+func (f *Flat) offset(v volume.Vec) int64 {
+	v = v.Sub(f.box.Min)
+	return int64(v[0])*f.voxel + int64(v[1])*f.row + int64(v[2])*f.plane
+}
