@@ -1,0 +1,87 @@
+package fsnode
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"syscall"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/wkwfs/wkwfs/vfs"
+)
+
+// handle is an open file.
+type handle struct {
+	node *node
+	file fs.File
+}
+
+var (
+	_ gofs.FileReader   = (*handle)(nil)
+	_ gofs.FileReleaser = (*handle)(nil)
+)
+
+// Read answers with all the bytes there are, or with an error.
+func (h *handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	n, err := vfs.ReadAt(ctx, h.file, dest, off)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, h.node.log.errno("read", h.node.path, err)
+	}
+	return fuse.ReadResultVector([][]byte{dest[:n]}), 0
+}
+
+func (h *handle) Release(context.Context) syscall.Errno {
+	if err := h.file.Close(); err != nil {
+		return h.node.log.errno("close", h.node.path, err)
+	}
+	return 0
+}
+
+// listing is an open directory: its entries as they were when it was opened, behind
+// "." and "..". Offset i is where entry i begins.
+type listing struct {
+	path    string
+	entries []fs.DirEntry
+	next    int
+}
+
+var (
+	_ gofs.FileReaddirenter = (*listing)(nil)
+	_ gofs.FileSeekdirer    = (*listing)(nil)
+)
+
+// Readdirent returns the next entry; nil at the end.
+func (l *listing) Readdirent(context.Context) (*fuse.DirEntry, syscall.Errno) {
+	i := l.next
+	if i >= len(l.entries)+2 {
+		return nil, 0
+	}
+	l.next++
+	d := &fuse.DirEntry{Mode: syscall.S_IFDIR, Off: uint64(l.next)}
+	switch i {
+	case 0:
+		d.Name, d.Ino = ".", inode(l.path)
+	case 1:
+		d.Name, d.Ino = "..", inode(path.Dir(l.path))
+	default:
+		e := l.entries[i-2]
+		d.Name, d.Ino = e.Name(), inode(path.Join(l.path, e.Name()))
+		if !e.IsDir() {
+			d.Mode = syscall.S_IFREG
+		}
+	}
+	return d, 0
+}
+
+// Seekdir goes to an offset that Readdirent gave before.
+func (l *listing) Seekdir(_ context.Context, off uint64) syscall.Errno {
+	if off > uint64(len(l.entries)+2) {
+		return syscall.EINVAL
+	}
+	l.next = int(off)
+	return 0
+}

@@ -1,0 +1,134 @@
+package fsnode
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"time"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+)
+
+// Type is the file system type that the kernel shows for our mounts.
+const Type = "fuse.wkwfs"
+
+// Options says how to mount.
+type Options struct {
+	Source     string       // shown as the device of the mount
+	AllowOther bool         // let other users in, as the permissions of the source allow
+	ReadAhead  int          // KiB that the kernel reads ahead, set where permitted; 0 = leave
+	Log        *slog.Logger // nil: nothing is logged
+	Debug      bool         // log every request
+	Kernel     []string     // further mount options for the kernel
+}
+
+// Server is a mount that is being served.
+type Server struct {
+	fuse       *fuse.Server
+	mountpoint string
+}
+
+const (
+	// requestSize is the most that the kernel asks for, or gets, at once.
+	requestSize = 1 << 20
+	// background is how many requests the kernel may have under way for readahead.
+	background = 64
+	// inflight bounds the buffers for requests: 1 MiB each, also for small ones.
+	inflight = 64 << 20
+	// believed is for how long the kernel may trust names and attributes. Opens do
+	// not depend on it (package comment).
+	believed = time.Second
+)
+
+// Mount mounts fsys and returns when it is being served. As root it asks the kernel
+// itself; other users need fusermount3. Whatever else the caller says, the mount is
+// read-only, nosuid, nodev and noexec, and the kernel checks permissions.
+func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	timeout := believed
+	options := &gofs.Options{
+		EntryTimeout:    &timeout,
+		AttrTimeout:     &timeout,
+		NullPermissions: true, // mode 0 in the source is mode 0 here
+		RootStableAttr:  &gofs.StableAttr{Ino: rootIno, Gen: 1},
+		MountOptions:    mountOptions(o),
+	}
+	root := &node{served: &served{fsys: fsys, log: newReporter(o.Log)}, path: "."}
+	server, err := fuse.NewServer(gofs.NewNodeFS(root, options), mountpoint, &options.MountOptions)
+	if err != nil {
+		return nil, err
+	}
+	go server.Serve() // ends with the mount; Wait and Unmount wait for it
+	if err := server.WaitMount(); err != nil {
+		return nil, err
+	}
+	if o.ReadAhead > 0 {
+		if err := setReadAhead(mountpoint, o.ReadAhead); err != nil {
+			o.Log.Debug("readahead left as it is", "err", err)
+		}
+	}
+	return &Server{server, mountpoint}, nil
+}
+
+func mountOptions(o Options) fuse.MountOptions {
+	m := fuse.MountOptions{
+		FsName:                  o.Source,
+		Name:                    "wkwfs",
+		AllowOther:              o.AllowOther,
+		Options:                 append([]string{"default_permissions"}, o.Kernel...),
+		DirectMountFlags:        unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC,
+		MaxWrite:                requestSize,
+		MaxReadAhead:            requestSize,
+		MaxBackground:           background,
+		MaxInflightRequestBytes: inflight,
+		// Splicing 1 MiB always falls back, after three system calls.
+		DisableSplice: true,
+		// Content never changes under a node, so there is nothing to invalidate.
+		ExplicitDataCacheControl: true,
+		DisableXAttrs:            true,
+		Debug:                    o.Debug,
+		Logger:                   log.New(lines{o.Log}, "", 0),
+		PanicHandler: func(p any) fuse.Status {
+			o.Log.Error("panic while serving a request", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			return fuse.EIO
+		},
+	}
+	if os.Geteuid() == 0 {
+		m.DirectMountStrict = true
+	} else {
+		m.Options = append(m.Options, "ro", "nosuid", "nodev", "noexec")
+	}
+	return m
+}
+
+// Wait returns when the mount is gone and the last request was answered.
+func (s *Server) Wait() { s.fuse.Wait() }
+
+// Unmount takes the mount away. While it is busy, it disappears from the tree and
+// is served until the last file is closed.
+func (s *Server) Unmount() error {
+	err := s.fuse.Unmount()
+	if err == nil {
+		return nil
+	}
+	if lazy := unmountLazily(s.mountpoint); lazy != nil {
+		return fmt.Errorf("unmount %s: %w; lazily: %w", s.mountpoint, err, lazy)
+	}
+	return nil
+}
+
+// lines turns the lines of a log.Logger into debug records.
+type lines struct{ log *slog.Logger }
+
+func (l lines) Write(p []byte) (int, error) {
+	l.log.LogAttrs(context.Background(), slog.LevelDebug, string(p))
+	return len(p), nil
+}

@@ -1,0 +1,147 @@
+package fsnode
+
+import (
+	"context"
+	"hash/fnv"
+	"io/fs"
+	"path"
+	"sync/atomic"
+	"syscall"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/wkwfs/wkwfs/vfs"
+)
+
+// served is what all nodes of a mount share.
+type served struct {
+	fsys fs.FS
+	log  *reporter
+}
+
+// node is an entry that the kernel knows: a path with one version of its content.
+type node struct {
+	gofs.Inode
+	*served
+	path    string
+	version vfs.Version // of a file; directories have none
+
+	// known is what the source last said of this version.
+	known atomic.Pointer[fs.FileInfo]
+}
+
+var (
+	_ gofs.NodeLookuper       = (*node)(nil)
+	_ gofs.NodeGetattrer      = (*node)(nil)
+	_ gofs.NodeOpener         = (*node)(nil)
+	_ gofs.NodeOpendirHandler = (*node)(nil)
+)
+
+const rootIno = 1
+
+// inode returns the inode number of a path: a hash, so that it is stable.
+func inode(path string) uint64 {
+	if path == "." {
+		return rootIno
+	}
+	h := fnv.New128a()
+	h.Write([]byte(path))
+	sum := h.Sum(nil)
+	ino := uint64(0)
+	for _, b := range sum[:8] {
+		ino = ino<<8 | uint64(b)
+	}
+	// Numbers with meanings of their own: 0, the root's and −1.
+	if ino <= rootIno || ino == ^uint64(0) {
+		ino = 2
+	}
+	return ino
+}
+
+// Lookup finds the entry, in the version that it has now.
+func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	child := &node{served: n.served, path: path.Join(n.path, name)}
+	info, err := fs.Stat(n.fsys, child.path)
+	if err != nil {
+		return nil, n.log.errno("lookup", child.path, err)
+	}
+	attr := gofs.StableAttr{Mode: syscall.S_IFDIR, Ino: inode(child.path), Gen: 1}
+	if !info.IsDir() {
+		child.version = vfs.VersionOf(info)
+		attr.Mode, attr.Gen = syscall.S_IFREG, child.version.Uint64()
+	}
+	child.known.Store(&info)
+	setAttr(&out.Attr, info)
+	return n.NewInode(ctx, child, attr), 0
+}
+
+// Getattr describes the entry. A file whose content has another version now is
+// described as it was: it lives on only for those who have it open.
+func (n *node) Getattr(_ context.Context, _ gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	info, err := fs.Stat(n.fsys, n.path)
+	known := n.known.Load()
+	switch {
+	case n.isFile() && (err != nil || vfs.VersionOf(info) != n.version):
+		setAttr(&out.Attr, *known)
+		return 0
+	case err != nil:
+		return n.log.errno("getattr", n.path, err)
+	}
+	n.known.Store(&info)
+	setAttr(&out.Attr, info)
+	return 0
+}
+
+func (n *node) isFile() bool { return n.StableAttr().Mode == syscall.S_IFREG }
+
+// Open opens the version of the file that this node is; if there is a newer one,
+// ESTALE makes the kernel look the name up again and come back with that one.
+func (n *node) Open(_ context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
+	if flags&syscall.O_ACCMODE != syscall.O_RDONLY {
+		return nil, 0, syscall.EROFS
+	}
+	f, err := n.fsys.Open(n.path)
+	if err != nil {
+		return nil, 0, n.log.errno("open", n.path, err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, 0, n.log.errno("open", n.path, err)
+	}
+	if vfs.VersionOf(info) != n.version {
+		f.Close()
+		return nil, 0, syscall.ESTALE
+	}
+	return &handle{n, f}, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
+}
+
+// OpendirHandle lists the directory as it is now. The kernel may keep the listing
+// as long as the directory's time of modification is the same.
+func (n *node) OpendirHandle(context.Context, uint32) (gofs.FileHandle, uint32, syscall.Errno) {
+	entries, err := fs.ReadDir(n.fsys, n.path)
+	if err != nil {
+		return nil, 0, n.log.errno("opendir", n.path, err)
+	}
+	return &listing{path: n.path, entries: entries}, fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE, 0
+}
+
+// setAttr translates a FileInfo. Owner, times and the rest come from the operating
+// system's description of what the entry is made of, where there is one.
+func setAttr(out *fuse.Attr, info fs.FileInfo) {
+	mtime := info.ModTime()
+	out.SetTimes(&mtime, &mtime, &mtime)
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		out.Owner = fuse.Owner{Uid: st.Uid, Gid: st.Gid}
+		out.Atime, out.Atimensec = uint64(st.Atim.Sec), uint32(st.Atim.Nsec)
+		out.Ctime, out.Ctimensec = uint64(st.Ctim.Sec), uint32(st.Ctim.Nsec)
+	}
+	out.Mode = uint32(info.Mode().Perm()) &^ 0o222
+	out.Nlink = 1 // of a directory: "unknown", so that find looks into it
+	out.Blksize = 4096
+	if !info.IsDir() {
+		out.Size = uint64(info.Size())
+		out.Blocks = uint64(vfs.StoredOf(info)+511) / 512
+	}
+}
