@@ -1,0 +1,264 @@
+package header
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// gray is the array that the golden files describe.
+var gray = Array{
+	Grid: volume.Grid{
+		Size: volume.Vec{5, 3, 4}, Block: volume.Cube(32), Type: volume.Uint16, Channels: 1,
+		Origin: volume.Vec{100, 200, -30}, Spacing: [3]float64{11.24, 11.24, 25},
+	},
+	Data: "volume.raw", Name: "color/2-2-1", Category: "color",
+}
+
+// with returns gray with some of it changed.
+func with(change func(*Array)) Array {
+	a := gray
+	change(&a)
+	return a
+}
+
+var rgb = with(func(a *Array) { a.Grid.Type, a.Grid.Channels = volume.Uint8, 3 })
+var labels = with(func(a *Array) {
+	a.Grid.Type, a.Category, a.Name = volume.Uint32, "segmentation", "<segmentation> & \"co\"/1"
+})
+var pair = with(func(a *Array) { a.Grid.Type, a.Grid.Channels = volume.Float32, 2 })
+var unplaced = with(func(a *Array) { a.Grid.Spacing, a.Name = [3]float64{11.24, 0, 25}, "" })
+var long = with(func(a *Array) { a.Grid.Size = volume.Vec{40000, 1, 1} })
+
+// large has more than 4 GiB and planes of more than one strip.
+var large = with(func(a *Array) { a.Grid.Size = volume.Vec{40000, 30000, 3} })
+
+var arrays = map[string]Array{
+	"gray": gray, "rgb": rgb, "labels": labels, "pair": pair, "unplaced": unplaced, "long": long, "large": large,
+}
+
+func TestGolden(t *testing.T) {
+	tests := map[string]string{ // the files that say something the others do not
+		"gray":     ".npy .nrrd .nhdr .mhd .nii .xmf .tif .json",
+		"rgb":      ".npy .nhdr .mhd .nii .xmf .tif",
+		"labels":   ".nhdr .mhd .nii .xmf",
+		"pair":     ".nhdr .xmf .tif .json",
+		"unplaced": ".nrrd .mhd .nii .xmf .tif .json",
+		"long":     ".nii",
+		"large":    ".tif",
+	}
+	for name, suffixes := range tests {
+		for _, f := range Formats() {
+			if !slices.Contains(strings.Fields(suffixes), f.Suffix) {
+				continue
+			}
+			l, err := f.Layout(arrays[name])
+			if err != nil {
+				t.Fatal(err)
+			}
+			tail := make([]byte, l.TailSize)
+			if len(tail) > 0 {
+				if _, err := l.Tail.ReadAt(tail, 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			golden(t, name+f.Suffix, f.Detached, append(bytes.Clone(l.Head), tail...))
+		}
+		if strings.Contains(suffixes, ".json") {
+			j, err := VolumeJSON(arrays[name], Storage{volume.Factor{2, 2, 1}, volume.Cube(1024), "lz4"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+".json", true, j)
+		}
+	}
+}
+
+// golden compares with testdata/name: text as it is, else a dump that leaves out
+// runs of equal lines.
+func golden(t *testing.T, name string, text bool, got []byte) {
+	t.Helper()
+	if !text {
+		name, got = name+".hex", dump(got)
+	}
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs:\n%s", path, got)
+	}
+}
+
+func dump(b []byte) []byte {
+	var out strings.Builder
+	last := ""
+	for line := range strings.Lines(hex.Dump(b)) {
+		content := line[8:]
+		switch {
+		case content != last:
+			out.WriteString(line)
+		case !strings.HasSuffix(out.String(), "*\n"):
+			out.WriteString("*\n")
+		}
+		last = content
+	}
+	return []byte(out.String())
+}
+
+func TestHeadsAreAligned(t *testing.T) {
+	for name, a := range arrays {
+		for length := range 200 { // every length of text around the place where padding wraps
+			a.Name = strings.Repeat("n", length*40)
+			for _, f := range Formats() {
+				l, err := f.Layout(a)
+				if err != nil || f.Detached {
+					continue
+				}
+				if len(l.Head)%Align != 0 || len(l.Head) == 0 {
+					t.Fatalf("%s%s: head of %d bytes", name, f.Suffix, len(l.Head))
+				}
+			}
+		}
+	}
+}
+
+func TestNRRDPadding(t *testing.T) {
+	for n := range 3 * Align { // one name of each length meets every gap
+		a := with(func(a *Array) { a.Name = strings.Repeat("n", n+1) })
+		h, err := NRRD(a)
+		if err != nil || len(h)%Align != 0 || !bytes.HasSuffix(h, []byte("\n\n")) {
+			t.Fatalf("name of %d: %d bytes, %v", n, len(h), err)
+		}
+		if i := bytes.Index(h, []byte("\n\n")); i != len(h)-2 {
+			t.Fatalf("name of %d: header ends at %d", n, i)
+		}
+	}
+}
+
+func TestUnrepresentable(t *testing.T) {
+	grid := func(change func(*volume.Grid)) Array { return with(func(a *Array) { change(&a.Grid) }) }
+	tests := map[string]struct {
+		array Array
+		lacks string // suffixes that cannot hold it
+	}{
+		"one channel":       {gray, ""},
+		"rgb":               {rgb, ""},
+		"two channels":      {pair, ".nii"},
+		"16-bit rgb":        {grid(func(g *volume.Grid) { g.Channels = 3 }), ".nii"},
+		"int64":             {grid(func(g *volume.Grid) { g.Type = volume.Int64 }), ""},
+		"unknown spacing":   {unplaced, ""},
+		"65536 channels":    {grid(func(g *volume.Grid) { g.Channels = 1 << 16 }), ".nii .tif"},
+		"wide":              {grid(func(g *volume.Grid) { g.Size[0] = 1 << 31 }), ".tif"},
+		"huge spacing":      {grid(func(g *volume.Grid) { g.Spacing[0] = 1e60 }), ".nii .tif"},
+		"tiny spacing":      {grid(func(g *volume.Grid) { g.Spacing[0] = 1e-60 }), ".nii .tif"},
+		"too many strips":   {grid(func(g *volume.Grid) { g.Size = volume.Vec{1 << 30, 1 << 30, 1} }), ".tif"},
+		"no room for pages": {grid(func(g *volume.Grid) { g.Size = volume.Vec{1<<31 - 1, 1<<30 + 65, 1} }), ".tif"},
+		"data LIST":         {with(func(a *Array) { a.Data = "LIST" }), ".nhdr .mhd"},
+		"data with %":       {with(func(a *Array) { a.Data = "a%d.raw" }), ".nhdr"},
+	}
+	for name, test := range tests {
+		var lacks []string
+		for _, f := range Formats() {
+			l, err := f.Layout(test.array)
+			var u *Unrepresentable
+			switch {
+			case errors.As(err, &u):
+				lacks = append(lacks, f.Suffix)
+				if u.Format != f.Name || l.Head != nil {
+					t.Errorf("%s%s: %v with %d bytes", name, f.Suffix, err, len(l.Head))
+				}
+			case err != nil:
+				t.Errorf("%s%s: %v", name, f.Suffix, err)
+			}
+		}
+		if got := strings.Join(lacks, " "); got != test.lacks {
+			t.Errorf("%s: cannot be %q, want %q", name, got, test.lacks)
+		}
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	bad := map[string]Array{
+		"spacing on axis 2":  with(func(a *Array) { a.Grid.Spacing[2] = -1 }),
+		"spacing on axis 1":  with(func(a *Array) { a.Grid.Spacing[1] = math.NaN() }),
+		"spacing on axis 0":  with(func(a *Array) { a.Grid.Spacing[0] = math.Inf(1) }),
+		"empty on y":         with(func(a *Array) { a.Grid.Size[1] = 0 }),
+		"0 × uint16":         with(func(a *Array) { a.Grid.Channels = 0 }),
+		"1 × Type(0)":        with(func(a *Array) { a.Grid.Type = 0 }),
+		"more than 2^63 − 1": with(func(a *Array) { a.Grid.Size = volume.Cube(1 << 30) }),
+	}
+	for want, a := range bad {
+		for _, f := range Formats() {
+			l, err := f.Layout(a)
+			if err == nil || !strings.Contains(err.Error(), want) || l.Head != nil {
+				t.Errorf("%s: error %v, want %q", f.Suffix, err, want)
+			}
+		}
+		if _, err := VolumeJSON(a, Storage{}); err == nil {
+			t.Errorf("volume.json of %q", want)
+		}
+	}
+	for _, data := range []string{"", ".", "..", "a/b", "/a", "a\nb"} {
+		a := with(func(a *Array) { a.Data = data })
+		for _, f := range Formats() {
+			if _, err := f.Layout(a); f.Detached && err == nil {
+				t.Errorf("%s names %q as its data", f.Suffix, data)
+			}
+		}
+	}
+}
+
+func TestRational(t *testing.T) {
+	tests := []struct {
+		v        float64
+		num, den uint32
+	}{
+		{1, 1, 1}, {1 / 11.24, 25, 281}, {1 / 25.0, 1, 25}, {1 / 0.5, 2, 1}, {1 / 4.0, 1, 4},
+		{1 / 3.3, 10, 33}, {1.0 / math.MaxInt32, 1, math.MaxInt32}, {math.MaxInt32, math.MaxInt32, 1},
+	}
+	for _, test := range tests {
+		num, den, ok := rational(test.v)
+		if !ok || num != test.num || den != test.den {
+			t.Errorf("rational(%v) = %d/%d, %v; want %d/%d", test.v, num, den, ok, test.num, test.den)
+		}
+	}
+	for _, v := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-10, 3e9} {
+		if num, den, ok := rational(v); ok {
+			t.Errorf("rational(%v) = %d/%d", v, num, den)
+		}
+	}
+}
+
+func FuzzRational(f *testing.F) {
+	f.Add(0.0889)
+	f.Add(math.Pi)
+	f.Fuzz(func(t *testing.T, v float64) {
+		num, den, ok := rational(v)
+		if !ok {
+			return
+		}
+		// Of neighbouring fractions with terms below 2^31 one is this near.
+		limit := max(v*v, 1) / math.MaxInt32
+		if got := float64(num) / float64(den); math.Abs(got-v) > limit {
+			t.Errorf("rational(%v) = %d/%d = %v", v, num, den, got)
+		}
+	})
+}

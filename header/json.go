@@ -1,0 +1,107 @@
+package header
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// Storage is what volume.json says beyond the array: how the voxels are stored.
+type Storage struct {
+	Mag         volume.Factor // voxel of mag 1 per voxel; zero if unknown
+	Cube        volume.Vec    // extent of a cube file in voxels; zero if there are none
+	Compression string        // "raw", "lz4", …; empty if unknown
+}
+
+type volumeJSON struct {
+	Name        string            `json:"name,omitempty"`
+	Category    string            `json:"category,omitempty"`
+	Data        string            `json:"data"`
+	Dtype       string            `json:"dtype"`
+	ByteOrder   string            `json:"byte_order"`
+	Order       string            `json:"order"`
+	Shape       volume.Vec        `json:"shape"`
+	Channels    int               `json:"channels"`
+	Bytes       int64             `json:"bytes"`
+	Origin      volume.Vec        `json:"origin"`
+	VoxelSize   *[3]float64       `json:"voxel_size"`
+	Unit        *string           `json:"unit"`
+	Mag         *volume.Factor    `json:"mag,omitempty"`
+	BlockShape  *volume.Vec       `json:"block_shape,omitempty"`
+	CubeShape   *volume.Vec       `json:"cube_shape,omitempty"`
+	Compression string            `json:"compression,omitempty"`
+	Numpy       string            `json:"numpy"`
+	NotOffered  map[string]string `json:"not_offered,omitempty"`
+}
+
+// VolumeJSON returns volume.json: what the array is, for programs. All triples are
+// x, y, z; origin is in voxels of the mag, voxel_size and unit are null where it is
+// not known. not_offered names, by suffix, the formats that cannot hold the array
+// and why.
+func VolumeJSON(a Array, s Storage) ([]byte, error) {
+	if err := a.checkDetached(); err != nil {
+		return nil, err
+	}
+	g := a.Grid
+	v := volumeJSON{
+		Name: a.Name, Category: a.Category, Data: a.Data,
+		Dtype: g.Type.String(), ByteOrder: "little", Order: "F",
+		Shape: g.Size, Channels: g.Channels, Bytes: g.Bytes(), Origin: g.Origin,
+		BlockShape: present(g.Block), CubeShape: present(s.Cube), Mag: present(s.Mag),
+		Compression: s.Compression, Numpy: numpyLine(a),
+	}
+	if spacing, known := a.spacing(); known {
+		unit := "nm"
+		v.VoxelSize, v.Unit = &spacing, &unit
+	}
+	var err error
+	if v.NotOffered, err = notOffered(a); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // "<u2" is to be read by people
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("header: volume.json: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// numpyLine returns the line of Python that opens the raw file, without reading it.
+func numpyLine(a Array) string {
+	g := a.Grid
+	shape := fmt.Sprintf("%d, %d, %d", g.Size[0], g.Size[1], g.Size[2])
+	if g.Channels > 1 {
+		shape = fmt.Sprintf("%d, %s", g.Channels, shape)
+	}
+	return fmt.Sprintf("numpy.memmap(%q, %q, mode=\"r\", shape=(%s), order=\"F\")", a.Data, g.Type.Descr(), shape)
+}
+
+// notOffered asks every format whether it can hold the array.
+func notOffered(a Array) (map[string]string, error) {
+	reasons := map[string]string{}
+	for _, f := range Formats() {
+		_, err := f.Layout(a)
+		var u *Unrepresentable
+		switch {
+		case errors.As(err, &u):
+			reasons[f.Suffix] = u.Reason
+		case err != nil:
+			return nil, err
+		}
+	}
+	return reasons, nil
+}
+
+// present returns nil for a triple of zeros.
+func present[T volume.Vec | volume.Factor](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}

@@ -1,0 +1,186 @@
+package header
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// page is a directory as this small reader of TIFF sees it: tag to values.
+type page map[uint16][]uint64
+
+// readTIFF reads all directories of a layout around so many bytes of voxels. It
+// shares nothing with the writer.
+func readTIFF(t *testing.T, l Layout, voxels int64) (pages []page, description string) {
+	t.Helper()
+	tailStart := int64(len(l.Head)) + voxels
+	read := func(at uint64, n int) []byte {
+		b := make([]byte, n)
+		switch {
+		case at+uint64(n) <= uint64(len(l.Head)):
+			copy(b, l.Head[at:])
+		case int64(at) >= tailStart:
+			if _, err := l.Tail.ReadAt(b, int64(at)-tailStart); err != nil && !errors.Is(err, io.EOF) {
+				t.Fatal(err)
+			}
+		default:
+			t.Fatalf("directory data at %d, between head and tail", at)
+		}
+		return b
+	}
+	number := func(b []byte) uint64 {
+		var wide [8]byte
+		copy(wide[:], b)
+		return binary.LittleEndian.Uint64(wide[:])
+	}
+	big := l.Head[2] == 43
+	w := 4
+	if big {
+		w = 8
+	}
+	for at := number(read(uint64(w), w)); at != 0; {
+		if at%16 != 0 && len(pages) > 0 {
+			t.Fatalf("directory at %d", at)
+		}
+		countBytes := map[bool]int{false: 2, true: 8}[big]
+		n := int(number(read(at, countBytes)))
+		at += uint64(countBytes)
+		p := page{}
+		for lastTag := uint64(0); n > 0; n-- {
+			f := read(at, 4+2*w)
+			at += uint64(len(f))
+			tag, count := number(f[:2]), int(number(f[4:4+w]))
+			if tag <= lastTag {
+				t.Fatalf("tag %d after %d", tag, lastTag)
+			}
+			lastTag = tag
+			size := map[uint64]int{2: 1, 3: 2, 4: 4, 5: 8, 16: 8}[number(f[2:4])]
+			data := f[4+w:]
+			if size*count > w {
+				data = read(number(data), size*count)
+			}
+			if tag == 270 {
+				description = string(data[:count])
+			}
+			for i := range count {
+				p[uint16(tag)] = append(p[uint16(tag)], number(data[i*size:(i+1)*size]))
+			}
+		}
+		pages = append(pages, p)
+		at = number(read(at, w))
+	}
+	return pages, description
+}
+
+func TestTIFFPages(t *testing.T) {
+	tests := map[string]struct {
+		array  Array
+		big    bool
+		strips int
+	}{
+		"gray": {gray, false, 1}, "rgb": {rgb, false, 1}, "pair": {pair, false, 1}, "unplaced": {unplaced, false, 1},
+		"large": {large, true, 3},
+		"slice": {with(func(a *Array) { a.Grid.Size[2] = 1 }), false, 1},
+		"many":  {with(func(a *Array) { a.Grid.Size = volume.Vec{1, 1, 1001} }), false, 1},
+		// The longest that fits 32 bits: 4096 of head, 7 × 2^29 of voxels, and what is left for another page.
+		"just classic": {with(func(a *Array) { a.Grid.Size = volume.Vec{1 << 14, 1<<14 - 1, 8 - 1} }), false, 1},
+		"just big":     {with(func(a *Array) { a.Grid.Size = volume.Vec{1 << 14, 1 << 14, 8} }), true, 1},
+		"big slice":    {with(func(a *Array) { a.Grid.Size = volume.Vec{1 << 16, 1 << 15, 1} }), true, 4},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := test.array.Grid
+			l, err := TIFF(test.array)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if big := l.Head[2] == 43; big != test.big {
+				t.Errorf("big %v, want %v", big, test.big)
+			}
+			pages, description := readTIFF(t, l, g.Bytes())
+			if len(pages) != g.Size[2] {
+				t.Fatalf("%d pages, want %d", len(pages), g.Size[2])
+			}
+			if !strings.HasPrefix(description, "ImageJ=") || !strings.HasSuffix(description, "\n\x00") {
+				t.Errorf("description %q", description)
+			}
+			next := uint64(len(l.Head))
+			for z, p := range pages {
+				if p[256][0] != uint64(g.Size[0]) || p[257][0] != uint64(g.Size[1]) || p[277][0] != uint64(g.Channels) {
+					t.Fatalf("page %d: %v", z, p)
+				}
+				if len(p[258]) != g.Channels || p[258][g.Channels-1] != uint64(8*g.Type.Size()) || len(p[339]) != g.Channels {
+					t.Fatalf("page %d: bits %v, formats %v", z, p[258], p[339])
+				}
+				if len(p[273]) != test.strips || len(p[279]) != test.strips {
+					t.Fatalf("page %d: %d strips, want %d", z, len(p[273]), test.strips)
+				}
+				rows := min(p[278][0]*uint64(test.strips), uint64(g.Size[1]))
+				if rows != uint64(g.Size[1]) {
+					t.Fatalf("page %d: %d rows in a strip", z, p[278][0])
+				}
+				for i, offset := range p[273] { // strips lie one after the other
+					if offset != next {
+						t.Fatalf("page %d strip %d at %d, want %d", z, i, offset, next)
+					}
+					next += p[279][i]
+				}
+			}
+			if next != uint64(len(l.Head))+uint64(g.Bytes()) {
+				t.Errorf("pages end at %d", next)
+			}
+		})
+	}
+}
+
+func TestTIFFTailIsReadAnywhere(t *testing.T) {
+	for name, a := range arrays {
+		l, err := TIFF(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.TailSize == 0 {
+			continue
+		}
+		whole := make([]byte, l.TailSize)
+		if n, err := l.Tail.ReadAt(whole, 0); n != len(whole) || err != nil {
+			t.Fatalf("%s: %d of %d, %v", name, n, len(whole), err)
+		}
+		if err := iotest.TestReader(io.NewSectionReader(l.Tail, 0, l.TailSize), whole); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		random := rand.New(rand.NewPCG(1, 2))
+		for range 2000 {
+			off := random.Int64N(l.TailSize)
+			p := bytes.Repeat([]byte{0xff}, random.IntN(700))
+			n, err := l.Tail.ReadAt(p, off)
+			end := min(off+int64(len(p)), l.TailSize)
+			if !bytes.Equal(p[:n], whole[off:end]) || (err == io.EOF) != (n < len(p)) {
+				t.Fatalf("%s: %d bytes at %d: got %d, %v", name, len(p), off, n, err)
+			}
+		}
+	}
+}
+
+// A volume of a hundred thousand planes must open as fast as any.
+func BenchmarkTIFFTail(b *testing.B) {
+	a := with(func(a *Array) { a.Grid.Size = volume.Vec{100000, 100000, 100000} })
+	l, err := TIFF(a)
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := make([]byte, 128<<10)
+	b.SetBytes(int64(len(p)))
+	for b.Loop() {
+		if _, err := l.Tail.ReadAt(p, l.TailSize/2); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

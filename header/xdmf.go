@@ -1,0 +1,79 @@
+package header
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"strings"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// XDMF returns an XDMF 3 document that describes the raw file as one uniform grid
+// with values at its nodes. All of XDMF's triples are slowest axis first: z y x.
+func XDMF(a Array) ([]byte, error) {
+	if err := a.checkDetached(); err != nil {
+		return nil, err
+	}
+	g := a.Grid
+	spacing, origin, _ := a.world(1)
+	nodes := fmt.Sprintf("%d %d %d", g.Size[2], g.Size[1], g.Size[0])
+	attribute, items := "Scalar", nodes
+	if g.Channels > 1 {
+		attribute, items = "Matrix", fmt.Sprintf("%s %d", nodes, g.Channels)
+	}
+	if g.Channels == 3 {
+		attribute = "Vector" // which is three by definition
+	}
+	name := a.Name
+	if name == "" {
+		name = "voxels"
+	}
+	fields := strings.NewReplacer(
+		"{NAME}", escape(oneLine(name)), "{FILE}", escape(a.Data),
+		"{NODES}", nodes, "{ATTRIBUTE}", attribute, "{ITEMS}", items,
+		"{NUMBER}", xdmfNumber(g.Type), "{PRECISION}", fmt.Sprint(g.Type.Size()),
+		"{ORIGIN}", fmt.Sprint(origin[2], origin[1], origin[0]),
+		"{SPACING}", fmt.Sprint(spacing[2], spacing[1], spacing[0]),
+	)
+	return []byte(fields.Replace(xdmfTemplate)), nil
+}
+
+const xdmfTemplate = `<?xml version="1.0"?>
+<Xdmf Version="3.0">
+  <Domain>
+    <Grid Name="{NAME}" GridType="Uniform">
+      <Topology TopologyType="3DCoRectMesh" Dimensions="{NODES}"/>
+      <Geometry GeometryType="ORIGIN_DXDYDZ">
+        <DataItem Format="XML" NumberType="Float" Precision="8" Dimensions="3">{ORIGIN}</DataItem>
+        <DataItem Format="XML" NumberType="Float" Precision="8" Dimensions="3">{SPACING}</DataItem>
+      </Geometry>
+      <Attribute Name="voxels" AttributeType="{ATTRIBUTE}" Center="Node">
+        <DataItem Format="Binary" NumberType="{NUMBER}" Precision="{PRECISION}" Endian="Little" Seek="0" Dimensions="{ITEMS}">{FILE}</DataItem>
+      </Attribute>
+    </Grid>
+  </Domain>
+</Xdmf>
+`
+
+// xdmfNumber returns the number type; how many bytes it has is said apart.
+func xdmfNumber(t volume.Type) string {
+	switch t {
+	case volume.Uint8:
+		return "UChar"
+	case volume.Int8:
+		return "Char"
+	case volume.Uint16, volume.Uint32, volume.Uint64:
+		return "UInt"
+	case volume.Float32, volume.Float64:
+		return "Float"
+	}
+	return "Int"
+}
+
+// escape makes s safe in XML text and attributes.
+func escape(s string) string {
+	var b bytes.Buffer
+	_ = xml.EscapeText(&b, []byte(s)) // a Buffer takes everything
+	return b.String()
+}
