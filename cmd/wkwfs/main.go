@@ -1,0 +1,9 @@
+// Command wkwfs mounts WKW datasets as flat raw files. It turns flags into an
+// exit code: the only place of the program with flags, signals and exit.
+package main
+
+import "os"
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+)
+
+func newMountCommand() *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use:   "mount [flags] SOURCE MOUNTPOINT",
+		Short: "Show a dataset as flat raw files in a directory",
+		Long: `Mount SOURCE, read-only, on the directory MOUNTPOINT. SOURCE is a WKW dataset, one of
+its layers, one mag of a layer, or a single .wkw file.
+
+The command returns when the mount answers; a background process serves it until
+"wkwfs umount MOUNTPOINT", or SIGTERM. Root needs nothing else; other users need
+fusermount3 (apt install fuse3).`,
+		Example: `  wkwfs mount /data/cortex ~/cortex
+  wkwfs mount --cache-size 4GiB /data/cortex/color ~/color
+  wkwfs mount -o allow_other,cache_size=4GiB /data/cortex /mnt/cortex`,
+		Args: exactArgs("SOURCE", "MOUNTPOINT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s.source, s.mountpoint = args[0], args[1]
+			return mount(s, cmd.ErrOrStderr())
+		},
+	}
+	s.register(cmd.Flags())
+	return cmd
+}
+
+// mount serves in this process, or starts one in the background that does.
+func mount(s settings, stderr io.Writer) error {
+	if err := s.makeAbsolute(); err != nil {
+		return err
+	}
+	switch {
+	case startedAsServer():
+		return serveInBackground(s, stderr)
+	case s.foreground:
+		return serve(s, false, func(string) error { return notifyManager() }, stderr)
+	}
+	return startServer(stderr)
+}
+
+// makeAbsolute frees the paths from the working directory, which the server
+// leaves.
+func (s *settings) makeAbsolute() error {
+	source, err := filepath.Abs(s.source)
+	if err == nil {
+		// The real path, so that it can be told whether the mount would cover it.
+		source, err = filepath.EvalSymlinks(source)
+	}
+	if err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	s.source = source
+	if s.mountpoint, err = filepath.Abs(s.mountpoint); err != nil {
+		return err
+	}
+	if s.logFile != "" {
+		s.logFile, err = filepath.Abs(s.logFile)
+	}
+	return err
+}
+
+// leaveDirectory lets the file system that we were started in be unmounted.
+func leaveDirectory() error { return os.Chdir("/") }

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// parse returns what the arguments of a mount command say.
+func parse(args ...string) (settings, error) {
+	var s settings
+	cmd := &cobra.Command{Use: "mount", SilenceErrors: true, SilenceUsage: true, Args: exactArgs(),
+		RunE: func(*cobra.Command, []string) error { return nil }}
+	cmd.SetFlagErrorFunc(flagParseError)
+	cmd.SetOut(io.Discard)
+	cmd.SetErr(io.Discard)
+	s.register(cmd.Flags())
+	cmd.SetArgs(args)
+	return s, cmd.Execute()
+}
+
+// TestFlagsAndWordsAgree holds that a flag and the -o word of that name say the same.
+func TestFlagsAndWordsAgree(t *testing.T) {
+	defaults := settings{cacheSize: defaultCacheSize}
+	tests := []struct {
+		name string
+		args []string
+		want func(*settings)
+	}{
+		{"nothing", nil, func(*settings) {}},
+		{"empty words", []string{"-o", ",,", "-o", ""}, func(*settings) {}},
+		{"cache", []string{"--cache-size", "512MiB"}, func(s *settings) { s.cacheSize = 512 << 20 }},
+		{"cache word", []string{"-o", "cache_size=512MiB"}, func(s *settings) { s.cacheSize = 512 << 20 }},
+		{"no cache", []string{"-o", "cache_size=0"}, func(s *settings) { s.cacheSize = 0 }},
+		{"allow other", []string{"--allow-other"}, func(s *settings) { s.allowOther = true }},
+		{"allow other word", []string{"-oallow_other"}, func(s *settings) { s.allowOther = true }},
+		{"read ahead", []string{"--read-ahead=1024"}, func(s *settings) { s.readAhead = 1024 }},
+		{"read ahead word", []string{"-o", "read_ahead=1024"}, func(s *settings) { s.readAhead = 1024 }},
+		{"log file", []string{"--log-file", "/a b"}, func(s *settings) { s.logFile = "/a b" }},
+		{"log file word", []string{"-o", "log_file=/a b"}, func(s *settings) { s.logFile = "/a b" }},
+		{"log file with =", []string{"-o", "log_file=/a=b"}, func(s *settings) { s.logFile = "/a=b" }},
+		{"debug", []string{"--debug"}, func(s *settings) { s.debug = true }},
+		{"debug word", []string{"-o", "debug"}, func(s *settings) { s.debug = true }},
+		{"foreground", []string{"-f"}, func(s *settings) { s.foreground = true }},
+		{"the last one counts", []string{"-o", "cache_size=1KiB,cache_size=2KiB", "--cache-size=3KiB"},
+			func(s *settings) { s.cacheSize = 3 << 10 }},
+		{"several", []string{"-o", "allow_other,debug", "-o", "read_ahead=64"},
+			func(s *settings) { s.allowOther, s.debug, s.readAhead = true, true, 64 }},
+		{"fstab", []string{"-o", "defaults,nofail,_netdev,user,users,nouser,auto,noauto,auto_unmount"}, func(*settings) {}},
+		{"notes", []string{"-o", "x-systemd.automount,x-gvfs-show,x-y=z,comment=for us"}, func(*settings) {}},
+		{"times", []string{"-o", "noatime,relatime,nodiratime,strictatime,lazytime"}, func(*settings) {}},
+		{"always on", []string{"-o", "ro,nosuid,nodev,noexec,default_permissions"}, func(*settings) {}},
+		{"label", []string{"-o", "ro,context=system_u:object_r:t:s0"},
+			func(s *settings) { s.kernel = []string{"context=system_u:object_r:t:s0"} }},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := parse(test.args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := defaults
+			test.want(&want)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
+// TestEveryFlagWordIsAFlag holds that no word is on the list without a flag.
+func TestEveryFlagWordIsAFlag(t *testing.T) {
+	cmd := newMountCommand()
+	for _, word := range flagWords {
+		if cmd.Flags().Lookup(strings.ReplaceAll(word, "_", "-")) == nil {
+			t.Errorf("-o %s has no flag", word)
+		}
+	}
+}
+
+func TestOptionErrors(t *testing.T) {
+	tests := []struct {
+		args       []string
+		want, hint string
+	}{
+		{[]string{"-o", "alow_other"}, "unknown option -o alow_other", "did you mean allow_other?"},
+		{[]string{"-o", "ro,cache-size=1GiB"}, "unknown option -o cache-size=1GiB", "did you mean cache_size?"},
+		{[]string{"-o", "qqqqq"}, "unknown option -o qqqqq", "wkwfs mount --help lists the options"},
+		{[]string{"-o", "context"}, "unknown option -o context", "did you mean context?"},
+		{[]string{"-o", "rw"}, "-o rw: the mount is read-only", "leave it out"},
+		{[]string{"-o", "suid"}, "-o suid: the mount is always nosuid", "leave it out"},
+		{[]string{"-o", "dev"}, "-o dev: the mount is always nodev", "leave it out"},
+		{[]string{"-o", "exec"}, "-o exec: the mount is always noexec", "leave it out"},
+		{[]string{"-o", "ro=1"}, "-o ro takes no value", ""},
+		{[]string{"-o", "allow_other=1"}, "-o allow_other takes no value", ""},
+		{[]string{"-o", "cache_size"}, "-o cache_size needs a value: cache_size=…", ""},
+		{[]string{"-o", "log_file="}, "-o log_file needs a value: log_file=…", ""},
+		{[]string{"-o", "cache_size=much"}, `-o cache_size: "much" is not a size`, "write it like 512MiB, 1GiB or 4GB"},
+		{[]string{"--cache-size", "much"}, `--cache-size: "much" is not a size`, "write it like 512MiB, 1GiB or 4GB"},
+		{[]string{"-o", "read_ahead=-1"}, `-o read_ahead: "-1" is not a whole number`, ""},
+		{[]string{"--read-ahead", "5000000000"}, `--read-ahead: "5000000000" is not a whole number`, ""},
+		{[]string{"--debug=maybe"}, `--debug: "maybe" is not a boolean (true or false)`, ""},
+		{[]string{"--cache-sise", "1"}, "unknown flag: --cache-sise", "did you mean --cache-size?"},
+		{[]string{"-q"}, "unknown shorthand flag: 'q' in -q", "mount --help lists the flags"},
+		{[]string{"--log-file"}, "flag needs an argument: --log-file", "mount --help"},
+	}
+	for _, test := range tests {
+		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
+			_, err := parse(test.args...)
+			var f *failure
+			if !errors.As(err, &f) {
+				t.Fatalf("got %v, want a failure", err)
+			}
+			if f.Error() != test.want || f.Hint != test.hint || !f.Usage {
+				t.Errorf("got %q, hint %q, usage %v\nwant %q, hint %q, usage true", f, f.Hint, f.Usage, test.want, test.hint)
+			}
+			if err != error(f) {
+				t.Errorf("the failure is wrapped: %q", err)
+			}
+		})
+	}
+}
+
+func TestByteSize(t *testing.T) {
+	tests := []struct {
+		text string
+		want int64 // -1: an error
+	}{
+		{"0", 0}, {"1", 1}, {"1024", 1024}, {"1KiB", 1 << 10}, {"1kib", 1 << 10}, {"1 MiB", 1 << 20}, {"1GiB", 1 << 30},
+		{"1GB", 1e9}, {"512MB", 512e6}, {"1.5GiB", 3 << 29}, {"2TiB", 2 << 40},
+		{"", -1}, {"-1", -1}, {"-1GiB", -1}, {"GiB", -1}, {"1XB", -1}, {"1e9", -1}, {"NaN", -1}, {"inf", -1},
+		{"1,024", -1}, {"1..5GiB", -1}, {"0x10", -1}, {"1GiB more", -1}, {"16EiB", -1}, {"4EiB", -1}, {"99999999999999999999", -1},
+	}
+	for _, test := range tests {
+		var b byteSize
+		switch err := b.Set(test.text); {
+		case test.want < 0 && err == nil:
+			t.Errorf("%q: got %d, want an error", test.text, b)
+		case test.want >= 0 && err != nil:
+			t.Errorf("%q: %v", test.text, err)
+		case test.want >= 0 && int64(b) != test.want:
+			t.Errorf("%q: got %d, want %d", test.text, b, test.want)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/fsnode"
+	"github.com/wkwfs/wkwfs/view"
+)
+
+// lingerTime is what readers get to finish after a signal ended a mount that was
+// in use; then the process ends and they see errors.
+const lingerTime = 5 * time.Second
+
+// serve mounts and returns when the mount is gone. It calls ready with the
+// resolved mountpoint as soon as the mount answers; an error of ready ends the
+// mount.
+func serve(s settings, background bool, ready func(mountpoint string) error, stderr io.Writer) error {
+	log, err := newLogger(s, background, stderr)
+	if err != nil {
+		return err
+	}
+	signals := endSignals(background)
+	mountpoint, err := prepareMountpoint(s.mountpoint, s.source, log)
+	if err != nil {
+		return err
+	}
+	if err := checkFUSE(mountpoint, s.allowOther); err != nil {
+		return err
+	}
+	if err := leaveDirectory(); err != nil {
+		return err
+	}
+	tuneRuntime(int64(s.cacheSize))
+
+	root, err := openSource(s.source, log)
+	if err != nil {
+		return err
+	}
+	blocks := cache.New(int64(s.cacheSize))
+	defer blocks.Close()
+	server, err := fsnode.Mount(mountpoint, view.New(root, view.Options{Wrap: blocks.Wrap, Log: log}), fsnode.Options{
+		Source:     s.source,
+		AllowOther: s.allowOther,
+		ReadAhead:  int(s.readAhead),
+		Log:        log,
+		Debug:      s.debug,
+		Kernel:     s.kernel,
+	})
+	if err != nil {
+		return mountError(mountpoint, err)
+	}
+	log.Info("mounted", "source", s.source, "mountpoint", mountpoint, "version", version().Version)
+	if err := ready(mountpoint); err != nil {
+		_ = server.Unmount() // the first error is the one to tell
+		return err
+	}
+	return waitForEnd(server, signals, log)
+}
+
+// endSignals returns the signals that end a mount. A terminal that is closed ends
+// what runs in its foreground; the background does not care.
+func endSignals(background bool) <-chan os.Signal {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, unix.SIGINT, unix.SIGTERM)
+	switch {
+	case background:
+		signal.Ignore(unix.SIGHUP)
+	case !signal.Ignored(unix.SIGHUP): // as under nohup
+		signal.Notify(signals, unix.SIGHUP)
+	}
+	return signals
+}
+
+// waitForEnd returns when somebody has unmounted, or unmounts on a signal. A
+// second signal does not wait for readers any more.
+func waitForEnd(server *fsnode.Server, signals <-chan os.Signal, log *slog.Logger) error {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		server.Wait()
+	}()
+	select {
+	case <-ended:
+		log.Info("unmounted")
+		return nil
+	case s := <-signals:
+		log.Info("unmounting", "signal", s.String())
+	}
+	if err := server.Unmount(); err != nil {
+		return err
+	}
+	select {
+	case <-ended:
+		log.Info("unmounted")
+	case <-signals:
+		log.Warn("ending at once: files are still open")
+	case <-time.After(lingerTime):
+		log.Warn("ending: files are still open", "waited", lingerTime)
+	}
+	return nil
+}

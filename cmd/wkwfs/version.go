@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// releaseVersion is set when a release is built:
+// -ldflags "-X main.releaseVersion=v1.2.3".
+var releaseVersion string
+
+// mainDependencies are the modules whose versions matter in a bug report.
+var mainDependencies = []string{
+	"github.com/hanwen/go-fuse/v2",
+	"github.com/pierrec/lz4/v4",
+	"github.com/dgraph-io/ristretto/v2",
+}
+
+// build is what is known about this program.
+type build struct {
+	Version      string            `json:"version"`
+	Revision     string            `json:"revision,omitempty"` // of the source code
+	Modified     bool              `json:"modified,omitempty"` // after that revision
+	Go           string            `json:"go"`
+	Dependencies map[string]string `json:"dependencies"`
+}
+
+// version returns what is known about this program.
+func version() build {
+	b := build{Version: releaseVersion, Dependencies: map[string]string{}}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if b.Version == "" {
+		b.Version = info.Main.Version
+	}
+	b.Go = info.GoVersion
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Revision = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	for _, dep := range info.Deps {
+		if slices.Contains(mainDependencies, dep.Path) {
+			b.Dependencies[dep.Path] = dep.Version
+		}
+	}
+	return b
+}
+
+// String lists the facts, one a line.
+func (b build) String() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "wkwfs %s\n", b.Version)
+	if b.Revision != "" {
+		changed := ""
+		if b.Modified {
+			changed = " and later changes"
+		}
+		fmt.Fprintf(&text, "revision %s%s\n", b.Revision, changed)
+	}
+	fmt.Fprintf(&text, "%s\n", b.Go)
+	for _, path := range mainDependencies {
+		if v, ok := b.Dependencies[path]; ok {
+			fmt.Fprintf(&text, "%s %s\n", path, v)
+		}
+	}
+	return text.String()
+}
+
+func newVersionCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "version [--json]",
+		Short: "Print the version of wkwfs and of what it is made with",
+		Args:  exactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return printVersion(cmd.OutOrStdout(), version(), asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func printVersion(w io.Writer, b build, asJSON bool) error {
+	if !asJSON {
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(b)
+}
