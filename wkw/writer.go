@@ -1,10 +1,12 @@
 package wkw
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,11 +17,11 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// batchBytes is about how many bytes of decoded blocks a writer works on at once.
-const batchBytes = 8 << 20
-
-// hcLevel is how hard LZ4HC looks for matches: the reference library's effort.
-const hcLevel = lz4.Level9
+// A writer works on that many blocks at once, fewer where they are large.
+const (
+	batchBlocks = 4096
+	batchBytes  = 8 << 20
+)
 
 // WriteCube writes the array as a cube file of version 1. The grid of src is the
 // cube: the same power of two voxels on each axis, at least one block of a power of two
@@ -32,8 +34,7 @@ func WriteCube(ctx context.Context, path string, bt BlockType, src volume.Source
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return replaceFile(path, func(f *os.File) error {
-		w := cubeWriter{f: f, src: src, header: h, end: int64(h.DataOffset)}
-		return w.write(ctx)
+		return newCubeWriter(f, h, src).write(ctx)
 	})
 }
 
@@ -82,10 +83,16 @@ func cubeHeader(bt BlockType, g volume.Grid) (Header, error) {
 // cubeWriter writes one cube, batch by batch: the blocks of a batch are read and
 // compressed side by side and written in order.
 type cubeWriter struct {
-	f      *os.File
-	src    volume.Source
+	file   *os.File
 	header Header
-	end    int64 // of the blocks written so far, in bytes
+	src    volume.Source
+	data   *bufio.Writer // from dataOffset on
+	end    uint64        // of the blocks written so far, in bytes of the file
+}
+
+func newCubeWriter(f *os.File, h Header, src volume.Source) *cubeWriter {
+	data := bufio.NewWriter(io.NewOffsetWriter(f, int64(h.DataOffset)))
+	return &cubeWriter{f, h, src, data, h.DataOffset}
 }
 
 func (w *cubeWriter) write(ctx context.Context) error {
@@ -93,21 +100,41 @@ func (w *cubeWriter) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.f.WriteAt(b, 0); err != nil {
+	if _, err := w.file.WriteAt(b, 0); err != nil {
 		return err
 	}
 	blocks := w.header.blocks()
-	batch := uint64(max(batchBytes/w.src.Grid().BlockBytes(), runtime.GOMAXPROCS(0)))
+	batch := uint64(max(runtime.GOMAXPROCS(0), min(batchBlocks, batchBytes/w.src.Grid().BlockBytes())))
 	for first := uint64(0); first < blocks; first += batch {
 		if err := w.writeBatch(ctx, first, min(batch, blocks-first)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return w.data.Flush()
 }
 
 // writeBatch writes count blocks from number first on, and their jump table entries.
 func (w *cubeWriter) writeBatch(ctx context.Context, first, count uint64) error {
+	encoded, err := w.encodeBatch(ctx, first, count)
+	if err != nil {
+		return err
+	}
+	table := make([]byte, 0, 8*count)
+	for _, block := range encoded {
+		if _, err := w.data.Write(block); err != nil {
+			return err
+		}
+		w.end += uint64(len(block))
+		table = binary.LittleEndian.AppendUint64(table, w.end)
+	}
+	if w.header.BlockType == Raw {
+		return nil
+	}
+	_, err = w.file.WriteAt(table, w.header.entryOffset(first))
+	return err
+}
+
+func (w *cubeWriter) encodeBatch(ctx context.Context, first, count uint64) ([][]byte, error) {
 	encoded := make([][]byte, count)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -117,22 +144,7 @@ func (w *cubeWriter) writeBatch(ctx context.Context, first, count uint64) error 
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	table := make([]byte, 0, 8*count)
-	for _, block := range encoded {
-		if _, err := w.f.WriteAt(block, w.end); err != nil {
-			return err
-		}
-		w.end += int64(len(block))
-		table = binary.LittleEndian.AppendUint64(table, uint64(w.end))
-	}
-	if w.header.BlockType == Raw {
-		return nil
-	}
-	_, err := w.f.WriteAt(table, w.header.entryOffset(first))
-	return err
+	return encoded, group.Wait()
 }
 
 // encode returns block b as it is stored.
@@ -161,11 +173,12 @@ func (w *cubeWriter) encode(ctx context.Context, b volume.Vec) ([]byte, error) {
 // succeed: data that does not shrink becomes literals.
 func compress(bt BlockType, block []byte) ([]byte, error) {
 	dst := make([]byte, lz4.CompressBlockBound(len(block)))
-	n, err := 0, error(nil)
+	var n int
+	var err error
 	if bt == LZ4HC {
-		n, err = (&lz4.CompressorHC{Level: hcLevel}).CompressBlock(block, dst)
+		n, err = lz4.CompressBlockHC(block, dst, lz4.Level9, nil, nil)
 	} else {
-		n, err = new(lz4.Compressor).CompressBlock(block, dst)
+		n, err = lz4.CompressBlock(block, dst, nil)
 	}
 	return dst[:n], err
 }

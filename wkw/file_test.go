@@ -1,0 +1,276 @@
+package wkw
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// TestFile writes and reads cubes of every kind and looks at each voxel.
+func TestFile(t *testing.T) {
+	for _, blockSide := range []int{1, 2, 4, 8, 16, 32, 64} {
+		for _, cubeBlocks := range []int{1, 2, 4, 8} {
+			side := blockSide * cubeBlocks
+			for _, voxel := range voxelsFor(side) {
+				for bt := Raw; bt <= LZ4HC; bt++ {
+					src := cubeOf(voxel.Type, voxel.Channels, blockSide, cubeBlocks)
+					name := fmt.Sprintf("%v/b%d/f%d/%d×%v", bt, blockSide, cubeBlocks, voxel.Channels, voxel.Type)
+					t.Run(name, func(t *testing.T) { checkFlat(t, writeCube(t, bt, src), src) })
+				}
+			}
+		}
+	}
+}
+
+// voxelsFor returns all kinds of voxels for small cubes, one or two for large ones.
+func voxelsFor(side int) []volume.Grid {
+	switch {
+	case side > 64:
+		return nil
+	case side > 16:
+		return []volume.Grid{{Type: volume.Uint16, Channels: 3}}
+	}
+	var all []volume.Grid
+	for _, t := range volume.Types() {
+		for channels := 1; channels <= 3; channels++ {
+			all = append(all, volume.Grid{Type: t, Channels: channels})
+		}
+	}
+	return all
+}
+
+func TestFileDataOffset(t *testing.T) {
+	src := cubeOf(volume.Uint16, 1, 8, 2)
+	for _, offset := range []int{80, 81, 4096} {
+		checkBytes(t, literalCube(src, offset), src)
+	}
+	for _, offset := range []int{16, 17, 80, 4096} {
+		checkBytes(t, rawCube(src, offset), src)
+	}
+}
+
+func checkBytes(t *testing.T, file []byte, src coordinates) {
+	t.Helper()
+	f, err := openBytes(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFlat(t, f, src)
+}
+
+func TestStoredSize(t *testing.T) {
+	src := cubeOf(volume.Uint16, 1, 8, 2)
+	for _, c := range []struct {
+		file []byte
+		want int64
+	}{{rawCube(src, 16), 1024}, {literalCube(src, 80), storedBlock}} {
+		f, err := openBytes(c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range uint64(8) {
+			if size, err := f.StoredSize(unmorton(n)); size != c.want || err != nil {
+				t.Errorf("block %d: got %d, %v; expected %d", n, size, err, c.want)
+			}
+		}
+	}
+}
+
+func TestBlockOutside(t *testing.T) {
+	f, err := openBytes(literalCube(damagedCube, 80))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range []volume.Vec{{2, 0, 0}, {0, 2, 0}, {0, 0, 2}, {-1, 0, 0}, {0, 0, 1 << 60}} {
+		_, err := f.Block(t.Context(), b)
+		if want := fmt.Sprintf("x0.wkw: block %v: the cube has 2,2,2 blocks", b); err == nil || err.Error() != want {
+			t.Errorf("got %v\nexpected %s", err, want)
+		}
+	}
+}
+
+func TestBlockCancelled(t *testing.T) {
+	f, err := openBytes(literalCube(damagedCube, 80))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := f.Block(ctx, volume.Vec{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "x1.wkw"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenFile(os.DirFS(dir), "x0.wkw"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("absent: got %v", err)
+	}
+	if _, err := OpenFile(os.DirFS(dir), "x1.wkw"); err == nil || !strings.HasPrefix(err.Error(), "x1.wkw: header at byte 0: ") {
+		t.Errorf("directory: got %v", err)
+	}
+}
+
+// file is an open file whose reader can be replaced and that knows it was closed.
+type file struct {
+	fs.File
+	io.ReaderAt
+	closed bool
+}
+
+func (f *file) Close() error { f.closed = true; return f.File.Close() }
+
+// inMemory opens a file in memory.
+func inMemory(t *testing.T, content []byte) *file {
+	t.Helper()
+	f, err := fstest.MapFS{"x0.wkw": {Data: content}}.Open("x0.wkw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &file{File: f, ReaderAt: f.(io.ReaderAt)}
+}
+
+func TestNewFileOwnsFile(t *testing.T) {
+	bad := inMemory(t, []byte("no cube, but long enough for one"))
+	if _, err := NewFile(bad, "x0.wkw"); err == nil || !bad.closed {
+		t.Errorf("after %v: closed %v", err, bad.closed)
+	}
+	good := inMemory(t, literalCube(damagedCube, 80))
+	f, err := NewFile(good, "x0.wkw")
+	if err != nil || good.closed {
+		t.Fatalf("closed %v, %v", good.closed, err)
+	}
+	if err := f.Close(); err != nil || !good.closed {
+		t.Errorf("closed %v, %v", good.closed, err)
+	}
+}
+
+// readerFunc is an io.ReaderAt.
+type readerFunc func(p []byte, offset int64) (int, error)
+
+func (r readerFunc) ReadAt(p []byte, offset int64) (int, error) { return r(p, offset) }
+
+// TestReadErrors: errors of the file below name the block and keep their cause.
+func TestReadErrors(t *testing.T) {
+	broken := errors.New("disk on fire")
+	for _, c := range []struct {
+		name  string
+		at    int64 // first offset that fails
+		n     int
+		err   error
+		want  string
+		cause error
+	}{
+		{"table", 16, 0, broken, "x0.wkw: block 1,1,1 at byte 64: disk on fire", broken},
+		{"data", 80, 0, broken, "x0.wkw: block 1,1,1 at byte 7283: disk on fire", broken},
+		{"early end", 80, 5, io.EOF, "x0.wkw: block 1,1,1 at byte 7283: unexpected EOF", io.ErrUnexpectedEOF},
+		{"silent end", 80, 5, nil, "x0.wkw: block 1,1,1 at byte 7283: unexpected EOF", io.ErrUnexpectedEOF},
+		{"end after the bytes", 80, storedBlock, io.EOF, "", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			below := inMemory(t, literalCube(damagedCube, 80))
+			good := below.ReaderAt
+			below.ReaderAt = readerFunc(func(p []byte, offset int64) (int, error) {
+				if offset < c.at {
+					return good.ReadAt(p, offset)
+				}
+				good.ReadAt(p[:c.n], offset)
+				return c.n, c.err
+			})
+			f, err := NewFile(below, "x0.wkw")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = f.Block(t.Context(), volume.Cube(1))
+			if c.want == "" && err == nil {
+				return
+			}
+			if err == nil || err.Error() != c.want || !errors.Is(err, c.cause) {
+				t.Errorf("got %v\nexpected %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestFileChanged(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		change  func(path string) error
+		changed bool
+	}{
+		{"nothing", func(string) error { return nil }, false},
+		{"cut off", func(path string) error { return os.Truncate(path, 16) }, true},
+		{"longer", func(path string) error { return os.Truncate(path, 1<<20) }, true},
+		{"times", func(path string) error { return os.Chtimes(path, time.Time{}, time.Unix(1, 1)) }, true},
+		{"removed", os.Remove, false},
+		{"permissions", func(path string) error { return os.Chmod(path, 0o444) }, false},
+		{"replaced", func(path string) error {
+			return WriteCube(context.Background(), path, Raw, cubeOf(volume.Uint8, 1, 4, 2))
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x0.wkw")
+			if err := os.WriteFile(path, literalCube(damagedCube, 80), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			f := openPath(t, path)
+			if err := c.change(path); err != nil {
+				t.Fatal(err)
+			}
+			if !c.changed {
+				checkFlat(t, f, damagedCube)
+				return
+			}
+			block, err := f.Block(t.Context(), volume.Vec{1, 0, 0})
+			want := "x0.wkw: block 1,0,0: the file changed while it was open"
+			if !errors.Is(err, ErrChanged) || err.Error() != want || block != nil {
+				t.Errorf("Block: got %v", err)
+			}
+			if _, err := f.StoredSize(volume.Vec{1, 0, 0}); !errors.Is(err, ErrChanged) || err.Error() != want {
+				t.Errorf("StoredSize: got %v", err)
+			}
+		})
+	}
+}
+
+func TestVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x0.wkw")
+	if err := WriteCube(t.Context(), path, LZ4, damagedCube); err != nil {
+		t.Fatal(err)
+	}
+	f, again := openPath(t, path), openPath(t, path)
+	if f.Version() != again.Version() || f.Version() != vfs.VersionOf(f.Info()) {
+		t.Error("the same file has two versions")
+	}
+	if err := WriteCube(t.Context(), path, Raw, damagedCube); err != nil {
+		t.Fatal(err)
+	}
+	if openPath(t, path).Version() == f.Version() {
+		t.Error("another file has the same version")
+	}
+}
+
+func TestBlockParallel(t *testing.T) {
+	src := cubeOf(volume.Uint16, 1, 8, 4)
+	f := writeCube(t, LZ4, src)
+	for range 4 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			checkFlat(t, f, src)
+		})
+	}
+}
