@@ -1,0 +1,128 @@
+package integration
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// nobody is an ordinary user: who it is does not matter.
+const nobody = 65534
+
+// asUser runs the program as an ordinary user.
+func asUser(t *testing.T, args ...string) result {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	return runCommand(t, cmd)
+}
+
+// userDir is a directory of the ordinary user.
+func userDir(t *testing.T) string {
+	t.Helper()
+	dir := tempDir(t)
+	if err := os.Chown(dir, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// requireUserMounts skips the test where an ordinary user cannot mount. In CI it
+// opens the device to everybody, as distributions do.
+func requireUserMounts(t *testing.T) {
+	t.Helper()
+	requireFUSE(t)
+	requireRoot(t) // to become somebody else
+	required := os.Getenv(requireVariable) == "1"
+	if _, err := exec.LookPath("fusermount3"); err != nil {
+		if required {
+			t.Fatalf("%s=1, but ordinary users cannot mount: %v", requireVariable, err)
+		}
+		t.Skipf("ordinary users cannot mount: %v", err)
+	}
+	info, err := os.Stat("/dev/fuse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm()&0o006 == 0o006 {
+		return
+	}
+	if !required {
+		t.Skipf("ordinary users cannot mount: /dev/fuse is %v", info.Mode())
+	}
+	if err := os.Chmod("/dev/fuse", 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOrdinaryUser: fusermount3 mounts and unmounts for those who are not root.
+func TestOrdinaryUser(t *testing.T) {
+	requireUserMounts(t)
+	source, dir := dataset(t), userDir(t)
+	mountAsUser := func() *server {
+		if r := asUser(t, "mount", source, dir); r.code != 0 {
+			t.Fatalf("exit code %d, stderr %q", r.code, r.stderr)
+		}
+		s := &server{dir: dir, pid: serverOf(t, dir), ended: make(chan *os.ProcessState, 1)}
+		s.await(t)
+		t.Cleanup(func() { s.stop(t) })
+		return s
+	}
+	list := exec.Command("ls", dir)
+	list.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+
+	s := mountAsUser()
+	if output, err := list.CombinedOutput(); err != nil || len(output) == 0 {
+		t.Errorf("ls: %q, %v", output, err)
+	}
+	if r := asUser(t, "umount", dir); r.code != 0 {
+		t.Errorf("umount: exit code %d, stderr %q", r.code, r.stderr)
+	}
+	wantUnmounted(t, dir)
+	s.wantExit(t, 0)
+
+	s = mountAsUser()
+	s.signal(t, syscall.SIGTERM)
+	s.wantExit(t, 0)
+	wantUnmounted(t, dir)
+
+	s = mountAsUser() // a dead mount is cleared for its owner too
+	s.signal(t, syscall.SIGKILL)
+	s.wantExit(t, -1)
+	s = mountAsUser()
+	if n := len(mountsAt(dir)); n != 1 {
+		t.Errorf("%d mounts on top of each other", n)
+	}
+}
+
+// TestOrdinaryUserErrors: what an ordinary user lacks is said with what to do.
+func TestOrdinaryUserErrors(t *testing.T) {
+	requireRoot(t) // to become somebody else
+	requireFUSE(t)
+	if _, err := exec.LookPath("fusermount3"); err != nil {
+		r := asUser(t, "mount", dataset(t), userDir(t))
+		want := "wkwfs: fusermount3 is not installed: it mounts for ordinary users\nhint: apt install fuse3 (or run as root)\n"
+		if r.code != 1 || r.stderr != want {
+			t.Errorf("exit code %d, stderr %q; want %q", r.code, r.stderr, want)
+		}
+		return
+	}
+	dir := tempDir(t)
+	r := asUser(t, "mount", dataset(t), dir)
+	if want := fmt.Sprintf("wkwfs: mountpoint %s: fusermount3 demands write access", dir); r.code != 1 || !strings.HasPrefix(r.stderr, want) {
+		t.Errorf("exit code %d, stderr %q; want %q", r.code, r.stderr, want)
+	}
+	config, err := os.ReadFile("/etc/fuse.conf")
+	if err == nil && strings.Contains("\n"+string(config), "\nuser_allow_other") {
+		return
+	}
+	r = asUser(t, "mount", "--allow-other", dataset(t), userDir(t))
+	if r.code != 1 || !strings.Contains(r.stderr, "hint: as root: echo user_allow_other >> "+filepath.Join("/etc", "fuse.conf")) {
+		t.Errorf("exit code %d, stderr %q", r.code, r.stderr)
+	}
+}
