@@ -38,13 +38,14 @@ func cut(size int) func([]byte) []byte {
 	return func(b []byte) []byte { return b[:size] }
 }
 
-// insert returns a change of block 1 into other stored bytes; the jump table follows.
-func insert(stored []byte) func([]byte) []byte {
+// replaceBlock1 returns a change of block 1 into other stored bytes; the jump table
+// follows. All blocks are stored in size bytes before.
+func replaceBlock1(stored []byte, size int) func([]byte) []byte {
 	return func(b []byte) []byte {
-		begin, end := 80+storedBlock, 80+2*storedBlock
+		begin, end := 80+size, 80+2*size
 		b = slices.Concat(b[:begin], stored, b[end:])
 		for n := 1; n < 8; n++ {
-			put(16+8*n, uint64(begin+len(stored)+(n-1)*storedBlock))(b)
+			put(16+8*n, uint64(begin+len(stored)+(n-1)*size))(b)
 		}
 		return b
 	}
@@ -113,15 +114,15 @@ func TestDamagedBlocks(t *testing.T) {
 			2: `x0.wkw: jump table entry before block 0,1,0 at byte 24: expected 80 to 8312 (end of file), found 18446744073709551615`}},
 		{"one byte short", put(72, damagedBytes-1), map[uint64]string{
 			7: `x0.wkw: block 1,1,1 at byte 7283: expected 1024 decoded bytes, found invalid LZ4 data or too much of it`}},
-		{"decodes short", insert(literals(block[:1000])), map[uint64]string{
+		{"decodes short", replaceBlock1(literals(block[:1000]), storedBlock), map[uint64]string{
 			1: `x0.wkw: block 1,0,0 at byte 1109: expected 1024 decoded bytes, found 1000`}},
-		{"decodes to nothing", insert([]byte{0}), map[uint64]string{
+		{"decodes to nothing", replaceBlock1([]byte{0}, storedBlock), map[uint64]string{
 			1: `x0.wkw: block 1,0,0 at byte 1109: expected 1024 decoded bytes, found 0`}},
-		{"decodes long", insert(literals(append(block, 0))), map[uint64]string{
+		{"decodes long", replaceBlock1(literals(append(block, 0)), storedBlock), map[uint64]string{
 			1: `x0.wkw: block 1,0,0 at byte 1109: expected 1024 decoded bytes, found invalid LZ4 data or too much of it`}},
-		{"match before the block", insert([]byte{0x10, 'a', 2, 0, 0}), map[uint64]string{
+		{"match before the block", replaceBlock1([]byte{0x10, 'a', 2, 0, 0}, storedBlock), map[uint64]string{
 			1: `x0.wkw: block 1,0,0 at byte 1109: expected 1024 decoded bytes, found invalid LZ4 data or too much of it`}},
-		{"over the bound", insert(make([]byte, 1045)), map[uint64]string{
+		{"over the bound", replaceBlock1(make([]byte, 1045), storedBlock), map[uint64]string{
 			1: `x0.wkw: block 1,0,0 at byte 1109: expected at most 1044 compressed bytes, found 1045`}},
 		{"table cut off", cut(16 + 6*8 + 3), map[uint64]string{
 			0: `x0.wkw: jump table entry of block 0,0,0 at byte 16: expected at most 67 (end of file), found 1109`,

@@ -33,12 +33,12 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// voxelsFor returns all kinds of voxels for small cubes, one or two for large ones.
+// voxelsFor returns all kinds of voxels for small cubes and one kind for large ones.
 func voxelsFor(side int) []volume.Grid {
 	switch {
 	case side > 64:
 		return nil
-	case side > 16:
+	case side > 8:
 		return []volume.Grid{{Type: volume.Uint16, Channels: 3}}
 	}
 	var all []volume.Grid
