@@ -51,15 +51,15 @@ func (f *File) tableExtent(ctx context.Context, b volume.Vec) (extent, error) {
 		before = first // in version 1 entry −1 is dataOffset, in the draft it is the header
 	}
 	at := f.header.entryOffset(n)
-	entry := fmt.Sprintf("jump table entry of block %v", b)
+	entry := func() string { return fmt.Sprintf("jump table entry of block %v", b) }
 	switch {
 	case end > last:
-		return extent{}, f.broken(entry, at, fmt.Sprintf("at most %d (end of file)", last), fmt.Sprint(end))
+		return extent{}, f.broken(entry(), at, fmt.Sprintf("at most %d (end of file)", last), fmt.Sprint(end))
 	case before < first || before > last:
 		return extent{}, f.broken(fmt.Sprintf("jump table entry before block %v", b), at-8,
 			fmt.Sprintf("%d to %d (end of file)", first, last), fmt.Sprint(before))
 	case end <= before:
-		return extent{}, f.broken(entry, at, fmt.Sprintf("more than %d", before), fmt.Sprint(end))
+		return extent{}, f.broken(entry(), at, fmt.Sprintf("more than %d", before), fmt.Sprint(end))
 	}
 	begin, size := int64(base+before), int64(end-before)
 	// Blocks that do not shrink are stored larger than they are, but not by more.
