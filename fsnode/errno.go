@@ -35,6 +35,12 @@ func (r *reporter) errno(op, path string, err error) syscall.Errno {
 	case syscall.ENOENT, syscall.EINTR, syscall.ENOTDIR, syscall.EACCES:
 		return number // what somebody asked for, not what is wrong
 	}
+	// The path above is left out, so that damage that shows in many entries is told
+	// once: what is wrong is below.
+	var outer *fs.PathError
+	if errors.As(err, &outer) && outer.Path == path {
+		err = outer.Err
+	}
 	if r.first(err.Error()) {
 		r.log.Error("cannot "+op, "path", path, "err", err)
 	}

@@ -1,0 +1,221 @@
+package integration
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// small is the cube that is damaged: 2³ blocks of 16³ voxels, so that the table ends
+// at byte 80, and a block is 4 KiB: a page of the flat file has rows of two blocks.
+var small = model{blockLog: 4, cubeLog: 1, blockType: 2, voxelType: 1, channels: 1}
+
+const smallTable = 16 // byte of the first entry of the jump table
+
+// entry returns the jump table's entry: the end of block i.
+func tableEntry(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[smallTable+8*i:]) }
+
+func setEntry(b []byte, i int, v uint64) []byte {
+	binary.LittleEndian.PutUint64(b[smallTable+8*i:], v)
+	return b
+}
+
+func setByte(i int, v byte) func([]byte) []byte {
+	return func(b []byte) []byte { b[i] = v; return b }
+}
+
+// damages has one row per field and rule. bad are the blocks, in Morton order, that
+// must fail; nil: all of the cube. log is what the log must say.
+var damages = []struct {
+	name   string
+	damage func([]byte) []byte
+	bad    []int
+	log    string
+}{
+	{"magic", setByte(0, 'X'), nil, `magic`},
+	{"version", setByte(3, 2), nil, `version`},
+	{"cube side", setByte(4, 0x24), nil, `dataOffset`},
+	{"block side", setByte(4, 0x13), nil, `geometry`},
+	{"block type 0", setByte(5, 0), nil, `blockType`},
+	{"block type 4", setByte(5, 4), nil, `blockType`},
+	{"voxel type 0", setByte(6, 0), nil, `voxelType`},
+	{"voxel type 11", setByte(6, 11), nil, `voxelType`},
+	{"voxel type of the mag", setByte(6, 7), nil, `geometry`},
+	{"voxel size 0", setByte(7, 0), nil, `voxelSize`},
+	{"voxel size of the mag", setByte(7, 2), nil, `geometry`},
+	{"data offset 0", setByte(8, 0), nil, `dataOffset`},
+	{"data offset in the table", setByte(8, 79), nil, `dataOffset`},
+	{"huge sides", setByte(4, 0xff), nil, ``},
+	{"empty file", func([]byte) []byte { return nil }, nil, `header`},
+	{"short header", func(b []byte) []byte { return b[:15] }, nil, `header`},
+	{"short table", func(b []byte) []byte { return b[:smallTable+8*3+4] }, nil, ``},
+	{"cut off in block 5", func(b []byte) []byte { return b[:tableEntry(b, 5)-1] }, []int{5, 6, 7}, `block 1,0,1`},
+	{"entry before its block", func(b []byte) []byte { return setEntry(b, 2, tableEntry(b, 1)-1) }, []int{2, 3}, `block 0,1,0`},
+	{"entry 2^64-1", func(b []byte) []byte { return setEntry(b, 7, 1<<64-1) }, []int{7}, `block 1,1,1`},
+	{"entry 0", func(b []byte) []byte { return setEntry(b, 0, 0) }, []int{0, 1}, `block 0,0,0`},
+	{"empty block", func(b []byte) []byte { return setEntry(b, 4, tableEntry(b, 3)) }, []int{4, 5}, `block 0,0,1`},
+	{"block that is no LZ4", func(b []byte) []byte {
+		for i := tableEntry(b, 2); i < tableEntry(b, 3); i++ {
+			b[i] = 0xff
+		}
+		return b
+	}, []int{3}, `block 1,1,0`},
+	{"block that decodes short", func(b []byte) []byte {
+		copy(b[tableEntry(b, 5):], []byte{0x10, 'a'}) // one literal
+		return setEntry(b, 6, tableEntry(b, 5)+2)
+	}, []int{6, 7}, `expected 4096`},
+	{"longer than needed", func(b []byte) []byte { return append(b, "behind the last block"...) }, []int{}, ``},
+}
+
+// TestDamage holds for each kind of damage that what depends on it is an error, that
+// the log names it, and that every other byte of the dataset reads.
+func TestDamage(t *testing.T) {
+	source := t.TempDir()
+	mag := filepath.Join(source, "color/1")
+	small.writeHeader(t, mag)
+	for i, d := range damages {
+		writeFile(t, filepath.Join(mag, cubePath(i)+".wkw"), d.damage(small.file(t)))
+	}
+	small.write(t, mag, 0, 0, len(damages)) // a cube that is whole, to the end
+	log := filepath.Join(t.TempDir(), "log")
+	dir := filepath.Join(mount(t, source, "--log-file", log), "color/1")
+	want := small.flat()
+
+	for i, d := range damages {
+		t.Run(d.name, func(t *testing.T) {
+			cube := filepath.Join(dir, cubePath(i))
+			bad := d.bad
+			if bad == nil {
+				bad = []int{0, 1, 2, 3, 4, 5, 6, 7}
+			}
+			checkBlocks(t, cube+".blocks", bad)
+			checkDirect(t, cube+".raw", want, bad)
+			checkPages(t, cube+".raw", want, bad)
+			if info, err := os.Stat(cube + ".raw"); err != nil || info.Size() != int64(len(want)) {
+				t.Errorf("stat: %v", err)
+			}
+			if b, err := os.ReadFile(log); len(bad) > 0 && (err != nil || !logged(string(b), cubePath(i), d.log)) {
+				t.Errorf("the log has no line with %q for this cube; %v:\n%s", d.log, err, b)
+			}
+		})
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, cubePath(len(damages))+".raw")); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the cube that is whole: %v", err)
+	}
+	told := map[string]bool{}
+	b, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		_, what, ok := strings.Cut(line, " err=")
+		if ok && told[what] {
+			t.Errorf("told more than once: %s", what)
+		}
+		told[what] = true
+	}
+}
+
+func cubePath(z int) string { return filepath.Join("z"+itoa(z), "y0", "x0") }
+
+func logged(log, cube, want string) bool {
+	for line := range strings.Lines(log) {
+		if strings.Contains(line, cube+".wkw") && containsAny(line, strings.Split(want, "|")) {
+			return true
+		}
+	}
+	return false
+}
+
+func containsAny(s string, any []string) bool {
+	for _, a := range any {
+		if strings.Contains(s, a) {
+			return true
+		}
+	}
+	return false
+}
+
+// blockOf returns the block, in Morton order, that holds byte i of the flat cube.
+func blockOf(i int) int {
+	x, y, z := i%32/16, i/32%32/16, i/1024/16
+	return x | y<<1 | z<<2
+}
+
+func contains(list []int, n int) bool {
+	for _, l := range list {
+		if l == n {
+			return true
+		}
+	}
+	return false
+}
+
+// checkBlocks reads the block files: just the bad ones fail.
+func checkBlocks(t *testing.T, dir string, bad []int) {
+	t.Helper()
+	for i := range 8 {
+		x, y, z := i&1, i>>1&1, i>>2
+		got, err := os.ReadFile(filepath.Join(dir, "z"+itoa(z), "y"+itoa(y), "x"+itoa(x)+".raw"))
+		switch {
+		case contains(bad, i) && !errors.Is(err, syscall.EIO):
+			t.Errorf("bad block %d: %d bytes, error %v; want EIO", i, len(got), err)
+		case !contains(bad, i) && (err != nil || !bytes.Equal(got, small.part(x*16, y*16, z*16, 16))):
+			t.Errorf("good block %d: %d bytes, error %v", i, len(got), err)
+		}
+	}
+}
+
+// checkDirect reads past the page cache: an error for just the bytes that are bad.
+func checkDirect(t *testing.T, name string, want []byte, bad []int) {
+	t.Helper()
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_DIRECT, 0)
+	if err != nil {
+		if len(bad) != 8 || !errors.Is(err, syscall.EIO) {
+			t.Errorf("open: %v", err)
+		}
+		return
+	}
+	defer unix.Close(fd)
+	for i := 0; i < len(want); i += 16 { // runs of 16 are of one block
+		p := make([]byte, 16)
+		n, err := unix.Pread(fd, p, int64(i))
+		switch isBad := contains(bad, blockOf(i)); {
+		case isBad && !errors.Is(err, syscall.EIO):
+			t.Fatalf("bad bytes at %d: %d, %v; want EIO", i, n, err)
+		case !isBad && (err != nil || !bytes.Equal(p, want[i:i+16])):
+			t.Fatalf("good bytes at %d: %d, %v", i, n, err)
+		}
+	}
+}
+
+// checkPages reads through the page cache: an error for the pages that hold a bad byte.
+func checkPages(t *testing.T, name string, want []byte, bad []int) {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		return // as checkDirect has judged
+	}
+	defer f.Close()
+	for page := 0; page < len(want); page += 4096 {
+		isBad := false
+		for i := page; i < page+4096; i += 16 {
+			isBad = isBad || contains(bad, blockOf(i))
+		}
+		p := make([]byte, 4096)
+		n, err := unix.Pread(int(f.Fd()), p, int64(page))
+		switch {
+		case isBad && !errors.Is(err, syscall.EIO):
+			t.Errorf("page at %d: %d, %v; want EIO", page, n, err)
+		case !isBad && (err != nil || !bytes.Equal(p, want[page:page+4096])):
+			t.Errorf("page at %d: %d, %v", page, n, err)
+		}
+	}
+}

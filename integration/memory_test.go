@@ -1,0 +1,79 @@
+package integration
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"sync"
+	"testing"
+)
+
+// TestMemoryStaysInBudget reads a cube that is twice the cache, from many readers at
+// once, and holds the server's memory to the cache's budget and 128 MiB.
+func TestMemoryStaysInBudget(t *testing.T) {
+	if os.Getenv(raceVariable) == "1" {
+		t.Skip("the race detector's own memory would be measured")
+	}
+	const budget = 64 << 20
+	m := model{blockLog: 5, cubeLog: 4, blockType: 2, voxelType: 1, channels: 1} // 128 MiB
+	source := t.TempDir()
+	m.write(t, source, 0, 0, 0)
+	s := mountServer(t, source, "--cache-size", strconv.Itoa(budget))
+	name := filepath.Join(s.dir, "z0/y0/x0.raw")
+	want := m.flat()
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			f, err := os.Open(name)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer f.Close()
+			if i%2 == 0 {
+				got, err := io.ReadAll(f)
+				if err != nil || !bytes.Equal(got, want) {
+					t.Errorf("sequential: %d bytes, not the model's; error %v", len(got), err)
+				}
+				return
+			}
+			r := rand.New(rand.NewPCG(1, uint64(i)))
+			p := make([]byte, 1<<16)
+			for range 500 {
+				off := r.IntN(len(want) - len(p))
+				if _, err := f.ReadAt(p, int64(off)); err != nil || !bytes.Equal(p, want[off:off+len(p)]) {
+					t.Errorf("random, at %d: not the model's; error %v", off, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if peak := peakMemory(t, s.pid); peak > budget+128<<20 {
+		t.Errorf("the server used %d MiB, want at most %d + 128", peak>>20, budget>>20)
+	} else {
+		t.Logf("the server used %d MiB with a cache of %d", peak>>20, budget>>20)
+	}
+}
+
+// peakMemory returns the most bytes that the process ever had in memory.
+func peakMemory(t *testing.T, pid int) int {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kib := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(b)
+	if kib == nil {
+		t.Fatalf("no VmHWM in\n%s", b)
+	}
+	n, err := strconv.Atoi(string(kib[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n << 10
+}
