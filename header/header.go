@@ -20,7 +20,7 @@
 //	NRRD     nm    the unit is a field; readers do not convert
 //	TIFF     nm    in the way of ImageJ; the place is in voxels
 //	XDMF     nm    the format has no unit
-//	NIfTI    µm    the smallest unit it knows
+//	NIfTI    mm    of its units the only one that ITK applies to the place as well
 //	Meta     mm    its readers take every number for mm
 //
 // Where the spacing of any axis is unknown, all are 1 and no unit is claimed.

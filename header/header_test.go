@@ -164,6 +164,7 @@ func TestUnrepresentable(t *testing.T) {
 		"two channels":      {pair, ".nii"},
 		"16-bit rgb":        {grid(func(g *volume.Grid) { g.Channels = 3 }), ".nii"},
 		"int64":             {grid(func(g *volume.Grid) { g.Type = volume.Int64 }), ""},
+		"uint64":            {grid(func(g *volume.Grid) { g.Type = volume.Uint64 }), ".xmf"},
 		"unknown spacing":   {unplaced, ""},
 		"65536 channels":    {grid(func(g *volume.Grid) { g.Channels = 1 << 16 }), ".nii .tif"},
 		"wide":              {grid(func(g *volume.Grid) { g.Size[0] = 1 << 31 }), ".tif"},

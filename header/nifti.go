@@ -18,15 +18,15 @@ var niftiTypes = map[volume.Type]uint16{
 const (
 	niftiRGB24       = 128  // DT_RGB24
 	niftiLabels      = 1002 // NIFTI_INTENT_LABEL
-	niftiMicron      = 3    // NIFTI_UNITS_MICRON
+	niftiMM          = 2    // NIFTI_UNITS_MM
 	niftiScannerAnat = 1    // NIFTI_XFORM_SCANNER_ANAT: the instrument's coordinates
 )
 
 // NIfTI returns the header of a single-file NIfTI-1 image, or of NIfTI-2 where an
 // axis has more than 32767 voxels. Voxels start at [Align].
 //
-// Spacing and place are in µm, the smallest unit there is, and are given twice, as
-// qform and as sform. NIfTI's axes point right, anterior and superior; ours have no
+// Spacing and place are in mm: µm exist, but ITK converts only the spacing from them.
+// They are given twice, as qform and as sform. NIfTI's axes point right, anterior and superior; ours have no
 // such meaning and are mapped onto them one by one. Interleaved channels exist
 // only as RGB24.
 func NIfTI(a Array) ([]byte, error) {
@@ -65,8 +65,8 @@ func describeNIfTI(a Array) (nifti, error) {
 		return n, &Unrepresentable{"NIfTI", fmt.Sprintf("%d interleaved channels of %v", g.Channels, g.Type)}
 	}
 	var known bool
-	if n.spacing, n.origin, known = a.world(1e3); known {
-		n.units = niftiMicron
+	if n.spacing, n.origin, known = a.world(1e6); known {
+		n.units = niftiMM
 	}
 	if a.Category == "segmentation" {
 		n.intent = niftiLabels
@@ -81,7 +81,7 @@ func (n nifti) version1() ([]byte, error) {
 	for axis := range n.spacing {
 		for _, v := range [...]float64{n.spacing[axis], n.origin[axis]} {
 			if f := float32(v); math.IsInf(float64(f), 0) || (f == 0) != (v == 0) {
-				return nil, &Unrepresentable{"NIfTI", fmt.Sprintf("%g µm is no 32-bit float", v)}
+				return nil, &Unrepresentable{"NIfTI", fmt.Sprintf("%g mm is no 32-bit float", v)}
 			}
 		}
 	}

@@ -16,6 +16,10 @@ func XDMF(a Array) ([]byte, error) {
 		return nil, err
 	}
 	g := a.Grid
+	number, ok := xdmfNumbers[g.Type]
+	if !ok {
+		return nil, &Unrepresentable{"XDMF", fmt.Sprintf("readers take %v for uint32", g.Type)}
+	}
 	spacing, origin, _ := a.world(1)
 	nodes := fmt.Sprintf("%d %d %d", g.Size[2], g.Size[1], g.Size[0])
 	attribute, items := "Scalar", nodes
@@ -32,7 +36,7 @@ func XDMF(a Array) ([]byte, error) {
 	fields := strings.NewReplacer(
 		"{NAME}", escape(oneLine(name)), "{FILE}", escape(a.Data),
 		"{NODES}", nodes, "{ATTRIBUTE}", attribute, "{ITEMS}", items,
-		"{NUMBER}", xdmfNumber(g.Type), "{PRECISION}", fmt.Sprint(g.Type.Size()),
+		"{NUMBER}", number, "{PRECISION}", fmt.Sprint(g.Type.Size()),
 		"{ORIGIN}", fmt.Sprint(origin[2], origin[1], origin[0]),
 		"{SPACING}", fmt.Sprint(spacing[2], spacing[1], spacing[0]),
 	)
@@ -56,19 +60,14 @@ const xdmfTemplate = `<?xml version="1.0"?>
 </Xdmf>
 `
 
-// xdmfNumber returns the number type; how many bytes it has is said apart.
-func xdmfNumber(t volume.Type) string {
-	switch t {
-	case volume.Uint8:
-		return "UChar"
-	case volume.Int8:
-		return "Char"
-	case volume.Uint16, volume.Uint32, volume.Uint64:
-		return "UInt"
-	case volume.Float32, volume.Float64:
-		return "Float"
-	}
-	return "Int"
+// xdmfNumbers are the number types. Those of 16 bits have names of their own: as
+// an Int or UInt of two bytes, which the model allows, readers take them for 32 bits.
+// So they do with a UInt of eight, and there is no other name for that.
+var xdmfNumbers = map[volume.Type]string{
+	volume.Uint8: "UChar", volume.Int8: "Char",
+	volume.Uint16: "UShort", volume.Int16: "Short",
+	volume.Uint32: "UInt", volume.Int32: "Int", volume.Int64: "Int",
+	volume.Float32: "Float", volume.Float64: "Float",
 }
 
 // escape makes s safe in XML text and attributes.
