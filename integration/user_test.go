@@ -55,9 +55,20 @@ func requireUserMounts(t *testing.T) {
 	if !required {
 		t.Skipf("ordinary users cannot mount: /dev/fuse is %v", info.Mode())
 	}
+	openDevice(t, info.Mode())
+}
+
+// openDevice lets everybody use the device until the end of the test.
+func openDevice(t *testing.T, before os.FileMode) {
+	t.Helper()
 	if err := os.Chmod("/dev/fuse", 0o666); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := os.Chmod("/dev/fuse", before); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestOrdinaryUser: fusermount3 mounts and unmounts for those who are not root.
@@ -102,9 +113,9 @@ func TestOrdinaryUser(t *testing.T) {
 
 // TestOrdinaryUserErrors: what an ordinary user lacks is said with what to do.
 func TestOrdinaryUserErrors(t *testing.T) {
-	requireRoot(t) // to become somebody else
-	requireFUSE(t)
 	if _, err := exec.LookPath("fusermount3"); err != nil {
+		requireRoot(t) // to become somebody else
+		requireFUSE(t)
 		r := asUser(t, "mount", dataset(t), userDir(t))
 		want := "wkwfs: fusermount3 is not installed: it mounts for ordinary users\nhint: apt install fuse3 (or run as root)\n"
 		if r.code != 1 || r.stderr != want {
@@ -112,6 +123,7 @@ func TestOrdinaryUserErrors(t *testing.T) {
 		}
 		return
 	}
+	requireUserMounts(t)
 	dir := tempDir(t)
 	r := asUser(t, "mount", dataset(t), dir)
 	if want := fmt.Sprintf("wkwfs: mountpoint %s: fusermount3 demands write access", dir); r.code != 1 || !strings.HasPrefix(r.stderr, want) {

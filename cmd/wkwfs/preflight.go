@@ -20,10 +20,13 @@ const (
 // checkFUSE says why a mount cannot work here, in better words than the kernel or
 // fusermount3 would.
 func checkFUSE(mountpoint string, allowOther bool) error {
-	if err := checkDevice(); err != nil || os.Geteuid() == 0 {
-		return err
+	if os.Geteuid() == 0 {
+		return checkDevice()
 	}
 	if _, err := findFusermount(); err != nil {
+		return err
+	}
+	if err := checkDevice(); err != nil {
 		return err
 	}
 	if err := unix.Access(mountpoint, unix.W_OK); err != nil {
@@ -35,21 +38,17 @@ func checkFUSE(mountpoint string, allowOther bool) error {
 	return nil
 }
 
-// checkDevice sees whether the kernel has FUSE. Only root opens the device
-// itself; for others fusermount3 does.
+// checkDevice sees whether the kernel has FUSE and the user may use it: fusermount3
+// opens the device with the rights of whoever calls it.
 func checkDevice() error {
-	const hint = "modprobe fuse; in a container: --device /dev/fuse --cap-add SYS_ADMIN"
-	if os.Geteuid() != 0 {
-		if _, err := os.Stat(fuseDevice); err != nil {
-			return hinted(hint, "no FUSE here: %w", err)
-		}
-		return nil
-	}
 	f, err := os.OpenFile(fuseDevice, os.O_RDWR, 0)
-	if err != nil {
-		return hinted(hint, "no FUSE here: %w", err)
+	switch {
+	case err == nil:
+		return f.Close()
+	case errors.Is(err, fs.ErrPermission) && os.Geteuid() != 0:
+		return hinted("as root: chmod 0666 "+fuseDevice, "no FUSE for this user: %w", err)
 	}
-	return f.Close()
+	return hinted("modprobe fuse; in a container: --device /dev/fuse --cap-add SYS_ADMIN", "no FUSE here: %w", err)
 }
 
 // checkUserAllowOther sees whether ordinary users may let others in.
