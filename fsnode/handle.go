@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"syscall"
+	"time"
 
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -25,9 +26,17 @@ var (
 	_ gofs.FileReleaser = (*handle)(nil)
 )
 
+// patience is for how long a read goes on after a signal has come for the reader.
+// Programs do not expect EINTR from a file, and the signal can wait that long; but
+// one who waits for a source that does not answer must be able to leave.
+const patience = 5 * time.Second
+
 // Read answers with all the bytes there are, or with an error.
 func (h *handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
-	n, err := vfs.ReadAt(ctx, h.file, dest, off)
+	patient, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(patience, giveUp) })()
+	n, err := vfs.ReadAt(patient, h.file, dest, off)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, h.node.log.errno("read", h.node.path, err)
 	}

@@ -1,13 +1,6 @@
 package wkw
 
-import (
-	"errors"
-	"fmt"
-)
-
-// ErrChanged says that a file changed while it was open, so that reading on could
-// mix old bytes with new ones. Opening the file again helps.
-var ErrChanged = errors.New("the file changed while it was open")
+import "fmt"
 
 // FormatError says where and how a file breaks the format.
 type FormatError struct {

@@ -104,7 +104,7 @@ func (f *File) Close() error { return f.file.Close() }
 
 // Block reads and decodes block b, 0 ≤ b < Grid().Blocks(). The slice is new and
 // belongs to the caller; it is never nil. A damaged block is a *FormatError, a file
-// that changed since it was opened an error that is ErrChanged.
+// that changed since it was opened an error that is vfs.ErrChanged.
 func (f *File) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
 	block, err := f.block(ctx, b)
 	// What was read is of the old file, the new one or both, and so is an error
@@ -171,12 +171,8 @@ func (f *File) readBlock(ctx context.Context, b volume.Vec, p []byte, offset int
 // checkUnchanged fails if the open file is no longer what it was. A file that was
 // replaced or removed stays what it was, but for its change time.
 func (f *File) checkUnchanged(b volume.Vec) error {
-	now, err := f.file.Stat()
-	if err != nil {
+	if err := vfs.Unchanged(f.file, f.info); err != nil {
 		return fmt.Errorf("%s: block %v: %w", f.name, b, err)
-	}
-	if now.Size() != f.info.Size() || !now.ModTime().Equal(f.info.ModTime()) {
-		return fmt.Errorf("%s: block %v: %w", f.name, b, ErrChanged)
 	}
 	return nil
 }

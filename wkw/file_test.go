@@ -237,10 +237,10 @@ func TestFileChanged(t *testing.T) {
 			}
 			block, err := f.Block(t.Context(), volume.Vec{1, 0, 0})
 			want := "x0.wkw: block 1,0,0: the file changed while it was open"
-			if !errors.Is(err, ErrChanged) || err.Error() != want || block != nil {
+			if !errors.Is(err, vfs.ErrChanged) || err.Error() != want || block != nil {
 				t.Errorf("Block: got %v", err)
 			}
-			if _, err := f.StoredSize(volume.Vec{1, 0, 0}); !errors.Is(err, ErrChanged) || err.Error() != want {
+			if _, err := f.StoredSize(volume.Vec{1, 0, 0}); !errors.Is(err, vfs.ErrChanged) || err.Error() != want {
 				t.Errorf("StoredSize: got %v", err)
 			}
 		})
