@@ -54,8 +54,8 @@ func (a *array) content(b volume.Vec) []byte {
 		binary.LittleEndian.PutUint64(mark[8*i:], n)
 	}
 	data := make([]byte, a.grid.BlockBytes())
-	for n := 0; n < len(data); {
-		n += copy(data[n:], mark[:])
+	for n := copy(data, mark[:]); n < len(data); n *= 2 {
+		copy(data[n:], data[:n])
 	}
 	return data
 }

@@ -133,6 +133,10 @@ func TestDeadContext(t *testing.T) {
 	if _, err := src.Block(ctx, volume.Vec{}); !errors.Is(err, context.Canceled) || a.total() != 0 {
 		t.Errorf("%v after %d loads, expected %v after none", err, a.total(), context.Canceled)
 	}
+	check(t, src, a, volume.Vec{})
+	if got, err := src.Block(ctx, volume.Vec{}); err != nil || !bytes.Equal(got, a.content(volume.Vec{})) {
+		t.Errorf("wrong bytes of a block that is kept, %v", err)
+	}
 }
 
 func TestErrorsReachAllAndAreNotKept(t *testing.T) {

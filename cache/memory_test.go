@@ -35,9 +35,9 @@ func TestMemory(t *testing.T) {
 		budget, slack int64
 		reads         int // of each reader
 	}{
-		{"32 KiB blocks", 32 << 10, 1 << 14, 64 << 20, 2 << 20, 4000},
+		{"32 KiB blocks", 32 << 10, 1 << 14, 64 << 20, 2 << 20, 2000},
 		{"512 KiB blocks", 512 << 10, 1 << 10, 64 << 20, 4 << 20, 250},
-		{"one-byte blocks", 1, 1 << 20, 2 << 20, 2 << 20, 4000},
+		{"one-byte blocks", 1, 1 << 20, 2 << 20, 3 << 20, 2000},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			runtime.GC()
