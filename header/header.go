@@ -34,6 +34,7 @@ import (
 	"math"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -156,6 +157,17 @@ func oneLine(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// cut returns at most n bytes of s, whole characters.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }
 
 // roundUp returns the smallest multiple of to that is ≥ n.

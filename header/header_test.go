@@ -3,6 +3,7 @@ package header
 import (
 	"bytes"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"flag"
 	"math"
@@ -225,6 +226,52 @@ func TestRefuses(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestLongNamesAreCut(t *testing.T) {
+	a := with(func(a *Array) { a.Name = strings.Repeat("µ", 300) }) // two bytes each
+	mhd, err := MHD(a)
+	if err != nil || !bytes.Contains(mhd, []byte("\nComment = "+strings.Repeat("µ", 127)+"\n")) {
+		t.Errorf("%v, %s", err, mhd)
+	}
+	nii, err := NIfTI(a)
+	if err != nil || !bytes.Equal(nii[148:228], []byte(strings.Repeat("µ", 39)+"\x00\x00")) {
+		t.Errorf("%v, %q", err, nii[148:228])
+	}
+}
+
+// Geometry comes from metadata that anybody may have written: whatever it says, a
+// format answers quickly, with a head or with an error.
+func FuzzFormats(f *testing.F) {
+	f.Add(5, 3, 4, uint8(2), 1, 100, 11.24, "color/1", "volume.raw")
+	f.Add(1<<30, 1<<30, 1, uint8(1), 3, -1, 1e-300, "a\nb", "LIST")
+	f.Add(1, 1, 1<<31-1, uint8(10), 1<<16-1, 1<<62, 0.0, "\xff", "{FILE}")
+	f.Fuzz(func(t *testing.T, x, y, z int, kind uint8, channels, origin int, spacing float64, name, data string) {
+		a := Array{
+			Grid: volume.Grid{
+				Size: volume.Vec{x, y, z}, Type: volume.Type(kind), Channels: channels,
+				Origin: volume.Cube(origin), Spacing: [3]float64{spacing, spacing, spacing},
+			},
+			Data: data, Name: name,
+		}
+		for _, format := range Formats() {
+			l, err := format.Layout(a)
+			switch {
+			case err != nil && l.Head != nil:
+				t.Errorf("%s: both a head and %v", format.Suffix, err)
+			case err == nil && (len(l.Head) == 0 || !format.Detached && len(l.Head)%Align != 0):
+				t.Errorf("%s: head of %d bytes", format.Suffix, len(l.Head))
+			case err == nil && l.TailSize > 0:
+				p := make([]byte, min(l.TailSize, 5000))
+				if n, err := l.Tail.ReadAt(p, l.TailSize-int64(len(p))); n != len(p) || err != nil {
+					t.Errorf("%s: tail read %d of %d: %v", format.Suffix, n, len(p), err)
+				}
+			}
+		}
+		if j, err := VolumeJSON(a, Storage{}); err == nil && !json.Valid(j) {
+			t.Errorf("volume.json: %s", j)
+		}
+	})
 }
 
 func TestRational(t *testing.T) {

@@ -17,6 +17,9 @@ var metaTypes = map[volume.Type]string{
 	volume.Float32: "MET_FLOAT", volume.Float64: "MET_DOUBLE",
 }
 
+// metaComment is how many bytes of a comment MetaIO has room for; it does not check.
+const metaComment = 254
+
 // MHD returns the detached header of a MetaImage. Its readers take every length for
 // mm, so that is what they get. ElementDataFile ends the header and comes last.
 func MHD(a Array) ([]byte, error) {
@@ -32,7 +35,7 @@ func MHD(a Array) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("ObjectType = Image\nNDims = 3\n")
 	if a.Name != "" {
-		fmt.Fprintf(&b, "Comment = %s\n", oneLine(a.Name))
+		fmt.Fprintf(&b, "Comment = %s\n", cut(oneLine(a.Name), metaComment))
 	}
 	b.WriteString("BinaryData = True\nBinaryDataByteOrderMSB = False\nCompressedData = False\n")
 	b.WriteString("TransformMatrix = 1 0 0 0 1 0 0 0 1\nCenterOfRotation = 0 0 0\n")

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"unicode/utf8"
 
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -150,15 +149,4 @@ func (n nifti) dim() [8]int { return [8]int{3, n.size[0], n.size[1], n.size[2], 
 // pixdim returns qfac, which says that the axes are right-handed, and the spacing.
 func (n nifti) pixdim() [8]float64 {
 	return [8]float64{1, n.spacing[0], n.spacing[1], n.spacing[2], 1, 1, 1, 1}
-}
-
-// cut returns at most n bytes of s, whole characters.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

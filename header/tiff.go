@@ -26,6 +26,9 @@ const maxStrip = 1 << 30
 // other by itself; else a BigTIFF. The first page's description is ImageJ's, which
 // tifffile and Bio-Formats read as well: number of planes, unit, spacing, and the
 // place of voxel 0,0,0, from which ImageJ counts.
+//
+// By itself ImageJ opens one channel of up to 32 bits, of which it takes int8 for
+// uint8 and uint32 for int32, and 8-bit RGB. For the rest Fiji has Bio-Formats.
 func TIFF(a Array) (Layout, error) {
 	if err := a.check(); err != nil {
 		return Layout{}, err

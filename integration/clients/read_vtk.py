@@ -1,4 +1,8 @@
-"""VTK, as in ParaView, by the file's suffix. Debian: python3-vtk9."""
+"""VTK, as in ParaView, by the file's suffix. Debian: python3-vtk9.
+
+VTK 9.1 fails on 64-bit integers in a MetaImage, and reads one plane only of a NRRD with
+several channels.
+"""
 
 import sys
 
