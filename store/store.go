@@ -12,20 +12,31 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 )
 
-// Dir is a directory as an fs.FS. It implements fs.StatFS and fs.ReadDirFS and is
-// safe for concurrent use.
+// Dir is a directory as an fs.FS. It implements fs.StatFS, fs.ReadDirFS and
+// fs.ReadLinkFS and is safe for concurrent use.
 type Dir struct{ root *os.Root }
 
 var (
-	_ fs.StatFS    = (*Dir)(nil)
-	_ fs.ReadDirFS = (*Dir)(nil)
+	_ fs.StatFS     = (*Dir)(nil)
+	_ fs.ReadDirFS  = (*Dir)(nil)
+	_ fs.ReadLinkFS = (*Dir)(nil)
 )
 
 // Open opens the directory. The path itself may be a symbolic link.
 func Open(path string) (*Dir, error) {
+	// OpenRoot finds out what it opened afterwards, and a FIFO would block it.
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, err
@@ -38,6 +49,14 @@ func (d *Dir) Close() error { return d.root.Close() }
 
 // Open opens a regular file or a directory for reading.
 func (d *Dir) Open(name string) (fs.File, error) {
+	f, err := d.open(name)
+	if err != nil {
+		return nil, err // not a nil *os.File in an fs.File
+	}
+	return f, nil
+}
+
+func (d *Dir) open(name string) (*os.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 	}
@@ -73,9 +92,32 @@ func (d *Dir) Stat(name string) (fs.FileInfo, error) {
 	return d.root.Stat(name)
 }
 
+// Lstat describes what bears the name, a link itself if it is one.
+func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "lstat", Path: name, Err: fs.ErrInvalid}
+	}
+	return d.root.Lstat(name)
+}
+
+// ReadLink returns what a symbolic link says, wherever that leads.
+func (d *Dir) ReadLink(name string) (string, error) {
+	if !fs.ValidPath(name) {
+		return "", &fs.PathError{Op: "readlink", Path: name, Err: fs.ErrInvalid}
+	}
+	return d.root.Readlink(name)
+}
+
 // ReadDir lists a directory, sorted by name.
 func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) {
-	return fs.ReadDir(d.root.FS(), name)
+	f, err := d.open(name) // not with the root's own ReadDir, which a FIFO blocks
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
 }
 
 // servable refuses what is neither a regular file nor a directory.

@@ -30,11 +30,14 @@ func (g Grid) Validate() error {
 		if g.Size[axis] < 1 || g.Block[axis] < 1 {
 			return fmt.Errorf("grid of %v voxels in blocks of %v: empty on %s", g.Size, g.Block, name)
 		}
+		// The last blocks stick out of Size; their far edge must be countable too.
+		if g.Size[axis] > math.MaxInt-g.Block[axis] {
+			return fmt.Errorf("grid of %v voxels in blocks of %v: %w on %s", g.Size, g.Block, ErrTooLarge, name)
+		}
 	}
 	if _, err := product(g.Type.Size(), g.Channels, g.Block[0], g.Block[1], g.Block[2]); err != nil {
 		return fmt.Errorf("block of %v voxels of %d × %v: %w", g.Block, g.Channels, g.Type, err)
 	}
-	// Whole blocks must be countable too: the last ones stick out of Size.
 	if _, err := product(g.Type.Size(), g.Channels, g.Size[0], g.Size[1], g.Size[2]); err != nil {
 		return fmt.Errorf("array of %v voxels of %d × %v: %w", g.Size, g.Channels, g.Type, err)
 	}
