@@ -30,8 +30,9 @@ type loader struct {
 
 // flight is one load and those who wait for it.
 type flight struct {
-	waiters int // under loader.mu
+	source  *source // that the block is loaded from
 	cancel  context.CancelFunc
+	waiters int // under loader.mu
 
 	done chan struct{} // closed when data and err are final
 	data []byte
@@ -45,43 +46,61 @@ func newLoader() *loader {
 // do returns the block, from the load that is under way or from a new one, or
 // ctx.Err() as soon as ctx is done. A load goes on while anybody waits for it, whoever
 // came first, and its context is done when nobody does.
+//
+// An error counts for readers of the source it came from. Another source of the same
+// version may do better: that one may just have been closed by a reader who left.
 func (l *loader) do(ctx context.Context, r request) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		f, kept, err := l.join(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		if kept != nil {
+			return kept.data, nil
+		}
+		select {
+		case <-f.done:
+			if f.err == nil || f.source == r.source {
+				return f.data, f.err
+			}
+			l.land(r.key, f)
+		case <-ctx.Done():
+			l.leave(r.key, f)
+			return nil, ctx.Err()
+		}
 	}
+}
+
+// join adds a waiter to the flight for the block, which it starts if there is none;
+// or it returns the entry of the block, if that was kept meanwhile.
+func (l *loader) join(ctx context.Context, r request) (f *flight, kept *entry, err error) {
 	l.mu.Lock()
-	f := l.flights[r.key]
+	defer l.mu.Unlock()
+	f = l.flights[r.key]
 	switch {
 	case f != nil:
 		l.shared.Add(1)
 	case l.closed:
-		l.mu.Unlock()
-		return nil, ErrClosed
+		return nil, nil, ErrClosed
 	default:
 		// The flight that this reader just missed may have landed. What was loaded is
 		// kept before its flight is removed, so it is found here or it is gone again.
-		if e := r.found(); e != nil {
-			l.mu.Unlock()
-			return e.data, nil
+		if kept = r.found(); kept != nil {
+			return nil, kept, nil
 		}
 		f = l.start(ctx, r)
 	}
 	f.waiters++
-	l.mu.Unlock()
-
-	select {
-	case <-f.done:
-		return f.data, f.err
-	case <-ctx.Done():
-		l.leave(r.key, f)
-		return nil, ctx.Err()
-	}
+	return f, nil, nil
 }
 
 // start begins a flight. It is called with mu held.
 func (l *loader) start(ctx context.Context, r request) *flight {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	f := &flight{cancel: cancel, done: make(chan struct{})}
+	f := &flight{source: r.source, cancel: cancel, done: make(chan struct{})}
 	l.flights[r.key] = f
 	l.running.Go(func() { l.fly(ctx, r, f) })
 	return f

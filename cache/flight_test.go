@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -158,6 +160,30 @@ func TestErrorsReachAllAndAreNotKept(t *testing.T) {
 		}
 		if st := c.Stats(); st.Loads != 2 || st.Failures != 1 {
 			t.Errorf("%+v, expected 2 loads, 1 failure", st)
+		}
+	})
+}
+
+// A reader leaves and closes his file while another one, of the same version of the
+// same file, waits for the load from it: that one gets the block from his own.
+func TestErrorOfAnotherSource(t *testing.T) {
+	gated(t, func(t *testing.T, c *Cache, _ volume.Source, closing *array, g *gate) {
+		open := newArray(1, volume.Cube(2), 64)
+		ctx, cancel := context.WithCancel(t.Context())
+		first := read(ctx, c.Wrap(fileArray{closing, vfs.Version{1}}), volume.Vec{})
+		synctest.Wait()
+		second := read(t.Context(), c.Wrap(fileArray{open, vfs.Version{1}}), volume.Vec{})
+		synctest.Wait()
+		cancel()
+		if got := <-first; !errors.Is(got.err, context.Canceled) {
+			t.Errorf("first reader: %v, expected %v", got.err, context.Canceled)
+		}
+		g.open <- fs.ErrClosed
+		if got := <-second; got.err != nil || !bytes.Equal(got.data, open.content(volume.Vec{})) {
+			t.Errorf("second reader: wrong bytes, %v", got.err)
+		}
+		if closing.total() != 1 || open.total() != 1 {
+			t.Errorf("%d and %d loads, expected one of each", closing.total(), open.total())
 		}
 	})
 }

@@ -16,7 +16,9 @@ import (
 // those of all sources with the same version, which must have the same blocks in the
 // same places. A source without a version shares with nobody, not even with itself
 // wrapped again. Blocks that were never written are kept as well, as nothing but the
-// knowledge of it; errors are not kept.
+// knowledge of it; errors are not kept. The cache does not close src; a load for a reader
+// who gave up may still ask it for a block, and so it must answer with an error, as
+// files do, when it is closed.
 func (c *Cache) Wrap(src volume.Source) volume.Source {
 	grid := src.Grid()
 	s := &source{cache: c, src: src, grid: grid, blocks: grid.Blocks(), bytes: grid.BlockBytes()}
