@@ -11,6 +11,7 @@ import (
 
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
 
 	"github.com/wkwfs/wkwfs/vfs"
 )
@@ -24,6 +25,7 @@ type handle struct {
 var (
 	_ gofs.FileReader   = (*handle)(nil)
 	_ gofs.FileReleaser = (*handle)(nil)
+	_ gofs.FileLseeker  = (*handle)(nil)
 )
 
 // patience is for how long a read goes on after a signal has come for the reader.
@@ -41,6 +43,37 @@ func (h *handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadRes
 		return nil, h.node.log.errno("read", h.node.path, err)
 	}
 	return fuse.ReadResultVector([][]byte{dest[:n]}), 0
+}
+
+// Lseek finds holes and data; the kernel asks for nothing else. Files that know of no
+// holes are all data.
+func (h *handle) Lseek(_ context.Context, off uint64, whence uint32) (uint64, syscall.Errno) {
+	info, err := h.file.Stat()
+	if err != nil {
+		return 0, h.node.log.errno("lseek", h.node.path, err)
+	}
+	if off >= uint64(info.Size()) {
+		return 0, syscall.ENXIO
+	}
+	holed, ok := h.file.(vfs.Holed)
+	found := int64(off)
+	switch {
+	case whence == unix.SEEK_DATA && ok:
+		found, err = holed.SeekData(found)
+	case whence == unix.SEEK_HOLE && ok:
+		found, err = holed.SeekHole(found)
+	case whence == unix.SEEK_HOLE:
+		found = info.Size()
+	case whence != unix.SEEK_DATA:
+		return 0, syscall.EINVAL
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return 0, syscall.ENXIO
+	case err != nil:
+		return 0, h.node.log.errno("lseek", h.node.path, err)
+	}
+	return uint64(found), 0
 }
 
 func (h *handle) Release(context.Context) syscall.Errno {

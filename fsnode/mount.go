@@ -93,7 +93,7 @@ func mountOptions(o Options) fuse.MountOptions {
 		DisableSplice: true,
 		// Content never changes under a node, so there is nothing to invalidate.
 		ExplicitDataCacheControl: true,
-		DisableXAttrs:            true,
+		IgnoreSecurityLabels:     true,
 		Debug:                    o.Debug,
 		Logger:                   log.New(lines{o.Log}, "", 0),
 		PanicHandler: func(p any) fuse.Status {

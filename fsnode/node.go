@@ -4,7 +4,10 @@ import (
 	"context"
 	"hash/fnv"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 
@@ -36,6 +39,8 @@ var (
 	_ gofs.NodeGetattrer      = (*node)(nil)
 	_ gofs.NodeOpener         = (*node)(nil)
 	_ gofs.NodeOpendirHandler = (*node)(nil)
+	_ gofs.NodeGetxattrer     = (*node)(nil)
+	_ gofs.NodeListxattrer    = (*node)(nil)
 )
 
 const rootIno = 1
@@ -125,6 +130,41 @@ func (n *node) OpendirHandle(context.Context, uint32) (gofs.FileHandle, uint32, 
 		return nil, 0, n.log.errno("opendir", n.path, err)
 	}
 	return &listing{path: n.path, entries: entries}, fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE, 0
+}
+
+// Getxattr returns the value of an extended attribute, or how long it is.
+func (n *node) Getxattr(_ context.Context, name string, dest []byte) (uint32, syscall.Errno) {
+	value, ok := n.attributes()[name]
+	if !ok {
+		return 0, syscall.ENODATA
+	}
+	return reply(dest, value)
+}
+
+// Listxattr returns the names of the extended attributes, each with a zero behind it.
+func (n *node) Listxattr(_ context.Context, dest []byte) (uint32, syscall.Errno) {
+	var names strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(n.attributes())) {
+		names.WriteString(name + "\x00")
+	}
+	return reply(dest, names.String())
+}
+
+func (n *node) attributes() map[string]string {
+	if known := n.known.Load(); known != nil {
+		if info, ok := (*known).(vfs.AttributedInfo); ok {
+			return info.Attributes()
+		}
+	}
+	return nil
+}
+
+// reply puts the value into dest if there is room for it, as getxattr(2) says.
+func reply(dest []byte, value string) (uint32, syscall.Errno) {
+	if len(dest) < len(value) {
+		return uint32(len(value)), syscall.ERANGE
+	}
+	return uint32(copy(dest, value)), 0
 }
 
 // setAttr translates a FileInfo. Owner, times and the rest come from the operating

@@ -86,6 +86,22 @@ func StoredOf(info fs.FileInfo) int64 {
 	return info.Size()
 }
 
+// AttributedInfo is an fs.FileInfo that knows extended attributes of the file.
+type AttributedInfo interface {
+	// Attributes returns the values by their full names, such as "user.comment".
+	Attributes() map[string]string
+}
+
+// Holed is an open file that knows where it is only zeros because nothing is stored.
+type Holed interface {
+	// SeekData returns the first offset ≥ off that is not in a hole; io.EOF where all
+	// that follows is.
+	SeekData(off int64) (int64, error)
+	// SeekHole returns the first offset ≥ off that is in a hole; the end of the file
+	// counts as one. off is inside the file.
+	SeekHole(off int64) (int64, error)
+}
+
 // ErrChanged says that the file below has changed since it was opened, so that what
 // would be read now does not belong to what was read before.
 var ErrChanged = errors.New("the file changed while it was open")

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wkwfs/wkwfs/header"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -15,20 +16,6 @@ const (
 
 // axes are the letters that name the levels of an index, the slowest axis first.
 const axes = "zyx"
-
-// magDir shows a mag: its index of cube files.
-type magDir struct {
-	t    *tree
-	name string
-	m    volume.Mag
-}
-
-func (d magDir) stat() (fs.FileInfo, error)   { return statDir(d.name, d.m.Stat) }
-func (d magDir) list() ([]fs.DirEntry, error) { return d.cubes().list() }
-
-func (d magDir) child(name string) (node, error) { return d.cubes().child(name) }
-
-func (d magDir) cubes() cubesDir { return cubesDir{t: d.t, m: d.m} }
 
 // cubesDir is one level of the index of cube files: z{Z}/y{Y}/x{X}.raw and x{X}.blocks.
 type cubesDir struct {
@@ -96,6 +83,7 @@ func (d cubesDir) cube(x int) cubeFile {
 	return cubeFile{
 		t:    d.t,
 		name: levelName(2, x),
+		at:   c,
 		grid: d.m.CubeGrid,
 		base: func() (fs.FileInfo, error) { return d.m.StatCubes(c[2], c[1], c[0]) },
 		cube: func() (volume.CubeFile, error) { return d.m.OpenCube(c) },
@@ -134,7 +122,8 @@ func (d singleDir) child(name string) (node, error) {
 // cubeFile shows a cube as one flat file, and knows how to open it.
 type cubeFile struct {
 	t    *tree
-	name string // of the cube, without a suffix
+	name string     // of the cube, without a suffix
+	at   volume.Vec // among the cubes of the mag
 	grid func() (volume.Grid, error)
 	base func() (fs.FileInfo, error)
 	cube func() (volume.CubeFile, error)
@@ -150,12 +139,20 @@ func (f cubeFile) stat() (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fileInfo(f.name+rawSuffix, g.Bytes(), base), nil
+	return f.info(g, base), nil
+}
+
+// info describes the cube of geometry g that is stored in base.
+func (f cubeFile) info(g volume.Grid, base fs.FileInfo) info {
+	i := fileInfo(f.name+rawSuffix, g.Bytes(), base)
+	g.Origin = f.at.Mul(g.Size)
+	i.array = &g
+	return i
 }
 
 func (f cubeFile) open() (fs.File, error) {
 	return f.openBox(func(g volume.Grid, base fs.FileInfo) (volume.Box, info) {
-		return volume.Box{Max: g.Size}, fileInfo(f.name+rawSuffix, g.Bytes(), base)
+		return volume.Box{Max: g.Size}, f.info(g, base)
 	})
 }
 
@@ -167,7 +164,7 @@ func (f cubeFile) openBox(describe func(volume.Grid, fs.FileInfo) (volume.Box, i
 		return nil, err
 	}
 	box, info := describe(c.Grid(), c.Info())
-	return newRaw(info, NewFlat(f.t.Wrap(c), box), c), nil
+	return newArray(info, header.Layout{}, NewFlat(f.t.Wrap(c), box), c), nil
 }
 
 // levelName returns the name of entry n at a level of an index: z0, y1, x2.

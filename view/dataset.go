@@ -2,6 +2,7 @@ package view
 
 import (
 	"io/fs"
+	"path"
 
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -43,7 +44,7 @@ func (d datasetDir) child(name string) (node, error) {
 // layerDir shows the mags of a layer.
 type layerDir struct {
 	t    *tree
-	name string
+	name string // empty where it is the root
 	l    volume.Layer
 }
 
@@ -59,7 +60,7 @@ func (d layerDir) child(name string) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return magDir{d.t, name, m}, nil
+	return magDir{d.t, path.Join(d.name, name), m}, nil
 }
 
 // statDir describes a directory of the tree that is one in the source.

@@ -1,14 +1,17 @@
 package view
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/volume"
 )
 
 const errNotDir = syscall.ENOTDIR
@@ -21,11 +24,14 @@ type info struct {
 	stored int64 // bytes that it takes in the source
 	mode   fs.FileMode
 	base   fs.FileInfo
+
+	version vfs.Version  // of the content; zero: that of base
+	array   *volume.Grid // of a file of voxels: what they are
 }
 
 // fileInfo describes a file of size bytes made of base.
 func fileInfo(name string, size int64, base fs.FileInfo) info {
-	return info{name, size, vfs.StoredOf(base), base.Mode().Perm() &^ 0o333, base}
+	return info{name: name, size: size, stored: vfs.StoredOf(base), mode: base.Mode().Perm() &^ 0o333, base: base}
 }
 
 // dirInfo describes a directory made of base. Where base is a file, who may read
@@ -36,7 +42,7 @@ func dirInfo(name string, base fs.FileInfo) info {
 		perm &= 0o444
 		perm |= perm >> 2
 	}
-	return info{name, 0, 0, fs.ModeDir | perm, base}
+	return info{name: name, mode: fs.ModeDir | perm, base: base}
 }
 
 func (i info) Name() string       { return i.name }
@@ -48,6 +54,35 @@ func (i info) Sys() any           { return i.base.Sys() }
 
 // Stored implements vfs.StoredInfo.
 func (i info) Stored() int64 { return i.stored }
+
+// Version implements vfs.VersionedInfo.
+func (i info) Version() vfs.Version {
+	if i.version != (vfs.Version{}) {
+		return i.version
+	}
+	return vfs.VersionOf(i.base)
+}
+
+// Attributes implements vfs.AttributedInfo: numpy's name of the type, the extent on
+// x, y, z and the channels of the array, its order, the position of its first voxel
+// in voxels of the mag, and the size of a voxel in nm where it is known.
+func (i info) Attributes() map[string]string {
+	if i.array == nil {
+		return nil
+	}
+	g := i.array
+	all := map[string]string{
+		"user.wkwfs.dtype":    g.Type.String(),
+		"user.wkwfs.shape":    g.Size.String(),
+		"user.wkwfs.channels": strconv.Itoa(g.Channels),
+		"user.wkwfs.order":    "F",
+		"user.wkwfs.origin":   g.Origin.String(),
+	}
+	if g.Spacing != ([3]float64{}) {
+		all["user.wkwfs.voxel_size"] = fmt.Sprintf("%v,%v,%v nm", g.Spacing[0], g.Spacing[1], g.Spacing[2])
+	}
+	return all
+}
 
 // entry is a name in a listing; what else there is to know is looked up when asked.
 type entry struct {

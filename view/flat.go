@@ -10,24 +10,30 @@ import (
 
 // Flat is a box of a source laid out as one array in Fortran order: byte
 // v·(x + X·(y + Y·z)) is the first of voxel x, y, z of the box, v the bytes of a
-// voxel. Where the box sticks out of the source, or a block was never written, the
-// bytes are zero. A Flat is immutable and safe for concurrent use.
+// voxel. Where the box sticks out of the part of the source that counts, or a block
+// was never written, the bytes are zero. A Flat is immutable and safe for concurrent
+// use.
 type Flat struct {
-	src    volume.Source
-	grid   volume.Grid
-	box    volume.Box // in voxels of the source
-	blocks volume.Vec // of the source, on each axis
-	voxel  int64      // bytes of a voxel, of a row of the box and of a plane
-	row    int64
-	plane  int64
-	size   int64
+	src   volume.Source
+	grid  volume.Grid
+	box   volume.Box // in voxels of the source
+	valid volume.Box // the part of the source that counts, likewise
+	voxel int64      // bytes of a voxel, of a row of the box and of a plane
+	row   int64
+	plane int64
+	size  int64
 }
 
 // NewFlat lays out the box, which is in voxels of the source and not empty. Its
-// bytes must be fewer than 2^63 (volume.Grid.Validate).
+// bytes must be fewer than 2^63 (volume.Grid.Validate). All of the source counts.
 func NewFlat(src volume.Source, box volume.Box) *Flat {
+	return newFlat(src, box, volume.Box{Max: src.Grid().Size})
+}
+
+// newFlat is NewFlat with zeros outside of valid, which lies inside the source.
+func newFlat(src volume.Source, box, valid volume.Box) *Flat {
 	g := src.Grid()
-	f := &Flat{src: src, grid: g, box: box, blocks: g.Blocks(), voxel: int64(g.VoxelBytes())}
+	f := &Flat{src: src, grid: g, box: box, valid: valid, voxel: int64(g.VoxelBytes())}
 	size := box.Size()
 	f.row = f.voxel * int64(size[0])
 	f.plane = f.row * int64(size[1])
@@ -111,17 +117,20 @@ func (r request) fillBlock(ctx context.Context, b volume.Vec) error {
 	if !r.touches(part) {
 		return nil
 	}
-	var data []byte
-	if b.In(r.blocks) {
-		var err error
-		if data, err = r.src.Block(ctx, b); err != nil {
-			return err
-		}
-	}
-	if data == nil {
+	valid := part.Intersect(r.valid)
+	if valid.Empty() || valid != part && !r.touches(valid) {
 		r.clear(part)
-	} else {
-		r.copy(part, data, lo)
+		return nil
+	}
+	data, err := r.src.Block(ctx, b)
+	if err != nil {
+		return err
+	}
+	if data == nil || valid != part {
+		r.clear(part)
+	}
+	if data != nil {
+		r.copy(valid, data, lo)
 	}
 	return nil
 }

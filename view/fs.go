@@ -34,7 +34,7 @@ func New(root volume.Root, o Options) *FS {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	t := &tree{o}
+	t := &tree{Options: o, shelf: shelf{mosaics: map[volume.Mag]*mosaic{}}}
 	switch {
 	case root.Dataset != nil:
 		return &FS{datasetDir{t, root.Dataset}}
@@ -47,7 +47,10 @@ func New(root volume.Root, o Options) *FS {
 }
 
 // tree is what all nodes of one FS share.
-type tree struct{ Options }
+type tree struct {
+	Options
+	shelf shelf
+}
 
 // A node is an entry of the tree: a directory or a file. Making one costs nothing;
 // whether it exists in the source shows when it is described, listed or opened.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"strings"
 
 	"github.com/wkwfs/wkwfs/vfs"
@@ -93,6 +94,9 @@ type Layer interface {
 type Mag interface {
 	Stat() (fs.FileInfo, error)
 
+	// About is what is known of the mag beyond its geometry.
+	About() About
+
 	// CubeGrid is the geometry that every cube of the mag has.
 	CubeGrid() (Grid, error)
 
@@ -110,6 +114,13 @@ type Mag interface {
 
 	// OpenCube opens the cube file; an error that is fs.ErrNotExist where there is none.
 	OpenCube(c Vec) (CubeFile, error)
+}
+
+// About describes a mag in words; fields that are not known are zero.
+type About struct {
+	Factor      Factor
+	Category    string // of its layer: color or segmentation
+	Compression string // of its blocks, as a rule: a cube may differ
 }
 
 // Factor is the side of a mag's voxel in voxels of mag 1.
@@ -166,4 +177,32 @@ type Omission struct{ Name, Reason string }
 // Omitter is a Dataset or a Layer that can tell what it does not show.
 type Omitter interface {
 	Omitted() []Omission
+}
+
+// AllCubes yields the positions of all cubes of a mag, z slowest. It goes on after an
+// error, which is that of one directory.
+func AllCubes(m Mag) iter.Seq2[Vec, error] {
+	return func(yield func(Vec, error) bool) {
+		zs, err := m.Cubes()
+		if err != nil && !yield(Vec{}, err) {
+			return
+		}
+		for _, z := range zs {
+			ys, err := m.Cubes(z)
+			if err != nil && !yield(Vec{2: z}, err) {
+				return
+			}
+			for _, y := range ys {
+				xs, err := m.Cubes(z, y)
+				if err != nil && !yield(Vec{1: y, 2: z}, err) {
+					return
+				}
+				for _, x := range xs {
+					if !yield(Vec{x, y, z}, nil) {
+						return
+					}
+				}
+			}
+		}
+	}
 }

@@ -1,14 +1,12 @@
 package wkw
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"log/slog"
 	"path"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,10 +14,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-const (
-	headerFile = "header.wkw"
-	cubeSuffix = ".wkw"
-)
+const headerFile = "header.wkw"
 
 // mag is a directory of cube files. It implements volume.Mag.
 type mag struct {
@@ -43,8 +38,17 @@ func newMag(fsys fs.FS, dir string, f volume.Factor, props *LayerProperties, sca
 
 func (m *mag) Stat() (fs.FileInfo, error) { return fs.Stat(m.fsys, m.dir) }
 
-// Factor returns the side of the mag's voxels in voxels of mag 1.
-func (m *mag) Factor() volume.Factor { return m.factor }
+// About says what the metadata, and header.wkw, say beyond the geometry.
+func (m *mag) About() volume.About {
+	about := volume.About{Factor: m.factor}
+	if m.props != nil {
+		about.Category = m.props.Category
+	}
+	if h, err := m.geometry(); err == nil {
+		about.Compression = h.BlockType.String()
+	}
+	return about
+}
 
 // CubeGrid is the geometry that header.wkw gives, else the first cube that can be read.
 func (m *mag) CubeGrid() (volume.Grid, error) {
@@ -96,21 +100,28 @@ func (m *mag) readGeometry(name string, warn bool) (Header, error) {
 	if err == nil {
 		return h, nil
 	}
-	tried := 0
+	noCube, tried := errors.New("there is none"), 0
 	for cube := range cubeFiles(m.fsys, m.dir) {
-		if f, cubeErr := OpenFile(m.fsys, cube); cubeErr == nil {
+		f, cubeErr := OpenFile(m.fsys, cube)
+		if cubeErr == nil {
 			defer f.Close()
 			if warn {
 				m.log.Warn("geometry taken from a cube", "because", err, "cube", cube)
 			}
 			return f.Header(), nil
 		}
-		if tried++; tried == 64 {
+		if tried == 0 {
+			noCube = cubeErr
+		}
+		if tried++; tried == triedCubes {
 			break
 		}
 	}
-	return Header{}, fmt.Errorf("%w; and no cube that tells the geometry instead", err)
+	return Header{}, present(fmt.Errorf("%w; nor does a cube tell the geometry: %w", err, noCube))
 }
+
+// triedCubes is how many damaged cubes in a row it takes to give up a mag.
+const triedCubes = 64
 
 // readHeader reads the header at the start of a file.
 func readHeader(fsys fs.FS, name string) (Header, error) {
@@ -158,78 +169,28 @@ func (m *mag) Bounds() (volume.Box, error) {
 	return volume.Box{Min: cubes.Min.Mul(g.Size), Max: cubes.Max.Mul(g.Size)}, nil
 }
 
-// Cubes lists one level of z{Z}/y{Y}/x{X}.wkw, in rising order.
-func (m *mag) Cubes(zy ...int) ([]int, error) {
-	dir := m.path(zy...)
-	entries, err := fs.ReadDir(m.fsys, dir)
-	if err != nil {
-		return nil, err
-	}
-	var found []int
-	for _, e := range entries {
-		n, ok := parseEntry(e.Name(), len(zy))
-		if ok && m.isEntry(e, path.Join(dir, e.Name()), len(zy)) {
-			found = append(found, n)
-		}
-	}
-	slices.Sort(found)
-	return found, nil
-}
-
-// isEntry reports whether the entry is of the kind that belongs at this level. Only
-// links need another look.
-func (m *mag) isEntry(e fs.DirEntry, name string, level int) bool {
-	if e.Type()&fs.ModeSymlink != 0 {
-		info, err := fs.Stat(m.fsys, name)
-		return err == nil && info.IsDir() == (level < 2)
-	}
-	if level < 2 {
-		return e.IsDir()
-	}
-	return e.Type().IsRegular()
-}
-
-// StatCubes describes z{Z}, z{Z}/y{Y} or z{Z}/y{Y}/x{X}.wkw.
-func (m *mag) StatCubes(zyx ...int) (fs.FileInfo, error) {
-	name := m.path(zyx...)
-	info, err := fs.Stat(m.fsys, name)
-	if err == nil && info.IsDir() != (len(zyx) < 3) {
-		return nil, notExist("stat", name)
-	}
-	return info, err
-}
-
 // OpenCube opens a cube file, which must fit its mag.
 func (m *mag) OpenCube(c volume.Vec) (volume.CubeFile, error) {
+	name := m.path(c[2], c[1], c[0])
+	if min(c[0], c[1], c[2]) < 0 { // not in the index, even if there is such a name
+		return nil, notExist("open", name)
+	}
 	want, err := m.geometry()
 	if err != nil {
 		return nil, err
 	}
-	f, err := OpenFile(m.fsys, m.path(c[2], c[1], c[0]))
+	f, err := OpenFile(m.fsys, name)
 	if err != nil {
-		return nil, err
+		return nil, m.reached(err, c[2], c[1], c[0])
 	}
 	if !f.Header().Fits(want) {
 		f.Close()
 		return nil, &FormatError{
-			File: m.path(c[2], c[1], c[0]), What: "geometry", Offset: 4,
+			File: name, What: "geometry", Offset: 4,
 			Expected: want.geometry() + " as the mag " + m.dir, Found: f.Header().geometry(),
 		}
 	}
 	return &cube{f, m.place(f.Grid(), c)}, nil
-}
-
-// path returns the path of an entry of the index of cubes, given as z, y, x.
-func (m *mag) path(zyx ...int) string {
-	switch len(zyx) {
-	case 0:
-		return m.dir
-	case 1:
-		return path.Join(m.dir, fmt.Sprintf("z%d", zyx[0]))
-	case 2:
-		return path.Join(m.dir, fmt.Sprintf("z%d/y%d", zyx[0], zyx[1]))
-	}
-	return path.Join(m.dir, fmt.Sprintf("z%d/y%d/x%d%s", zyx[0], zyx[1], zyx[2], cubeSuffix))
 }
 
 // cube is a cube file at its place in the dataset.
@@ -241,42 +202,13 @@ type cube struct {
 // Grid is the file's geometry with its position and the size of its voxels.
 func (c *cube) Grid() volume.Grid { return c.grid }
 
-// parseEntry reads the name of an entry at a level of the index: z…, y…, x….wkw.
-func parseEntry(name string, level int) (int, bool) {
-	digits, ok := strings.CutPrefix(name, "zyx"[level:level+1])
-	if ok && level == 2 {
-		digits, ok = strings.CutSuffix(digits, cubeSuffix)
+// present makes an error out of one about something missing that does not pass for
+// the absence of a cube.
+func present(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New(err.Error())
 	}
-	if !ok {
-		return 0, false
-	}
-	return volume.ParseIndex(digits)
-}
-
-// cubeFiles yields the paths of the cube files in the directory of a mag.
-func cubeFiles(fsys fs.FS, dir string) iter.Seq[string] {
-	return func(yield func(string) bool) { walkCubes(fsys, dir, 0, yield) }
-}
-
-func walkCubes(fsys fs.FS, dir string, level int, yield func(string) bool) bool {
-	entries, err := fs.ReadDir(fsys, dir)
-	if err != nil {
-		return true
-	}
-	for _, e := range entries {
-		name := path.Join(dir, e.Name())
-		if _, ok := parseEntry(e.Name(), level); !ok {
-			continue
-		}
-		if level < 2 {
-			if !walkCubes(fsys, name, level+1, yield) {
-				return false
-			}
-		} else if !e.IsDir() && !yield(name) {
-			return false
-		}
-	}
-	return true
+	return err
 }
 
 // geometry is what Header.Fits compares, in words.

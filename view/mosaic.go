@@ -1,0 +1,256 @@
+package view
+
+import (
+	"container/list"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wkwfs/wkwfs/header"
+	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// mosaic is the cubes of a mag as one source, in absolute voxels of the mag. It is a
+// snapshot: a cube is, for as long as the mosaic lives, what it was when it was first
+// asked for. If it has changed when it is opened again, its blocks fail; if it was
+// absent, it stays absent. Whether a mosaic is still true is asked when a file
+// of the mag is opened; if not, a new one takes its place, with another version, and
+// the old one serves those who have it open. No page cache ever holds both.
+type mosaic struct {
+	mag     volume.Mag
+	wrap    func(volume.Source) volume.Source
+	version vfs.Version
+
+	cube   volume.Grid // the geometry of a cube
+	blocks volume.Vec  // of a cube, on each axis
+	bounds volume.Box  // the layer's bounding box
+	grid   volume.Grid // from 0,0,0 to the end of the last cube
+
+	room    int64    // bytes of blocks that are kept once they were read
+	layouts sync.Map // of the whole volume: format's suffix → header.Layout or error
+	cubes   cubeIndex
+	stored  atomic.Int64 // bytes of all cubes as stored; −1: not yet counted
+
+	mu    sync.Mutex
+	seen  map[volume.Vec]vfs.Version // of every cube asked for; zero: absent
+	tiles map[volume.Vec]*tile       // cubes that are open
+	used  *list.List                 // of *tile, those in no use, the longest unused first
+	files int                        // open files that read from here
+}
+
+// tile is one open cube of a mosaic.
+type tile struct {
+	at   volume.Vec
+	file volume.CubeFile
+	src  volume.Source // file, wrapped
+	busy int           // readers in it
+	rest *list.Element // in mosaic.used while it is in no use
+}
+
+// maxTiles is how many cubes a mosaic keeps open beyond those in use.
+const maxTiles = 64
+
+// mosaics numbers the mosaics of this process, started when it was: together they
+// name a mosaic for all time.
+var (
+	mosaics atomic.Int64
+	started = time.Now().UnixNano()
+)
+
+func newMosaic(mag volume.Mag, wrap func(volume.Source) volume.Source) (*mosaic, error) {
+	g, err := mag.CubeGrid()
+	if err != nil {
+		return nil, err
+	}
+	bounds, err := mag.Bounds()
+	if err != nil {
+		return nil, err
+	}
+	if bounds.Empty() {
+		return nil, errors.New("neither a bounding box nor a cube")
+	}
+	m := &mosaic{
+		mag: mag, wrap: wrap, cube: g, blocks: g.Blocks(), bounds: bounds, grid: g,
+		seen: map[volume.Vec]vfs.Version{}, tiles: map[volume.Vec]*tile{}, used: list.New(),
+	}
+	m.cubes.mag = mag
+	m.stored.Store(-1)
+	m.grid.Origin = volume.Vec{}
+	m.grid.Size = bounds.Max.CeilDiv(g.Size).Mul(g.Size)
+	id := binary.LittleEndian.AppendUint64(nil, uint64(mosaics.Add(1)))
+	sum := sha256.Sum256(fmt.Appendf(id, "%d %v %v", started, g, bounds))
+	m.version = vfs.Version(sum[:16])
+	// It is each cube that is read through the wrapper; this one is only asked.
+	if keeper, ok := wrap(m).(volume.Keeper); ok {
+		m.room = keeper.Room()
+	}
+	return m, nil
+}
+
+// Grid has the voxels from 0,0,0 of the dataset to the end of the last cube.
+func (m *mosaic) Grid() volume.Grid { return m.grid }
+
+// Room implements volume.Keeper.
+func (m *mosaic) Room() int64 { return m.room }
+
+// valid is where there can be voxels: the bounding box, as far as it is in the grid.
+func (m *mosaic) valid() volume.Box {
+	return m.bounds.Intersect(volume.Box{Max: m.grid.Size})
+}
+
+// Block reads a block of the cube that it lies in.
+func (m *mosaic) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
+	c := b.Div(m.blocks)
+	t, err := m.acquire(c)
+	if t == nil || err != nil {
+		return nil, err
+	}
+	defer m.release(t)
+	return t.src.Block(ctx, b.Sub(c.Mul(m.blocks)))
+}
+
+// acquire returns the cube, open; nil where there is none.
+func (m *mosaic) acquire(c volume.Vec) (*tile, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if t := m.tiles[c]; t != nil {
+		m.use(t)
+		return t, nil
+	}
+	known, met := m.seen[c]
+	if met && known == (vfs.Version{}) {
+		return nil, nil
+	}
+	// Opened under the lock: it takes some microseconds, once a cube.
+	f, err := m.mag.OpenCube(c)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !met:
+		m.seen[c] = vfs.Version{}
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case met && f.Version() != known:
+		f.Close()
+		return nil, fmt.Errorf("cube %v: %w", c, vfs.ErrChanged)
+	}
+	m.seen[c] = f.Version()
+	t := &tile{at: c, file: f, src: m.wrap(f)}
+	m.tiles[c] = t
+	m.use(t)
+	return t, nil
+}
+
+func (m *mosaic) use(t *tile) {
+	t.busy++
+	if t.rest != nil {
+		m.used.Remove(t.rest)
+		t.rest = nil
+	}
+}
+
+// release takes a reader out of a cube; the cube stays open for the next one.
+func (m *mosaic) release(t *tile) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if t.busy--; t.busy > 0 {
+		return
+	}
+	t.rest = m.used.PushBack(t)
+	if m.used.Len() > maxTiles || m.files == 0 {
+		m.close(m.used.Front())
+	}
+}
+
+// close closes a cube that is in no use.
+func (m *mosaic) close(e *list.Element) {
+	t := m.used.Remove(e).(*tile)
+	t.rest = nil
+	delete(m.tiles, t.at)
+	t.file.Close() // read-only: nothing can be lost
+}
+
+// addFile counts a file that was opened, and Close one that was closed; with the
+// last one, the cubes are closed.
+func (m *mosaic) addFile() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.files++
+}
+
+// Close implements io.Closer for the files that read from here.
+func (m *mosaic) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.files--; m.files == 0 {
+		for m.used.Len() > 0 {
+			m.close(m.used.Front())
+		}
+	}
+	return nil
+}
+
+// current reports whether all that was seen of the mag is still so.
+func (m *mosaic) current() bool {
+	g, err := m.mag.CubeGrid()
+	if err != nil || g != m.cube {
+		return false
+	}
+	if bounds, err := m.mag.Bounds(); err != nil || bounds != m.bounds {
+		return false
+	}
+	m.mu.Lock()
+	seen := maps.Clone(m.seen)
+	m.mu.Unlock()
+	for c, known := range seen {
+		var now vfs.Version
+		if info, err := m.mag.StatCubes(c[2], c[1], c[0]); err == nil {
+			now = vfs.VersionOf(info)
+		}
+		if now != known {
+			return false
+		}
+	}
+	return true
+}
+
+// array describes a box of the mosaic for a header.
+func (m *mosaic) array(name string, box volume.Box) header.Array {
+	g := m.grid
+	g.Size, g.Origin = box.Size(), box.Min
+	return header.Array{Grid: g, Data: volumeStem + rawSuffix, Name: name, Category: m.mag.About().Category}
+}
+
+// shelf keeps the mosaic of each mag that was asked for.
+type shelf struct {
+	mu      sync.Mutex
+	mosaics map[volume.Mag]*mosaic
+}
+
+// get returns the mosaic of the mag; fresh: one that is true now.
+func (s *shelf) get(mag volume.Mag, wrap func(volume.Source) volume.Source, fresh bool) (*mosaic, error) {
+	s.mu.Lock()
+	m := s.mosaics[mag]
+	s.mu.Unlock()
+	if m != nil && (!fresh || m.current()) {
+		return m, nil
+	}
+	made, err := newMosaic(mag, wrap)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := s.mosaics[mag]; now != m { // somebody else was quicker
+		return now, nil
+	}
+	s.mosaics[mag] = made
+	return made, nil
+}
