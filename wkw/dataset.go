@@ -1,9 +1,11 @@
 package wkw
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"sync"
@@ -85,21 +87,21 @@ func (d *dataset) reason(name string) string {
 // Omitted lists what looks like a layer, or is called one, and is not shown.
 func (d *dataset) Omitted() []volume.Omission {
 	var all []volume.Omission
-	entries, _ := fs.ReadDir(d.fsys, d.dir)
-	for _, e := range entries {
-		if e.Type()&fs.ModeSymlink != 0 {
-			if why := unfollowed(d.fsys, path.Join(d.dir, e.Name())); why != "" {
-				all = append(all, volume.Omission{Name: e.Name(), Reason: why})
-			}
+	named := map[string]bool{}
+	if d.props != nil {
+		for _, l := range d.props.Layers {
+			named[l.Name] = true
 		}
 	}
-	if d.props == nil {
-		return all
+	for _, o := range brokenLinks(d.fsys, d.dir) {
+		if d.reason(o.Name) != "" {
+			all = append(all, o)
+			delete(named, o.Name)
+		}
 	}
-	for _, l := range d.props.Layers {
-		listed := slices.ContainsFunc(all, func(o volume.Omission) bool { return o.Name == l.Name })
-		if why := d.reason(l.Name); why != "" && !listed {
-			all = append(all, volume.Omission{Name: l.Name, Reason: why})
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if why := d.reason(name); why != "" {
+			all = append(all, volume.Omission{Name: name, Reason: why})
 		}
 	}
 	return all
@@ -154,7 +156,7 @@ func newLayer(fsys fs.FS, dir string, props *LayerProperties, scale Scale, o Opt
 // the metadata places its mags elsewhere, looks like its dataset.
 func (l *layer) Stat() (fs.FileInfo, error) {
 	info, err := fs.Stat(l.fsys, l.dir)
-	if errors.Is(err, fs.ErrNotExist) && l.root != "" && l.placed() {
+	if err != nil && l.placed() {
 		return fs.Stat(l.fsys, l.root)
 	}
 	return info, err
@@ -167,11 +169,11 @@ func (l *layer) Mags() ([]string, error) {
 		return nil, err
 	}
 	for _, m := range l.props.mags() {
-		names = append(names, m.Factor().String())
+		names = append(names, l.nameOf(m))
 	}
+	names = slices.DeleteFunc(names, func(name string) bool { _, _, err := l.find(name); return err != nil })
 	slices.SortFunc(names, byFactor)
-	names = slices.Compact(names)
-	return slices.DeleteFunc(names, func(name string) bool { _, _, err := l.find(name); return err != nil }), nil
+	return slices.Compact(names), nil
 }
 
 // Mag returns the mag, which is looked for in the source when it is new to us.
@@ -197,50 +199,84 @@ func (l *layer) find(name string) (dir string, f volume.Factor, err error) {
 	if !ok {
 		return "", f, notExist("mag", name)
 	}
-	if own := path.Join(l.dir, name); isMag(l.fsys, own) {
-		return own, f, nil
-	}
 	for _, m := range l.props.mags() {
-		if m.Factor() == f && f.String() == name && l.root != "" {
-			if p, ok := localPath(m.Path); ok && isMag(l.fsys, path.Join(l.root, p)) {
-				return path.Join(l.root, p), f, nil
-			}
+		if dir, ok := l.pathOf(m); ok && l.nameOf(m) == name && isMag(l.fsys, dir) {
+			return dir, m.Factor(), nil
 		}
+	}
+	if dir := path.Join(l.dir, name); isMag(l.fsys, dir) {
+		return dir, f, nil
 	}
 	return "", f, notExist("mag", name)
 }
 
-// placed reports whether the metadata gives a path of its own to any mag.
-func (l *layer) placed() bool {
-	return slices.ContainsFunc(l.props.mags(), func(m MagProperties) bool { return m.Path != "" })
+// nameOf returns the name of a mag in the metadata: that of its directory where this
+// is one of the layer and tells the factor, such as "1-1-1", else the usual name.
+func (l *layer) nameOf(m MagProperties) string {
+	if dir, ok := l.pathOf(m); ok && path.Dir(dir) == path.Clean(l.dir) {
+		if f, ok := volume.ParseFactor(path.Base(dir)); ok && f == m.Factor() {
+			return path.Base(dir)
+		}
+	}
+	return m.Factor().String()
 }
 
-// Omitted lists the mags that the metadata names and that are not shown.
+// pathOf returns the directory that the metadata gives to a mag, if that is one in
+// the dataset.
+func (l *layer) pathOf(m MagProperties) (string, bool) {
+	p, ok := localPath(m.Path)
+	return path.Join(l.root, p), ok && l.root != ""
+}
+
+// placed reports whether the metadata gives a path in the dataset to any mag.
+func (l *layer) placed() bool {
+	return slices.ContainsFunc(l.props.mags(), func(m MagProperties) bool { _, ok := l.pathOf(m); return ok })
+}
+
+// Omitted lists the mags that the metadata, or a link, names and that are not shown.
 func (l *layer) Omitted() []volume.Omission {
 	var all []volume.Omission
+	omitted := map[volume.Factor]bool{}
+	for _, o := range brokenLinks(l.fsys, l.dir) {
+		if f, ok := volume.ParseFactor(o.Name); ok && !l.has(f) {
+			all = append(all, o)
+			omitted[f] = true
+		}
+	}
 	for _, m := range l.props.mags() {
-		name := m.Factor().String()
-		if _, _, err := l.find(name); err == nil {
-			continue
+		if f := m.Factor(); !omitted[f] && !l.has(f) {
+			all = append(all, volume.Omission{Name: l.nameOf(m), Reason: whyNot(m)})
+			omitted[f] = true
 		}
-		why := "not in the source"
-		if _, ok := localPath(m.Path); m.Path != "" && !ok {
-			why = fmt.Sprintf("its path %q leads out of the dataset", m.Path)
-		}
-		all = append(all, volume.Omission{Name: name, Reason: why})
 	}
 	return all
 }
 
-// byFactor orders names of mags from fine to coarse; what is none comes last.
+// has reports whether a mag of the factor is shown, under any of its names.
+func (l *layer) has(f volume.Factor) bool {
+	names, _ := l.Mags()
+	return slices.ContainsFunc(names, func(name string) bool {
+		shown, _ := volume.ParseFactor(name)
+		return shown == f
+	})
+}
+
+// whyNot says why a mag in the metadata is not shown.
+func whyNot(m MagProperties) string {
+	if _, ok := localPath(m.Path); m.Path != "" && !ok {
+		return fmt.Sprintf("its path %q leads out of the dataset", m.Path)
+	}
+	return "not in the source"
+}
+
+// byFactor orders the names of mags from fine to coarse.
 func byFactor(a, b string) int {
-	fa, oka := volume.ParseFactor(a)
-	fb, okb := volume.ParseFactor(b)
-	if !oka || !okb {
-		return slices.Compare([]string{a}, []string{b})
-	}
-	if c := fa[0]*fa[1]*fa[2] - fb[0]*fb[1]*fb[2]; c != 0 {
-		return c
-	}
-	return slices.Compare([]string{a}, []string{b})
+	return cmp.Or(cmp.Compare(voxels(a), voxels(b)), cmp.Compare(a, b))
+}
+
+// voxels returns how many voxels of mag 1 make one of the mag; as a float, because
+// there is no limit to what somebody may call a directory.
+func voxels(name string) float64 {
+	f, _ := volume.ParseFactor(name)
+	return float64(f[0]) * float64(f[1]) * float64(f[2])
 }

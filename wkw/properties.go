@@ -34,10 +34,27 @@ type LayerProperties struct {
 
 // BoundingBox is in voxels of mag 1.
 type BoundingBox struct {
-	TopLeft volume.Vec `json:"topLeft"`
-	Width   int        `json:"width"`
-	Height  int        `json:"height"`
-	Depth   int        `json:"depth"`
+	TopLeft Corner `json:"topLeft"`
+	Width   int    `json:"width"`
+	Height  int    `json:"height"`
+	Depth   int    `json:"depth"`
+}
+
+// Corner is a position written as [x, y, z].
+type Corner volume.Vec
+
+// UnmarshalJSON accepts three numbers, no fewer and no more.
+func (c *Corner) UnmarshalJSON(b []byte) error { return unmarshal3(b, (*[3]int)(c), "topLeft") }
+
+// unmarshal3 reads a list of three numbers. The json package fills an array from a
+// list of any length, which would put a box where nobody said it was.
+func unmarshal3[T int | float64](b []byte, to *[3]T, field string) error {
+	var list []T
+	if err := json.Unmarshal(b, &list); err != nil || len(list) != len(to) {
+		return fmt.Errorf("%s: expected 3 numbers of type %T, found %s", field, to[0], b)
+	}
+	copy(to[:], list)
+	return nil
 }
 
 // MagProperties describes one mag of a layer.
@@ -65,7 +82,7 @@ func (f *FactorProperty) UnmarshalJSON(b []byte) error {
 		*f = FactorProperty{n, n, n}
 		return nil
 	}
-	return json.Unmarshal(b, (*volume.Vec)(f))
+	return unmarshal3(b, (*[3]int)(f), "mag")
 }
 
 // Scale is the voxel size of mag 1 in nm; 0 where it is not known.
@@ -73,26 +90,38 @@ type Scale [3]float64
 
 // nanometres per unit, by the names that webKNOSSOS gives to units.
 var nanometres = map[string]float64{
-	"angstrom": 0.1, "nanometer": 1, "micrometer": 1e3, "millimeter": 1e6, "centimeter": 1e7, "meter": 1e9, "picometer": 1e-3,
+	"yoctometer": 1e-15, "zeptometer": 1e-12, "attometer": 1e-9, "femtometer": 1e-6, "picometer": 1e-3,
+	"angstrom": 0.1, "nanometer": 1, "micrometer": 1e3, "millimeter": 1e6, "centimeter": 1e7, "decimeter": 1e8,
+	"meter": 1e9, "hectometer": 1e11, "kilometer": 1e12, "inch": 25.4e6, "foot": 304.8e6, "yard": 914.4e6,
+	"": 1,
 }
 
+// maxScale bounds what is believed of a scale, in nm: a voxel of a kilometre.
+const maxScale = 1e12
+
 // UnmarshalJSON accepts [x, y, z] in nm and {"factor": [x, y, z], "unit": "nanometer"}.
+// A unit that is not known, or a size that no voxel has, leaves the scale unknown.
 func (s *Scale) UnmarshalJSON(b []byte) error {
-	if err := json.Unmarshal(b, (*[3]float64)(s)); err == nil {
+	var v struct {
+		Factor json.RawMessage `json:"factor"`
+		Unit   string          `json:"unit"`
+	}
+	if json.Unmarshal(b, &v) != nil {
+		v.Factor = b
+	}
+	*s = Scale{}
+	if v.Factor == nil {
 		return nil
 	}
-	var v struct {
-		Factor [3]float64 `json:"factor"`
-		Unit   string     `json:"unit"`
-	}
-	if err := json.Unmarshal(b, &v); err != nil {
+	if err := unmarshal3(v.Factor, (*[3]float64)(s), "scale"); err != nil {
 		return err
 	}
-	nm, ok := nanometres[v.Unit]
-	if !ok {
-		return fmt.Errorf("scale: unknown unit %q", v.Unit)
+	for axis := range s {
+		s[axis] *= nanometres[v.Unit]
+		if s[axis] <= 0 || s[axis] > maxScale {
+			s[axis] = 0
+		}
 	}
-	*s = Scale{v.Factor[0] * nm, v.Factor[1] * nm, v.Factor[2] * nm}
 	return nil
 }
 
@@ -169,7 +198,7 @@ func (l *LayerProperties) box(f volume.Factor) (volume.Box, bool) {
 			return volume.Box{}, false
 		}
 	}
-	lo := l.BoundingBox.TopLeft
+	lo := volume.Vec(l.BoundingBox.TopLeft)
 	factor := volume.Vec(f)
 	return volume.Box{Min: lo.Div(factor), Max: lo.Add(size).CeilDiv(factor)}, true
 }

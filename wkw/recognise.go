@@ -60,6 +60,9 @@ func Recognise(fsys fs.FS, name string, o Options) (volume.Root, error) {
 	case hasLayer(fsys, name):
 		return volume.Root{Dataset: newDataset(fsys, name, o)}, nil
 	}
+	if _, err := fs.ReadDir(fsys, name); err != nil {
+		return volume.Root{}, err // nothing was recognised because nothing was seen
+	}
 	return volume.Root{}, ErrNotRecognised
 }
 
@@ -144,6 +147,20 @@ func isDir(fsys fs.FS, name string) bool {
 
 func notExist(op, name string) error {
 	return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+}
+
+// brokenLinks lists the symbolic links in dir that are not shown, and why.
+func brokenLinks(fsys fs.FS, dir string) []volume.Omission {
+	entries, _ := fs.ReadDir(fsys, dir)
+	var all []volume.Omission
+	for _, e := range entries {
+		if e.Type()&fs.ModeSymlink != 0 {
+			if why := unfollowed(fsys, path.Join(dir, e.Name())); why != "" {
+				all = append(all, volume.Omission{Name: e.Name(), Reason: why})
+			}
+		}
+	}
+	return all
 }
 
 // unfollowed says why a symbolic link that is not shown is not, or nothing.
