@@ -1,0 +1,46 @@
+# wkwfs: what can be made. `make demo` and `make test` need Go and nothing else.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+LDFLAGS := -s -w -X main.buildVersion=$(VERSION)
+FUZZTIME ?= 10s
+
+.PHONY: all build demo test test-race test-clients fuzz check clean
+
+all: build
+
+build: bin/wkwfs
+
+bin/wkwfs: FORCE
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/wkwfs
+FORCE:
+
+## demo: write a sample dataset, mount it and read voxels with dd and numpy
+demo: build
+	@sh integration/demo.sh bin/wkwfs
+
+## test: all tests, real mounts included; then again with the race detector
+test: check
+	$(GO) test ./...
+	WKWFS_RACE=1 $(GO) test -race ./...
+	GOMAXPROCS=1 $(GO) test ./cache ./view ./wkw
+
+## test-clients: programs that others wrote open the mount (installs them from Debian)
+test-clients:
+	sh integration/clients/install.sh
+	WKWFS_REQUIRE_FUSE=1 $(GO) test -tags clients ./integration -run Client -count=1
+
+## fuzz: every fuzz test for FUZZTIME
+fuzz:
+	@set -e; grep -rho --include='*_test.go' 'func Fuzz[A-Za-z]*' . | sort -u | cut -d' ' -f2 | while read name; do \
+		dir=$$(dirname $$(grep -rl --include='*_test.go' "func $$name(" . | head -1)); \
+		echo "$$dir $$name"; $(GO) test $$dir -run xxx -fuzz "^$$name$$" -fuzztime $(FUZZTIME) | tail -1; done
+
+check:
+	@test -z "$$(gofmt -s -l .)" || { gofmt -s -l .; echo 'gofmt -s would change these'; exit 1; }
+	$(GO) vet ./...
+	$(GO) vet -tags clients ./integration
+	$(GO) mod verify
+
+clean:
+	rm -rf bin

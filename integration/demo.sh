@@ -1,0 +1,61 @@
+#!/bin/sh
+# The main job, end to end: write a sample dataset, mount it, read voxels, unmount.
+set -eu
+wkwfs=$(realpath "$1")
+work=$(mktemp -d)
+mounted=no
+finish() {
+	[ "$mounted" = no ] || "$wkwfs" umount "$work/mnt"
+	rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+run() { printf '$ %s\n' "$*"; "$@"; }
+
+say 'A dataset: a compressed image and its segmentation'
+run "$wkwfs" sample "$work/sample"
+run "$wkwfs" info "$work/sample"
+
+mkdir "$work/mnt"
+if [ ! -r /dev/fuse ]; then
+	say 'There is no /dev/fuse here, so nothing can be mounted. The same files without FUSE:'
+	run "$wkwfs" cp "$work/sample" color/1/volume.npy "$work/volume.npy"
+	exit 0
+fi
+say 'Mounted: every file is plain voxels now'
+run "$wkwfs" mount "$work/sample" "$work/mnt"
+mounted=yes
+cd "$work/mnt/color/1"
+run ls -l .
+cube=$(find z* -name 'x*.raw' -not -path '*.blocks/*' | sort | head -n 1)
+block=${cube%.raw}.blocks/z1/y1/x1.raw
+
+say 'One block, and one cube, with dd'
+run dd if="$block" bs=32k status=none | od -A d -t u1 -w16 | sed -n '1,4p'
+run dd if="$cube" of=/dev/null bs=1M
+run dd if=volume.raw of=/dev/null bs=1M
+
+if python3 -c 'import numpy' 2>/dev/null; then
+	say 'The same with numpy'
+	side=$(python3 -c 'import os, sys; print(round(os.path.getsize(sys.argv[1]) ** (1 / 3)))' "$cube")
+	run python3 - "$cube" "$block" "$side" <<'PYTHON'
+import sys, numpy
+cube, block, side = sys.argv[1], sys.argv[2], int(sys.argv[3])
+voxels = numpy.fromfile(cube, "u1").reshape((side,) * 3, order="F")
+print("cube", voxels.shape, "mean", voxels.mean().round(2), "voxels 32..35, 32, 32:", voxels[32:36, 32, 32])
+one = numpy.fromfile(block, "u1").reshape((32,) * 3, order="F")
+print("its block 1,1,1 is the same:", (one == voxels[32:64, 32:64, 32:64]).all())
+volume = numpy.load("volume.npy", mmap_mode="r")
+print("the whole layer, mapped:", volume.shape, volume.dtype, "one voxel:", volume[tuple(n // 2 for n in volume.shape)])
+PYTHON
+fi
+
+say 'To go on with'
+cat <<'END'
+  wkwfs sample ~/sample && mkdir -p ~/mnt && wkwfs mount ~/sample ~/mnt
+  ls ~/mnt/color/1                                    # volume.npy .nrrd .nii .tif …, z0/y0/x0.raw
+  cp ~/mnt/color/1/box/100-200_100-200_50-60.nrrd .   # any region, in any of these formats
+  wkwfs umount ~/mnt
+END
