@@ -32,7 +32,14 @@ func TestTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := strings.Fields(". color color/2-2-1 color/2-2-1/z0 color/2-2-1/z0/y3 color/2-2-1/z0/y3/x7.blocks")
+	want := strings.Fields(". color color/2-2-1 color/2-2-1/box color/2-2-1/slices")
+	for z := range small.side() {
+		want = append(want, fmt.Sprintf("color/2-2-1/slices/z%07d.tif", z))
+	}
+	for _, suffix := range strings.Fields("json mhd nhdr nii npy nrrd raw tif xmf") {
+		want = append(want, "color/2-2-1/volume."+suffix)
+	}
+	want = append(want, strings.Fields("color/2-2-1/z0 color/2-2-1/z0/y3 color/2-2-1/z0/y3/x7.blocks")...)
 	for z := range 2 {
 		want = append(want, fmt.Sprintf("color/2-2-1/z0/y3/x7.blocks/z%d", z))
 		for y := range 2 {
