@@ -1,9 +1,69 @@
 package volume
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 )
+
+// levels is the index of cubes of a mag, by "z" and "z y"; a level that is nil cannot
+// be listed.
+type levels struct {
+	Mag
+	index map[string][]int
+}
+
+var errList = errors.New("cannot be listed")
+
+func (l levels) Cubes(zy ...int) ([]int, error) {
+	found, ok := l.index[fmt.Sprint(zy)]
+	if ok && found == nil {
+		return nil, errList
+	}
+	return found, nil
+}
+
+func TestAllCubes(t *testing.T) {
+	sound := map[string][]int{"[]": {0, 5}, "[0]": {1, 2}, "[0 1]": {3, 4}, "[0 2]": {0}, "[5]": {6}, "[5 6]": {7}}
+	for _, c := range []struct {
+		what string
+		lost string // the level that cannot be listed
+		want []string
+	}{
+		{"all", "", []string{"3,1,0", "4,1,0", "0,2,0", "7,6,5"}},
+		{"nothing can be listed", "[]", []string{"0,0,0 cannot be listed"}},
+		{"a z cannot", "[0]", []string{"0,0,0 cannot be listed", "7,6,5"}},
+		{"a y cannot", "[0 1]", []string{"0,1,0 cannot be listed", "0,2,0", "7,6,5"}},
+		{"the last cannot", "[5 6]", []string{"3,1,0", "4,1,0", "0,2,0", "0,6,5 cannot be listed"}},
+	} {
+		index := map[string][]int{}
+		for level, found := range sound {
+			if index[level] = found; level == c.lost {
+				index[level] = nil
+			}
+		}
+		var got []string
+		for cube, err := range AllCubes(levels{index: index}) {
+			if err != nil {
+				got = append(got, cube.String()+" "+err.Error())
+				continue
+			}
+			got = append(got, cube.String())
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, expected %q", c.what, got, c.want)
+		}
+		for n := range c.want { // a loop may end anywhere
+			for range AllCubes(levels{index: index}) {
+				if n--; n < 0 {
+					break
+				}
+			}
+		}
+	}
+}
 
 func TestParseFactor(t *testing.T) {
 	for _, c := range []struct {
