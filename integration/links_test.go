@@ -1,0 +1,58 @@
+package integration
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestLinksStayInside holds that links are followed inside of the source and not out
+// of it, and that the rest of the dataset does not suffer.
+func TestLinksStayInside(t *testing.T) {
+	elsewhere, source := t.TempDir(), t.TempDir()
+	outside := small.write(t, filepath.Join(elsewhere, "color/1"), 0, 0, 0)
+	small.write(t, filepath.Join(source, "color/1"), 0, 0, 0)
+	for link, target := range map[string]string{
+		"inside":               "color",
+		"secret":               filepath.Join(elsewhere, "color"),
+		"dangling":             "nowhere",
+		"color/1/z0/y0/x1.wkw": "x0.wkw",
+		"color/1/z0/y0/x2.wkw": outside,
+		"color/1/z0/y0/x3.wkw": "x4.wkw",
+		"color/1/z0/y0/x5.wkw": "x5.wkw",
+		"color/1/z1":           filepath.Join(elsewhere, "color/1/z0"),
+	} {
+		if err := os.Symlink(target, filepath.Join(source, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := mount(t, source)
+	for name, want := range map[string]string{
+		".": "color inside", "color/1/z0/y0": "x0.blocks x0.raw x1.blocks x1.raw", "inside/1/z0/y0": "x0.blocks x0.raw x1.blocks x1.raw",
+	} {
+		entries, err := os.ReadDir(filepath.Join(dir, name))
+		var names []string
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		if got := strings.Join(names, " "); err != nil || got != want {
+			t.Errorf("%s lists %q, want %q; %v", name, got, want, err)
+		}
+	}
+	for _, name := range []string{"color/1/z0/y0/x0.raw", "color/1/z0/y0/x1.raw", "inside/1/z0/y0/x1.raw"} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Equal(got, small.flat()) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, name := range []string{"secret/1/z0/y0/x0.raw", "color/1/z0/y0/x2.raw", "color/1/z0/y0/x5.raw", "color/1/z1/y0/x0.raw"} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
+			t.Errorf("%s: %d bytes from outside of the source", name, len(got))
+		}
+	}
+	if _, err := os.ReadFile(filepath.Join(dir, "color/1/z0/y0/x3.raw")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a link that leads nowhere: %v", err)
+	}
+}
