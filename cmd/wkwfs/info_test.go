@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wkwfs/wkwfs/sample"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+var update = flag.Bool("update", false, "write testdata/info/* instead of comparing with it")
+
+// TestInfo compares the text with golden files: for the sample, and for data of other
+// programs where it is at hand.
+func TestInfo(t *testing.T) {
+	written := filepath.Join(t.TempDir(), "sample")
+	if err := sample.Write(t.Context(), written, smallSample()); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct{ golden, source string }{
+		{"sample", written},
+		{"sample_layer", filepath.Join(written, "color")},
+		{"sample_mag", filepath.Join(written, "color", "2")},
+		{"sample_cube", filepath.Join(written, "segmentation", "1", "z0", "y0", "x1.wkw")},
+		{"l4_sample", refdata("l4_sample")},
+		{"annotation", refdata("annotation")},
+		{"rgb", refdata("wkw/rgb")},
+		{"sparse", refdata("wkw/sparse")},
+	}
+	for _, test := range tests {
+		t.Run(test.golden, func(t *testing.T) {
+			if _, err := os.Stat(test.source); err != nil {
+				t.Skipf("no reference data: %v; WKWFS_REFDATA names the directory", err)
+			}
+			got := strings.ReplaceAll(runInfo(t, test.source), test.source, "SOURCE")
+			golden := filepath.Join("testdata", "info", test.golden+".golden")
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("got:\n%s\nwant:\n%s", got, want)
+			}
+		})
+	}
+}
+
+// smallSample is a sample that is quickly written.
+func smallSample() sample.Options {
+	o := sample.Defaults()
+	o.Box = volume.Box{Min: volume.Vec{70, 40, 20}, Max: volume.Vec{150, 100, 60}}
+	o.Untouched = volume.Box{Min: volume.Vec{128, 64, 0}, Max: volume.Vec{192, 128, 64}}
+	o.Mags = []int{1, 2}
+	return o
+}
+
+// refdata returns a directory of the reference data.
+func refdata(name string) string {
+	dir := os.Getenv("WKWFS_REFDATA")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "refdata")
+	}
+	return filepath.Join(dir, name)
+}
+
+// runInfo runs the command, which must succeed.
+func runInfo(t *testing.T, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd := newInfoCommand()
+	cmd.SetArgs(args)
+	cmd.SetOut(&stdout)
+	cmd.SetErr(&stderr)
+	if err := cmd.Execute(); err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	return stdout.String()
+}
+
+// TestInfoJSON holds the keys that programs read.
+func TestInfoJSON(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sample")
+	if err := sample.Write(t.Context(), dir, smallSample()); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Kind   string
+		Layers []struct {
+			Name string
+			Mags []map[string]any
+		}
+		NotShown []any `json:"not_shown"`
+	}
+	if err := json.Unmarshal([]byte(runInfo(t, "--json", dir)), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Kind != "dataset" || len(got.Layers) != 2 || len(got.Layers[0].Mags) != 2 || len(got.NotShown) != 0 {
+		t.Fatalf("got %+v", got)
+	}
+	mag := got.Layers[0].Mags[1]
+	for key, want := range map[string]string{
+		"name":          `"2"`,
+		"factor":        `[2,2,2]`,
+		"voxel_size_nm": `[22.48,22.48,50]`,
+		"box":           `{"max":[75,50,30],"min":[35,20,10]}`,
+		"box_mag1":      `{"max":[150,100,60],"min":[70,40,20]}`,
+		"dtype":         `"uint8"`,
+		"channels":      `1`,
+		"block_side":    `32`,
+		"cube_side":     `64`,
+		"compression":   `"lz4"`,
+		"cubes":         `2`,
+		"flat_bytes":    `24000`,
+	} {
+		found, err := json.Marshal(mag[key])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(found) != want {
+			t.Errorf("%s: got %s, want %s", key, found, want)
+		}
+	}
+}
+
+// TestInfoProblems: what cannot be shown is named with the reason, and the rest is shown.
+func TestInfoProblems(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sample")
+	if err := sample.Write(t.Context(), dir, smallSample()); err != nil {
+		t.Fatal(err)
+	}
+	damage := func(name string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("nonsense of 16 B"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	damage("color/1/z0/y0/x1.wkw")
+	if err := os.RemoveAll(filepath.Join(dir, "color/2/z0")); err != nil {
+		t.Fatal(err)
+	}
+	damage("color/2/header.wkw")
+	if err := os.Symlink("nowhere", filepath.Join(dir, "lost")); err != nil {
+		t.Fatal(err)
+	}
+	got := runInfo(t, dir)
+	for _, want := range []string{
+		"not shown\n",
+		`color/1/z0/y0/x1.wkw: magic at byte 0: expected "WKW", found "non"`,
+		`color/2/header.wkw: magic at byte 0: expected "WKW", found "non"`,
+		"lost", "leads nowhere",
+		"segmentation\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in:\n%s", want, got)
+		}
+	}
+}
+
+func TestInfoFails(t *testing.T) {
+	cmd := newInfoCommand()
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs([]string{filepath.Join(t.TempDir(), "missing")})
+	if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "missing") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSampleCommand(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "mine"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cmd := newSampleCommand()
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs([]string{dir})
+	if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "not empty") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestShellWord(t *testing.T) {
+	for word, want := range map[string]string{
+		"/tmp/a.flat": "/tmp/a.flat",
+		"a b":         "'a b'",
+		"it's":        `'it'\''s'`,
+		"-x":          "'-x'",
+		"":            "''",
+		"$HOME":       "'$HOME'",
+	} {
+		if got := shellWord(word); got != want {
+			t.Errorf("%q: got %s, want %s", word, got, want)
+		}
+	}
+}

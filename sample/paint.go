@@ -1,0 +1,170 @@
+package sample
+
+import (
+	"math"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+const (
+	darkest   = 62  // grey level in the middle of a membrane
+	rampEnd   = 1.9 // walls from the middle of a membrane to plain cytoplasm
+	manyCells = 32  // there is room for that many cells in a mesh before memory is allocated
+)
+
+// renderMesh computes the voxels of a picture that are in one mesh.
+func (t Tissue) renderMesh(p picture, m volume.Vec, points [8]point, near []*cell, organelles []organelle) {
+	whole := volume.Box{Min: m.Mul(mesh), Max: m.Add(volume.Cube(1)).Mul(mesh)}
+	box := whole.Intersect(p.box)
+	var cellRoom [manyCells]*cell
+	var room [manyCells]contender
+	bent := [8]vec{}
+	var stain corners
+	for i := range points {
+		bent[i], stain[i] = points[i].bent, points[i].stain
+	}
+	cells := contenders(room[:0], narrow(cellRoom[:0], near, bent[:]), &points)
+	var b brush
+	if p.image != nil {
+		b.choose(organelles, cells, whole)
+	}
+	size := p.box.Size()
+	for z := box.Min[2]; z < box.Max[2]; z++ {
+		for y := box.Min[1]; y < box.Max[1]; y++ {
+			fy, fz := float32(y-whole.Min[1])*(1.0/meshY), float32(z-whole.Min[2])*(1.0/meshZ)
+			var r row
+			r.divide(cells, fy, fz)
+			at := volume.Vec{whole.Min[0], y, z}
+			if p.image != nil {
+				b.paint(&r, cells, at)
+				t.develop(&r, &stain, fy, fz, at)
+			}
+			from, to := box.Min[0]-whole.Min[0], box.Max[0]-whole.Min[0]
+			i := volume.Vec{box.Min[0], y, z}.Sub(p.box.Min).Index(size)
+			if p.image != nil {
+				copy(p.image[i:], r.image[from:to])
+			}
+			if p.ids != nil {
+				copy(p.ids[i:], r.ids[from:to])
+			}
+		}
+	}
+}
+
+// row is the voxels of a mesh that have the same y and z.
+type row struct {
+	owner [8]uint8   // among the contenders
+	gap   [8]float32 // how much farther the second nearest cell is, in thicknesses of the wall
+	grey  [8]float32
+	image [8]uint8
+	ids   [8]uint32
+}
+
+// divide gives each voxel to the nearest cell, or to none where two are about
+// equally near. Distances are linear along the row: what is far behind at both
+// ends is not looked at again.
+func (r *row) divide(cells []contender, fy, fz float32) {
+	bound := float32(math.MaxFloat32)
+	if len(cells) > 1 {
+		for i := range cells {
+			c := &cells[i]
+			c.first, c.step = c.distance.row(fy, fz)
+			bound = min(bound, max(c.first, c.first+(meshX-1)*c.step))
+		}
+	}
+	var nearest, second [8]float32
+	for k := range nearest {
+		nearest[k], second[k] = math.MaxFloat32, math.MaxFloat32
+	}
+	for i := range cells {
+		d, step := cells[i].first, cells[i].step
+		if min(d, d+(meshX-1)*step) > bound+margin {
+			continue
+		}
+		for k := range nearest {
+			if d < nearest[k] {
+				second[k], nearest[k], r.owner[k] = nearest[k], d, uint8(i)
+			} else if d < second[k] {
+				second[k] = d
+			}
+			d += step
+		}
+	}
+	for k := range r.ids {
+		c := &cells[r.owner[k]]
+		r.gap[k] = (second[k] - nearest[k]) * c.perWall
+		if r.gap[k] >= 1 {
+			r.ids[k] = c.id
+		}
+	}
+}
+
+// brush knows what there is to paint in a mesh.
+type brush struct {
+	organelles [6]organelle
+	shows      [6]uint32 // bits by contender
+	n          int
+}
+
+// choose picks the organelles that may show in the mesh.
+func (b *brush) choose(organelles []organelle, cells []contender, mesh volume.Box) {
+	lo, hi := position(mesh.Min), position(mesh.Max)
+	centre := lo.add(hi).scale(0.5)
+	radius := centre.distance(lo)
+	for i := range organelles {
+		o := &organelles[i]
+		if b.n == len(b.organelles) || !o.reaches(centre, radius) {
+			continue
+		}
+		var shows uint32
+		for j := range cells {
+			if o.showsIn(cells[j].cell) {
+				shows |= 1 << j
+			}
+		}
+		if shows != 0 {
+			b.organelles[b.n], b.shows[b.n] = *o, shows
+			b.n++
+		}
+	}
+}
+
+// paint gives the row its grey levels: cytoplasm, organelles, membranes.
+func (b *brush) paint(r *row, cells []contender, at volume.Vec) {
+	for k := range r.grey {
+		r.grey[k] = cells[r.owner[k]].shade
+	}
+	for i := range b.n {
+		o := &b.organelles[i]
+		p := position(at)
+		for k := range r.grey {
+			if b.shows[i]>>r.owner[k]&1 != 0 && r.gap[k] >= rampEnd {
+				if grey, ok := o.shade(p); ok {
+					r.grey[k] = grey
+				}
+			}
+			p.x++
+		}
+	}
+	for k, gap := range r.gap {
+		if gap < rampEnd {
+			r.grey[k] = lerp(darkest, r.grey[k], ease(gap*(1/rampEnd)))
+		}
+	}
+}
+
+// develop adds the stains and the grain, and turns grey levels into bytes.
+func (t Tissue) develop(r *row, stain *corners, fy, fz float32, at volume.Vec) {
+	bits := t.random(forGrain, at)
+	s, step := stain.row(fy, fz)
+	for k := range r.image {
+		// Two throws added up: small errors are more frequent than large ones.
+		grain := int(bits&15) + int(bits>>4&15) - 15
+		v := int(r.grey[k]+s) + grain*t.Grain/15
+		r.image[k] = uint8(min(max(v, 0), 255)) &^ (greyStep - 1)
+		s += step
+		bits >>= 8
+	}
+}
+
+const greyStep = 8

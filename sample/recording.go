@@ -1,0 +1,85 @@
+package sample
+
+import (
+	"context"
+	"encoding/binary"
+	"sync/atomic"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// recording says what of the tissue was recorded, in voxels of a mag.
+type recording struct {
+	box       volume.Box
+	untouched volume.Box
+	largest   *atomic.Uint32 // id recorded so far
+}
+
+// nothingIn reports whether nothing was recorded in a box.
+func (r recording) nothingIn(b volume.Box) bool {
+	b = b.Intersect(r.box)
+	return b.Empty() || b.Intersect(r.untouched) == b
+}
+
+// of returns the source with zeros where nothing was recorded.
+func (r recording) of(src volume.Source) volume.Source { return recorded{src, r} }
+
+// recorded is what was recorded of a source. Its blocks must be new at every call.
+type recorded struct {
+	volume.Source
+	recording
+}
+
+// Block returns nil for a block in which nothing was recorded.
+func (r recorded) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
+	g := r.Grid()
+	lo := g.Origin.Add(b.Mul(g.Block))
+	box := volume.Box{Min: lo, Max: lo.Add(g.Block)}
+	if r.nothingIn(box) {
+		return nil, nil
+	}
+	voxels, err := r.Source.Block(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	if box.Intersect(r.box) != box || !box.Intersect(r.untouched).Empty() {
+		r.clear(voxels, box, g.VoxelBytes())
+	}
+	if g.Type == volume.Uint32 {
+		r.count(voxels)
+	}
+	return voxels, nil
+}
+
+// clear sets the voxels of a box that were not recorded to zero, row by row.
+func (r recorded) clear(voxels []byte, box volume.Box, size int) {
+	rows := volume.Box{Min: box.Min, Max: volume.Vec{box.Min[0] + 1, box.Max[1], box.Max[2]}}
+	for at := range rows.All() {
+		row := volume.Box{Min: at, Max: volume.Vec{box.Max[0], at[1] + 1, at[2] + 1}}
+		first := at.Sub(box.Min).Index(box.Size()) * size
+		bytes := voxels[first : first+row.Size()[0]*size]
+		if kept := row.Intersect(r.box); kept.Empty() {
+			clear(bytes)
+		} else {
+			clear(bytes[:(kept.Min[0]-at[0])*size])
+			clear(bytes[(kept.Max[0]-at[0])*size:])
+		}
+		if gone := row.Intersect(r.untouched); !gone.Empty() {
+			clear(bytes[(gone.Min[0]-at[0])*size : (gone.Max[0]-at[0])*size])
+		}
+	}
+}
+
+// count raises the largest id to that of the voxels.
+func (r recorded) count(voxels []byte) {
+	var largest uint32
+	for i := 0; i < len(voxels); i += 4 {
+		largest = max(largest, binary.LittleEndian.Uint32(voxels[i:]))
+	}
+	for {
+		seen := r.largest.Load()
+		if largest <= seen || r.largest.CompareAndSwap(seen, largest) {
+			return
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package sample
+
+import (
+	"math"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// mesh is the side of the lattice on which distances and stains are computed, in voxels of mag
+// 1; between its points they are interpolated, which is what makes this fast.
+var mesh = volume.Vec{meshX, meshY, meshZ}
+
+const meshX, meshY, meshZ = 8, 8, 4
+
+// depth is the height of a voxel in x-voxels: sections are thick.
+const depth = 2.25
+
+// tile is the side of a box that narrows the cells down for its meshes.
+var tile = volume.Vec{16, 16, 8}
+
+// Bends of the space: one wide, one narrow, in x-voxels.
+const (
+	wideBend, wideBendStep     = 26, 95
+	narrowBend, narrowBendStep = 7, 33
+)
+
+// Stains: how much the grey level varies over the whole and from mesh to mesh.
+const (
+	wideStain, wideStainStep = 7, 210
+	fineStain                = 7
+)
+
+// picture is a box of mag 1 that is being rendered. Either array may be nil.
+type picture struct {
+	box   volume.Box
+	image []uint8
+	ids   []uint32
+}
+
+// point is a point of the mesh.
+type point struct {
+	bent  vec     // where it lies among the cells
+	stain float32 // is added to grey levels
+}
+
+// render computes the voxels of a picture.
+func (t Tissue) render(p picture) {
+	points := volume.Box{Min: p.box.Min.Div(mesh), Max: p.box.Max.CeilDiv(mesh).Add(volume.Cube(1))}
+	field := meshField{points, make([]point, 0, points.Size()[0]*points.Size()[1]*points.Size()[2])}
+	for at := range points.All() {
+		field.all = append(field.all, t.point(at))
+	}
+	all := t.cellsAround(field.bent(nil, points))
+	cells := make([]*cell, len(all))
+	for i := range all {
+		cells[i] = &all[i]
+	}
+	var organelles []organelle
+	if p.image != nil {
+		organelles = t.organellesAround(position(p.box.Min), position(p.box.Max))
+	}
+	var bent []vec
+	var near []*cell
+	perTile := tile.Div(mesh)
+	for at := range (volume.Box{Min: p.box.Min.Div(tile), Max: p.box.Max.CeilDiv(tile)}).All() {
+		meshes := volume.Box{Min: at.Mul(perTile), Max: at.Add(volume.Cube(1)).Mul(perTile)}
+		meshes = meshes.Intersect(volume.Box{Min: points.Min, Max: points.Max.Sub(volume.Cube(1))})
+		bent = field.bent(bent[:0], volume.Box{Min: meshes.Min, Max: meshes.Max.Add(volume.Cube(1))})
+		near = narrow(near[:0], cells, bent)
+		for m := range meshes.All() {
+			t.renderMesh(p, m, field.corners(m), near, organelles)
+		}
+	}
+}
+
+// point computes a point of the mesh.
+func (t Tissue) point(at volume.Vec) point {
+	p := position(at.Mul(mesh))
+	bend := t.smooth(forBends, p, wideBendStep).scale(wideBend)
+	bend = bend.add(t.smooth(forBends, p.add(bend), narrowBendStep).scale(narrowBend))
+	stain := t.smooth(forStains, p, wideStainStep).x*wideStain + centred(t.random(forStains, at)).x*fineStain
+	return point{p.add(bend), stain}
+}
+
+// position returns where a voxel of mag 1 lies, in x-voxels.
+func position(v volume.Vec) vec {
+	return vec{float32(v[0]), float32(v[1]), float32(v[2]) * depth}
+}
+
+// meshField is the points of the mesh in a box.
+type meshField struct {
+	box volume.Box
+	all []point // in Fortran order
+}
+
+func (f meshField) at(p volume.Vec) *point {
+	return &f.all[p.Sub(f.box.Min).Index(f.box.Size())]
+}
+
+// bent appends where the points in a box lie among the cells.
+func (f meshField) bent(dst []vec, box volume.Box) []vec {
+	for p := range box.All() {
+		dst = append(dst, f.at(p).bent)
+	}
+	return dst
+}
+
+// corners returns the points around a mesh, x fastest.
+func (f meshField) corners(m volume.Vec) (c [8]point) {
+	for i := range c {
+		c[i] = *f.at(m.Add(volume.Vec{i & 1, i >> 1 & 1, i >> 2}))
+	}
+	return c
+}
+
+// corners are values at the corners of a mesh, x fastest.
+type corners [8]float32
+
+// row returns the value at the begin of the row of voxels y, z of the mesh, and what
+// is added from voxel to voxel.
+func (c *corners) row(y, z float32) (first, step float32) {
+	lo := lerp(lerp(c[0], c[2], y), lerp(c[4], c[6], y), z)
+	hi := lerp(lerp(c[1], c[3], y), lerp(c[5], c[7], y), z)
+	return lo, (hi - lo) * (1.0 / meshX)
+}
+
+// contender is a cell that may own voxels of a mesh.
+type contender struct {
+	*cell
+	distance    corners
+	first, step float32 // in the row at hand: the distance of its first voxel, and per voxel
+}
+
+// contenders are the cells whose voxels or membranes may be in a mesh.
+func contenders(dst []contender, cells []*cell, points *[8]point) []contender {
+	bound := float32(math.Inf(1))
+	for _, c := range cells {
+		n := contender{cell: c}
+		farthest := float32(math.Inf(-1))
+		for i := range points {
+			n.distance[i] = c.distance(points[i].bent)
+			farthest = max(farthest, n.distance[i])
+		}
+		bound = min(bound, farthest)
+		dst = append(dst, n)
+	}
+	kept := dst[:0]
+	for _, n := range dst {
+		nearest := n.distance[0]
+		for _, d := range n.distance[1:] {
+			nearest = min(nearest, d)
+		}
+		if nearest <= bound+margin {
+			kept = append(kept, n)
+		}
+	}
+	return kept
+}

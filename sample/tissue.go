@@ -1,0 +1,148 @@
+package sample
+
+import (
+	"context"
+	"encoding/binary"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// Tissue is an unbounded volume, the same wherever it is asked for.
+type Tissue struct {
+	Seed  uint64
+	Grain int // grey levels that a voxel may be off by; the more, the less it compresses
+}
+
+// Usual is the tissue that a sample dataset shows. LZ4 takes blocks of 32³ voxels of
+// its image to about half their size.
+var Usual = Tissue{Seed: 1, Grain: 4}
+
+// Spacing is the size of a voxel of mag 1 in nm.
+var Spacing = [3]float64{11.24, 11.24, 25}
+
+// Cut says what part of a tissue is shown, and how.
+type Cut struct {
+	Box   volume.Box // what is shown, in voxels of the mag; positions may be negative
+	Block int        // voxels per side of a block
+	Mag   int        // side of a voxel in voxels of mag 1, on all axes; at least 1
+}
+
+func (c Cut) grid(t volume.Type) volume.Grid {
+	g := volume.Grid{Size: c.Box.Size(), Block: volume.Cube(c.Block), Type: t, Channels: 1, Origin: c.Box.Min}
+	for axis := range g.Spacing {
+		g.Spacing[axis] = Spacing[axis] * float64(c.Mag)
+	}
+	return g
+}
+
+// EM returns the image of a part of the tissue, in uint8. A voxel of a coarser mag is
+// the mean of those of mag 1. Blocks at the far edge are padded with more tissue.
+func (t Tissue) EM(c Cut) volume.Source { return em{t, c} }
+
+// Segmentation returns which cell is where, in uint32: the ids of cells are at least 1,
+// membranes 0. A voxel of a coarser mag is that of mag 1 in its middle.
+func (t Tissue) Segmentation(c Cut) volume.Source { return segmentation{t, c} }
+
+type em struct {
+	tissue Tissue
+	cut    Cut
+}
+
+func (s em) Grid() volume.Grid { return s.cut.grid(volume.Uint8) }
+
+// Block computes a block. The slice is new at every call.
+func (s em) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
+	box := s.cut.block(b)
+	grey := make([]byte, volumeOf(box))
+	if s.cut.Mag == 1 {
+		s.tissue.render(picture{box: box, image: grey})
+		return grey, ctx.Err()
+	}
+	err := s.cut.pieces(ctx, box, func(piece, fine volume.Box) {
+		p := picture{box: fine, image: make([]byte, volumeOf(fine))}
+		s.tissue.render(p)
+		for at := range piece.All() {
+			grey[at.Sub(box.Min).Index(box.Size())] = p.mean(s.cut.fine(at))
+		}
+	})
+	return grey, err
+}
+
+type segmentation struct {
+	tissue Tissue
+	cut    Cut
+}
+
+func (s segmentation) Grid() volume.Grid { return s.cut.grid(volume.Uint32) }
+
+// Block computes a block. The slice is new at every call.
+func (s segmentation) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
+	box := s.cut.block(b)
+	ids := make([]byte, 4*volumeOf(box))
+	if s.cut.Mag == 1 {
+		p := picture{box: box, ids: make([]uint32, volumeOf(box))}
+		s.tissue.render(p)
+		for i, id := range p.ids {
+			binary.LittleEndian.PutUint32(ids[4*i:], id)
+		}
+		return ids, ctx.Err()
+	}
+	err := s.cut.pieces(ctx, box, func(piece, fine volume.Box) {
+		p := picture{box: fine, ids: make([]uint32, volumeOf(fine))}
+		s.tissue.render(p)
+		for at := range piece.All() {
+			middle := s.cut.fine(at).Min.Add(volume.Cube(s.cut.Mag / 2))
+			id := p.ids[middle.Sub(fine.Min).Index(fine.Size())]
+			binary.LittleEndian.PutUint32(ids[4*at.Sub(box.Min).Index(box.Size()):], id)
+		}
+	})
+	return ids, err
+}
+
+// block returns the voxels of block b, padding included.
+func (c Cut) block(b volume.Vec) volume.Box {
+	lo := c.Box.Min.Add(b.Mul(volume.Cube(c.Block)))
+	return volume.Box{Min: lo, Max: lo.Add(volume.Cube(c.Block))}
+}
+
+// fine returns the voxels of mag 1 in a voxel.
+func (c Cut) fine(at volume.Vec) volume.Box {
+	lo := at.Mul(volume.Cube(c.Mag))
+	return volume.Box{Min: lo, Max: lo.Add(volume.Cube(c.Mag))}
+}
+
+// pieceSide is about how many voxels of mag 1 a side are computed at once.
+const pieceSide = 32
+
+// pieces calls do for one piece of the box after the other, with the same piece in
+// voxels of mag 1, until ctx is done.
+func (c Cut) pieces(ctx context.Context, box volume.Box, do func(piece, fine volume.Box)) error {
+	side := volume.Cube(max(1, pieceSide/c.Mag))
+	for at := range (volume.Box{Max: box.Size().CeilDiv(side)}).All() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		lo := box.Min.Add(at.Mul(side))
+		piece := volume.Box{Min: lo, Max: lo.Add(side)}.Intersect(box)
+		mag := volume.Cube(c.Mag)
+		do(piece, volume.Box{Min: piece.Min.Mul(mag), Max: piece.Max.Mul(mag)})
+	}
+	return nil
+}
+
+// mean returns the mean of the image in a box, in the steps of the camera.
+func (p picture) mean(box volume.Box) uint8 {
+	sum, n := 0, box.Size()[0]
+	for z := box.Min[2]; z < box.Max[2]; z++ {
+		for y := box.Min[1]; y < box.Max[1]; y++ {
+			i := volume.Vec{box.Min[0], y, z}.Sub(p.box.Min).Index(p.box.Size())
+			for _, grey := range p.image[i : i+n] {
+				sum += int(grey)
+			}
+		}
+	}
+	return uint8(sum/volumeOf(box)+greyStep/2) &^ (greyStep - 1)
+}
+
+// volumeOf returns the number of voxels in a box.
+func volumeOf(b volume.Box) int { s := b.Size(); return s[0] * s[1] * s[2] }
