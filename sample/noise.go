@@ -26,8 +26,9 @@ func middle(cube volume.Vec, side float32) vec {
 	return vec{float32(cube[0]) + 0.5, float32(cube[1]) + 0.5, float32(cube[2]) + 0.5}.scale(side)
 }
 
-func sqrt(x float32) float32       { return float32(math.Sqrt(float64(x))) }
-func floor(x float32) int          { return int(math.Floor(float64(x))) }
+func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
+func floor(x float32) int    { return int(math.Floor(float64(x))) }
+
 func lerp(a, b, t float32) float32 { return a + (b-a)*t }
 
 // purpose keeps random numbers for different things apart at the same position.

@@ -10,7 +10,7 @@ import (
 const (
 	organelleStep  = 42 // at most one per cube of this side
 	organelleReach = 20 // no point of it is farther than that outside its cube
-	organelleShare = 0.4
+	organelleShare = 0.55
 )
 
 // organelle is an ellipsoid with a dark rim and stripes inside: a mitochondrion. It
@@ -28,7 +28,7 @@ type organelle struct {
 func (t Tissue) organelleAt(at volume.Vec) organelle {
 	d := dice(t.random(forOrganelles, at))
 	jitter := vec{d.roll(-1, 1), d.roll(-1, 1), d.roll(-1, 1)}.scale(8)
-	short, long := d.roll(6, 9.5), d.roll(10, 20)
+	short, long := d.roll(6.5, 11), d.roll(13, 26)
 	return organelle{
 		seed:   d,
 		centre: middle(at, organelleStep).add(jitter),

@@ -10,77 +10,108 @@ const (
 	darkest   = 62  // grey level in the middle of a membrane
 	rampEnd   = 1.9 // walls from the middle of a membrane to plain cytoplasm
 	manyCells = 32  // there is room for that many cells in a mesh before memory is allocated
+	greyStep  = 8   // the camera tells grey levels apart that differ by that much
 )
 
 // renderMesh computes the voxels of a picture that are in one mesh.
 func (t Tissue) renderMesh(p picture, m volume.Vec, points [8]point, near []*cell, organelles []organelle) {
 	whole := volume.Box{Min: m.Mul(mesh), Max: m.Add(volume.Cube(1)).Mul(mesh)}
-	box := whole.Intersect(p.box)
-	var cellRoom [manyCells]*cell
-	var room [manyCells]contender
-	bent := [8]vec{}
+	var bent [8]vec
 	var stain corners
 	for i := range points {
 		bent[i], stain[i] = points[i].bent, points[i].stain
 	}
+	var cellRoom [manyCells]*cell
+	var room [manyCells]contender
 	cells := contenders(room[:0], narrow(cellRoom[:0], near, bent[:]), &points)
 	var b brush
-	if p.image != nil {
-		b.choose(organelles, cells, whole)
-	}
-	size := p.box.Size()
+	b.choose(organelles, cells, whole)
+
+	box := whole.Intersect(p.box)
 	for z := box.Min[2]; z < box.Max[2]; z++ {
 		for y := box.Min[1]; y < box.Max[1]; y++ {
 			fy, fz := float32(y-whole.Min[1])*(1.0/meshY), float32(z-whole.Min[2])*(1.0/meshZ)
+			at := volume.Vec{whole.Min[0], y, z}
 			var r row
 			r.divide(cells, fy, fz)
-			at := volume.Vec{whole.Min[0], y, z}
 			if p.image != nil {
 				b.paint(&r, cells, at)
 				t.develop(&r, &stain, fy, fz, at)
 			}
-			from, to := box.Min[0]-whole.Min[0], box.Max[0]-whole.Min[0]
-			i := volume.Vec{box.Min[0], y, z}.Sub(p.box.Min).Index(size)
-			if p.image != nil {
-				copy(p.image[i:], r.image[from:to])
-			}
-			if p.ids != nil {
-				copy(p.ids[i:], r.ids[from:to])
-			}
+			p.put(&r, at, box)
 		}
+	}
+}
+
+// put copies the part of a row that is in the box into the picture.
+func (p picture) put(r *row, at volume.Vec, box volume.Box) {
+	from, to := box.Min[0]-at[0], box.Max[0]-at[0]
+	at[0] = box.Min[0]
+	i := at.Sub(p.box.Min).Index(p.box.Size())
+	if p.image != nil {
+		copy(p.image[i:], r.image[from:to])
+	}
+	if p.ids != nil {
+		copy(p.ids[i:], r.ids[from:to])
 	}
 }
 
 // row is the voxels of a mesh that have the same y and z.
 type row struct {
-	owner [8]uint8   // among the contenders
-	gap   [8]float32 // how much farther the second nearest cell is, in thicknesses of the wall
-	grey  [8]float32
-	image [8]uint8
-	ids   [8]uint32
+	owner [meshX]uint8   // among the contenders
+	gap   [meshX]float32 // how much farther the second nearest cell is, in thicknesses of the wall
+	grey  [meshX]float32
+	image [meshX]uint8
+	ids   [meshX]uint32
 }
 
 // divide gives each voxel to the nearest cell, or to none where two are about
 // equally near. Distances are linear along the row: what is far behind at both
-// ends is not looked at again.
+// ends leaves no trace in between, and often there is but one cell that is not.
 func (r *row) divide(cells []contender, fy, fz float32) {
+	if len(cells) == 1 {
+		r.fill(cells, 0)
+		return
+	}
 	bound := float32(math.MaxFloat32)
-	if len(cells) > 1 {
-		for i := range cells {
-			c := &cells[i]
-			c.first, c.step = c.distance.row(fy, fz)
-			bound = min(bound, max(c.first, c.first+(meshX-1)*c.step))
+	for i := range cells {
+		c := &cells[i]
+		c.first, c.step = c.distance.row(fy, fz)
+		bound = min(bound, max(c.first, c.last()))
+	}
+	near, count := 0, 0
+	for i := range cells {
+		c := &cells[i]
+		c.near = c.first <= bound+margin || c.last() <= bound+margin
+		if c.near {
+			near, count = i, count+1
 		}
 	}
-	var nearest, second [8]float32
+	if count == 1 {
+		r.fill(cells, near)
+		return
+	}
+	r.compete(cells)
+}
+
+// fill gives the whole row to one cell.
+func (r *row) fill(cells []contender, owner int) {
+	for k := range r.ids {
+		r.owner[k], r.gap[k], r.ids[k] = uint8(owner), rampEnd, cells[owner].id
+	}
+}
+
+// compete compares the cells that are near the row voxel by voxel.
+func (r *row) compete(cells []contender) {
+	var nearest, second [meshX]float32
 	for k := range nearest {
 		nearest[k], second[k] = math.MaxFloat32, math.MaxFloat32
 	}
 	for i := range cells {
-		d, step := cells[i].first, cells[i].step
-		if min(d, d+(meshX-1)*step) > bound+margin {
+		if !cells[i].near {
 			continue
 		}
+		d, step := cells[i].first, cells[i].step
 		for k := range nearest {
 			if d < nearest[k] {
 				second[k], nearest[k], r.owner[k] = nearest[k], d, uint8(i)
@@ -166,5 +197,3 @@ func (t Tissue) develop(r *row, stain *corners, fy, fz float32, at volume.Vec) {
 		bits >>= 8
 	}
 }
-
-const greyStep = 8

@@ -129,7 +129,11 @@ type contender struct {
 	*cell
 	distance    corners
 	first, step float32 // in the row at hand: the distance of its first voxel, and per voxel
+	near        bool    // the row at hand may have voxels or membranes of the cell
 }
+
+// last returns the distance of the last voxel of the row at hand.
+func (c *contender) last() float32 { return c.first + (meshX-1)*c.step }
 
 // contenders are the cells whose voxels or membranes may be in a mesh.
 func contenders(dst []contender, cells []*cell, points *[8]point) []contender {

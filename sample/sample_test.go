@@ -21,15 +21,15 @@ func (t Tissue) box(b volume.Box) picture {
 // TestPositionAlone: a voxel is the same whatever box it is computed with.
 func TestPositionAlone(t *testing.T) {
 	far := volume.Vec{-3, 5, 40000}
-	whole := volume.Box{Min: far, Max: far.Add(volume.Vec{70, 60, 50})}
+	whole := volume.Box{Min: far, Max: far.Add(volume.Vec{50, 40, 35})}
 	want := Usual.box(whole)
 	for _, part := range []volume.Box{
 		whole,
 		{Min: whole.Min, Max: whole.Min.Add(volume.Cube(1))},
 		{Min: whole.Max.Sub(volume.Cube(1)), Max: whole.Max},
-		{Min: far.Add(volume.Vec{0, 0, 7}), Max: far.Add(volume.Vec{70, 60, 8})},
-		{Min: far.Add(volume.Vec{33, 0, 0}), Max: far.Add(volume.Vec{34, 60, 50})},
-		{Min: far.Add(volume.Vec{5, 11, 3}), Max: far.Add(volume.Vec{46, 52, 44})},
+		{Min: far.Add(volume.Vec{0, 0, 7}), Max: far.Add(volume.Vec{50, 40, 8})},
+		{Min: far.Add(volume.Vec{33, 0, 0}), Max: far.Add(volume.Vec{34, 40, 35})},
+		{Min: far.Add(volume.Vec{5, 11, 3}), Max: far.Add(volume.Vec{46, 32, 34})},
 		{Min: far.Add(volume.Cube(31)), Max: far.Add(volume.Cube(33))},
 	} {
 		got := Usual.box(part)
@@ -56,7 +56,7 @@ func TestSeeds(t *testing.T) {
 
 // TestCompression: the image is as hard on LZ4 as real data is, and the segmentation as easy.
 func TestCompression(t *testing.T) {
-	cut := Cut{Box: volume.Box{Min: volume.Cube(500), Max: volume.Vec{660, 660, 564}}, Block: 32, Mag: 1}
+	cut := Cut{Box: volume.Box{Min: volume.Cube(500), Max: volume.Vec{596, 596, 532}}, Block: 32, Mag: 1}
 	var raw, stored, sequences int
 	em, segmentation := Usual.EM(cut), Usual.Segmentation(cut)
 	var rawIDs, storedIDs int
@@ -159,7 +159,7 @@ func TestLayersMatch(t *testing.T) {
 
 // TestMags: a voxel of a coarser mag stands for those of mag 1 that it covers.
 func TestMags(t *testing.T) {
-	for _, mag := range []int{1, 2, 3, 4, 64} {
+	for _, mag := range []int{1, 2, 3, 33} {
 		t.Run(fmt.Sprint(mag), func(t *testing.T) {
 			cut := Cut{Box: volume.Box{Min: volume.Vec{-5, 7, 11}, Max: volume.Vec{-3, 9, 13}}, Block: 2, Mag: mag}
 			grey := blockOf(t, Usual.EM(cut), volume.Vec{})
