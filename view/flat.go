@@ -166,18 +166,22 @@ func (r request) runs(part volume.Box, yield func(at int64, voxel volume.Vec, n 
 	}
 }
 
-// copy copies the part of the box out of its block, which begins at voxel lo.
+// copy copies the part of the box out of its block, which begins at voxel lo. Rows
+// that the request cuts are rare: they go one by one, the others plane by plane.
 func (r request) copy(part volume.Box, data []byte, lo volume.Vec) {
 	length := int64(part.Max[0]-part.Min[0]) * r.voxel
 	blockRow := r.voxel * int64(r.grid.Block[0])
+	rows := part.Max[1] - part.Min[1]
 	for z := part.Min[2]; z < part.Max[2]; z++ {
 		at := r.offset(volume.Vec{part.Min[0], part.Min[1], z}) // in the array
 		from := volume.Vec{part.Min[0], part.Min[1], z}.Sub(lo)
 		src := r.voxel * int64(from.Index(r.grid.Block)) // in the block
-		for range part.Max[1] - part.Min[1] {
-			if at >= r.begin && at+length <= r.end {
-				copy(r.p[at-r.begin:at-r.begin+length], data[src:src+length])
-			} else if begin, end := max(at, r.begin), min(at+length, r.end); begin < end {
+		if at >= r.begin && at+int64(rows-1)*r.row+length <= r.end {
+			copyRows(r.p[at-r.begin:], data[src:], int(length), rows, int(r.row), int(blockRow))
+			continue
+		}
+		for range rows {
+			if begin, end := max(at, r.begin), min(at+length, r.end); begin < end {
 				copy(r.p[begin-r.begin:end-r.begin], data[src+begin-at:])
 			}
 			at += r.row
