@@ -5,6 +5,7 @@ wkwfs=$(realpath "$1")
 work=$(mktemp -d)
 mounted=no
 finish() {
+	cd /
 	[ "$mounted" = no ] || "$wkwfs" umount "$work/mnt"
 	rm -rf "$work"
 }
@@ -16,7 +17,6 @@ run() { printf '$ %s\n' "$*"; "$@"; }
 
 say 'A dataset: a compressed image and its segmentation'
 run "$wkwfs" sample "$work/sample"
-run "$wkwfs" info "$work/sample"
 
 mkdir "$work/mnt"
 if [ ! -r /dev/fuse ]; then
@@ -29,11 +29,12 @@ run "$wkwfs" mount "$work/sample" "$work/mnt"
 mounted=yes
 cd "$work/mnt/color/1"
 run ls -l .
-cube=$(find z* -name 'x*.raw' -not -path '*.blocks/*' | sort | head -n 1)
-block=${cube%.raw}.blocks/z1/y1/x1.raw
+cube=z1/y2/x2.raw
+block=z1/y2/x2.blocks/z0/y1/x1.raw
 
 say 'One block, and one cube, with dd'
-run dd if="$block" bs=32k status=none | od -A d -t u1 -w16 | sed -n '1,4p'
+printf '$ dd if=%s bs=32k | od -t u1\n' "$block"
+dd if="$block" bs=32k status=none | od -A d -t u1 -w16 | sed -n '1,4p'
 run dd if="$cube" of=/dev/null bs=1M
 run dd if=volume.raw of=/dev/null bs=1M
 
@@ -44,11 +45,11 @@ if python3 -c 'import numpy' 2>/dev/null; then
 import sys, numpy
 cube, block, side = sys.argv[1], sys.argv[2], int(sys.argv[3])
 voxels = numpy.fromfile(cube, "u1").reshape((side,) * 3, order="F")
-print("cube", voxels.shape, "mean", voxels.mean().round(2), "voxels 32..35, 32, 32:", voxels[32:36, 32, 32])
+print("cube", voxels.shape, "mean", voxels.mean().round(2), "voxels 32…37, 32, 0:", voxels[32:38, 32, 0])
 one = numpy.fromfile(block, "u1").reshape((32,) * 3, order="F")
-print("its block 1,1,1 is the same:", (one == voxels[32:64, 32:64, 32:64]).all())
+print("its block 1,1,0 is the same:", (one == voxels[32:64, 32:64, 0:32]).all())
 volume = numpy.load("volume.npy", mmap_mode="r")
-print("the whole layer, mapped:", volume.shape, volume.dtype, "one voxel:", volume[tuple(n // 2 for n in volume.shape)])
+print("the whole layer, mapped:", volume.shape, volume.dtype, "voxels 40…45, 60, 50:", volume[40:46, 60, 50])
 PYTHON
 fi
 
