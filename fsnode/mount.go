@@ -94,6 +94,7 @@ func mountOptions(o Options) fuse.MountOptions {
 		// Content never changes under a node, so there is nothing to invalidate.
 		ExplicitDataCacheControl: true,
 		IgnoreSecurityLabels:     true,
+		ExtraCapabilities:        fuse.CAP_READDIRPLUS_AUTO, // plain listings need no attributes
 		Debug:                    o.Debug,
 		Logger:                   log.New(lines{o.Log}, "", 0),
 		PanicHandler: func(p any) fuse.Status {
