@@ -15,18 +15,24 @@ import (
 // project; without it the test is skipped, and says so.
 func refdata(t *testing.T) string {
 	t.Helper()
+	dir, err := findRefdata()
+	if err != nil {
+		t.Skipf("no reference data: %v (set WKWFS_REFDATA)", err)
+	}
+	return dir
+}
+
+func findRefdata() (string, error) {
 	dir := os.Getenv("WKWFS_REFDATA")
 	if dir == "" {
 		dir = "../../shared/refdata"
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no reference data: %v (set WKWFS_REFDATA)", err)
-	}
-	return dir
+	_, err = os.Stat(dir)
+	return dir, err
 }
 
 // reference is what a manifest says of one mag.

@@ -1,38 +1,60 @@
 """What the read_*.py programs share.
 
-Each opens one file with the library that people open it with, and prints as JSON what
-that library says:
+Each opens files with the library that people open them with, and says what that
+library says. It reads a file's path and the voxels asked for from a line of standard
+input, separated by tabs, and answers with a line of JSON:
 
-    read_npy.py FILE x,y,z ...
+    PATH	x,y,z	x,y,z ...
     {"shape": [X, Y, Z], "channels": C, "dtype": "uint16",
-     "spacing_nm": [x, y, z] or null, "origin_nm": [x, y, z] or null,
-     "voxels": [[value of channel 0, ...], ...]}
+     "spacing": [x, y, z] or null, "origin": [x, y, z] or null,
+     "voxels": [[value of channel 0, ...], ...], "sha256": "..."}
 
-with one list of values for each position asked for.
+Spacing and origin are in nm, null where the file or the library has none. The hash is
+that of all values, little-endian, channel fastest, then x, y, z. Where the library
+fails, the answer is {"error": "..."}.
 """
 
+import hashlib
 import json
 import sys
 
 import numpy
 
 
-def report(array, spacing_nm, origin_nm):
-    """Print the answer; array has the axes x, y, z, channel."""
-    positions = [tuple(map(int, arg.split(","))) for arg in sys.argv[2:]]
-    json.dump(
-        {
-            "shape": list(array.shape[:3]),
-            "channels": array.shape[3],
-            "dtype": array.dtype.name,
-            "spacing_nm": None if spacing_nm is None else [float(v) for v in spacing_nm],
-            "origin_nm": None if origin_nm is None else [float(v) for v in origin_nm],
-            "voxels": [numpy.asarray(array[p]).tolist() for p in positions],
-        },
-        sys.stdout,
-    )
-    print()
+def serve(read):
+    """Answer all lines; read(path) returns an array of axes x, y, z, channel, spacing and origin."""
+    for line in sys.stdin:
+        path, *positions = line.rstrip("\n").split("\t")
+        try:
+            array, spacing, origin = read(path)
+            answer = describe(array, spacing, origin, [tuple(map(int, p.split(","))) for p in positions])
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), flush=True)
 
 
-def path():
-    return sys.argv[1]
+def describe(array, spacing, origin, positions):
+    flat = numpy.ascontiguousarray(array.transpose(2, 1, 0, 3), array.dtype.newbyteorder("<"))
+    return {
+        "shape": list(array.shape[:3]),
+        "channels": array.shape[3],
+        "dtype": array.dtype.name,
+        "spacing": None if spacing is None else [float(v) for v in spacing],
+        "origin": None if origin is None else [float(v) for v in origin],
+        "voxels": [numpy.asarray(array[p]).tolist() for p in positions],
+        "sha256": hashlib.sha256(flat).hexdigest(),
+    }
+
+
+def channels_last(array):
+    """Axes x, y, z, channel of an array of x, y, z or of channel, x, y, z."""
+    return array[..., numpy.newaxis] if array.ndim == 3 else array.transpose(1, 2, 3, 0)
+
+
+def same(*arrays):
+    """The first of several readings of one file, which must not differ."""
+    for other in arrays[1:]:
+        assert other.dtype == arrays[0].dtype, f"{other.dtype} and {arrays[0].dtype}"
+        # As bytes: a NaN is not equal to itself.
+        assert other.shape == arrays[0].shape and other.tobytes() == arrays[0].tobytes(), "two readings differ"
+    return arrays[0]

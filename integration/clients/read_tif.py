@@ -3,19 +3,19 @@
 import numpy
 import tifffile
 
-from client import path, report
+from client import same, serve
 
-with tifffile.TiffFile(path()) as file:
-    (series,) = file.series
-    page = series.pages[0]
-    array = series.asarray()
-    meta = file.imagej_metadata
-    planes = len(file.pages)
-array = array.reshape((planes, page.imagelength, page.imagewidth, page.samplesperpixel)).transpose(2, 1, 0, 3)
 
-spacing = origin = None
-if meta.get("unit") == "nm":
+def read(path):
+    array = same(tifffile.imread(path), tifffile.memmap(path, mode="r"))
+    with tifffile.TiffFile(path) as file:
+        page, planes, meta = file.pages[0], len(file.pages), file.imagej_metadata
+    array = array.reshape((planes, page.imagelength, page.imagewidth, page.samplesperpixel)).transpose(2, 1, 0, 3)
+    if meta.get("unit") != "nm":
+        return array, None, None
     pixels_per_nm = [numpy.divide(*page.tags[tag].value) for tag in ("XResolution", "YResolution")]
     spacing = [1 / pixels_per_nm[0], 1 / pixels_per_nm[1], meta["spacing"]]
-    origin = [-meta[axis + "origin"] * s for axis, s in zip("xyz", spacing)]
-report(array, spacing, origin)
+    return array, spacing, [-meta[axis + "origin"] * s for axis, s in zip("xyz", spacing)]
+
+
+serve(read)

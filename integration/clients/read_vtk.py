@@ -1,41 +1,60 @@
-"""VTK, as in ParaView, by the file's suffix. Debian: python3-vtk9.
+"""VTK as it comes with ParaView, by the file's suffix. Debian: python3-paraview.
 
-VTK 9.1 fails on 64-bit integers in a MetaImage, and reads one plane only of a NRRD with
-several channels.
+Debian's other VTK for Python, python3-vtk9, was built without XDMF.
 """
 
-import sys
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkIOImage import vtkMetaImageReader, vtkNIFTIImageReader, vtkNrrdReader
+from vtkmodules.vtkIOXdmf2 import vtkXdmfReader
+from vtkmodules.vtkIOXdmf3 import vtkXdmf3Reader
 
-import vtk
-from vtk.util.numpy_support import vtk_to_numpy
-
-from client import path, report
+from client import same, serve
 
 # The unit that each reader's numbers are in.
-READERS = {
-    ".mhd": (vtk.vtkMetaImageReader, 1e6),
-    ".nhdr": (vtk.vtkNrrdReader, 1),
-    ".nrrd": (vtk.vtkNrrdReader, 1),
-    ".nii": (vtk.vtkNIFTIImageReader, 1e6),
-}
+READERS = {".mhd": (vtkMetaImageReader, 1e6), ".nhdr": (vtkNrrdReader, 1), ".nrrd": (vtkNrrdReader, 1), ".nii": (vtkNIFTIImageReader, 1e6)}
 
-# Where VTK was built with MPI, its NRRD reader is another one, which needs MPI running.
-vtk.vtkObjectFactory.SetAllEnableFlags(False, "vtkNrrdReader")
-make, nm = READERS[path()[path().rindex(".") :]]
-reader = make()
-if not reader.CanReadFile(path()):
-    sys.exit("VTK says that it cannot read " + path())
-reader.SetFileName(path())
-failed = []
-reader.AddObserver("ErrorEvent", lambda *_: failed.append(reader.GetErrorCode()))
-reader.Update()
-if failed:
-    sys.exit("VTK failed to read " + path())
-image = reader.GetOutput()
-values = vtk_to_numpy(image.GetPointData().GetArray(0))
-x, y, z = image.GetDimensions()
-array = values.reshape(z, y, x, -1).transpose(2, 1, 0, 3)
-origin = image.GetOrigin()
-if path().endswith(".nii"):  # whose place VTK keeps apart
-    origin = [reader.GetSFormMatrix().GetElement(axis, 3) for axis in range(3)]
-report(array, [s * nm for s in image.GetSpacing()], [o * nm for o in origin])
+
+def read(path):
+    suffix = path[path.rindex(".") :]
+    if suffix == ".xmf":
+        return read_xdmf(path)
+    make, nm = READERS[suffix]
+    reader = make()
+    assert reader.CanReadFile(path), "VTK says that it cannot read it"
+    image = update(reader, path)
+    origin = image.GetOrigin()
+    if suffix == ".nii":  # whose place VTK keeps apart
+        origin = [reader.GetSFormMatrix().GetElement(axis, 3) for axis in range(3)]
+    return values(image, 0), [s * nm for s in image.GetSpacing()], [o * nm for o in origin]
+
+
+def read_xdmf(path):
+    """Read with both generations of the reader."""
+    readers = vtkXdmf3Reader(), vtkXdmfReader()
+    new, old = (first_image(update(reader, path)) for reader in readers)
+    assert new.GetSpacing() == old.GetSpacing() and new.GetOrigin() == old.GetOrigin(), "two readings differ"
+    return same(values(new, "voxels"), values(old, "voxels")), new.GetSpacing(), new.GetOrigin()
+
+
+def first_image(data):
+    while not data.IsA("vtkImageData"):  # a collection of grids
+        data = data.GetBlock(0)
+    return data
+
+
+def update(reader, path):
+    failed = []
+    reader.AddObserver("ErrorEvent", lambda *_: failed.append(reader.GetErrorCode()))
+    reader.SetFileName(path)
+    reader.Update()
+    assert not failed, f"VTK failed, code {failed}"
+    return reader.GetOutputDataObject(0)
+
+
+def values(image, which):
+    """A copy: the memory may be the reader's, and go with it."""
+    x, y, z = image.GetDimensions()
+    return vtk_to_numpy(image.GetPointData().GetArray(which)).reshape(z, y, x, -1).transpose(2, 1, 0, 3).copy()
+
+
+serve(read)
