@@ -36,7 +36,8 @@ func NHDR(a Array) ([]byte, error) {
 }
 
 // nrrdFields returns the lines that both kinds of header have. The axes are those
-// of the bytes, fastest first; the channels are an axis without a direction.
+// of the bytes, fastest first; the channels are an axis without a direction. (VTK
+// takes a first axis of up to 9 voxels for channels too, whatever its kind.)
 func nrrdFields(a Array) []byte {
 	var b bytes.Buffer
 	g := a.Grid
@@ -58,8 +59,10 @@ func nrrdFields(a Array) []byte {
 	}
 	fmt.Fprintf(&b, "type: %s\n", nrrdType(g.Type))
 	fmt.Fprintf(&b, "dimension: %d\n", dimension)
-	fmt.Fprintf(&b, "space dimension: 3\n") // no space name: the axes are nobody's left or right
 	fmt.Fprintf(&b, "sizes: %s\n", sizes)
+	// After the sizes: VTK takes it for the number of sizes. There is no space name, as
+	// the axes are nobody's left or right.
+	fmt.Fprintf(&b, "space dimension: 3\n")
 	fmt.Fprintf(&b, "space directions: %s(%v,0,0) (0,%v,0) (0,0,%v)\n", none, spacing[0], spacing[1], spacing[2])
 	fmt.Fprintf(&b, "kinds: %s\n", kinds)
 	if g.Type.Size() > 1 {
