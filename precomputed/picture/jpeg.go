@@ -1,0 +1,75 @@
+package picture
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+)
+
+// DecodeJPEG decodes a JPEG picture like [DecodePNG]. channels is 1 (gray) or 3 (RGB)
+// and bytesPerValue 1. Where chroma is subsampled, its samples are repeated, which
+// differs from decoders that interpolate them.
+func DecodeJPEG(data []byte, pixels, channels, bytesPerValue int, dst []byte) error {
+	s := shape{"jpeg", pixels, channels, bytesPerValue}
+	if err := s.check(3, 1, dst); err != nil {
+		return err
+	}
+	config, err := jpeg.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return s.broken(err)
+	}
+	if err := s.checkArea(config.Width, config.Height); err != nil {
+		return err
+	}
+	if err := s.checkSamples(jpegChannels(config.ColorModel), 8); err != nil {
+		return err
+	}
+	m, err := jpeg.Decode(bytes.NewReader(data))
+	if err != nil {
+		return s.broken(err)
+	}
+	size := m.Bounds().Size()
+	switch m := m.(type) {
+	case *image.Gray:
+		rows(dst, m.Pix, m.Stride, size, 1, func(dst, row []byte) { copy(dst, row) })
+	case *image.YCbCr:
+		copyYCbCr(dst, m)
+	case *image.RGBA: // stored as RGB
+		rows(dst, m.Pix, m.Stride, size, 4, dropAlpha)
+	default:
+		return s.fault("picture", samples(channels, 8), fmt.Sprintf("%T", m))
+	}
+	return nil
+}
+
+// jpegChannels returns the samples a pixel of a JPEG picture.
+func jpegChannels(m color.Model) int {
+	switch m {
+	case color.GrayModel:
+		return 1
+	case color.CMYKModel:
+		return 4
+	}
+	return 3
+}
+
+// copyYCbCr copies a picture as RGB, by the conversion of JFIF (ITU-T T.871, §7).
+func copyYCbCr(dst []byte, m *image.YCbCr) {
+	shift := 0 // of x, to the column of its chroma sample
+	switch m.SubsampleRatio {
+	case image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420:
+		shift = 1
+	case image.YCbCrSubsampleRatio411, image.YCbCrSubsampleRatio410:
+		shift = 2
+	}
+	for y := range m.Rect.Dy() {
+		chroma := m.COffset(0, y)
+		cb, cr := m.Cb[chroma:], m.Cr[chroma:]
+		for x, luma := range m.Y[m.YOffset(0, y):][:m.Rect.Dx()] {
+			dst[0], dst[1], dst[2] = color.YCbCrToRGB(luma, cb[x>>shift], cr[x>>shift])
+			dst = dst[3:]
+		}
+	}
+}

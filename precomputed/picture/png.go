@@ -1,0 +1,132 @@
+package picture
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"image"
+	"image/png"
+)
+
+// Where the fields of a PNG header are, which is always the first chunk (PNG, §11.2.2).
+const (
+	pngBitDepth  = 24
+	pngColorType = 25
+	pngHeaderEnd = 33
+)
+
+// pngChannels are the samples a pixel of each color type; a palette is none of a chunk's.
+var pngChannels = map[byte]int{0: 1, 2: 3, 4: 2, 6: 4}
+
+// DecodePNG decodes a PNG picture of exactly pixels pixels into dst.
+//
+// dst holds the samples interleaved (channel fastest), little-endian, in the order of
+// the picture's rows; it must be exactly pixels·channels·bytesPerValue long. Its
+// content is undefined after an error. channels is 1 to 4 (gray, gray and alpha, RGB,
+// RGBA) and bytesPerValue 1 or 2; a picture of another size or kind, with a palette or
+// with a transparent color gives a [*FormatError], a broken one the error of image/png.
+// data is only read, and not retained.
+func DecodePNG(data []byte, pixels, channels, bytesPerValue int, dst []byte) error {
+	s := shape{"png", pixels, channels, bytesPerValue}
+	if err := s.check(4, 2, dst); err != nil {
+		return err
+	}
+	config, err := png.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return s.broken(err)
+	}
+	if err := s.checkArea(config.Width, config.Height); err != nil {
+		return err
+	}
+	// image/png gives 1, 2 and 4 bits as 8, and two channels as four; only the header
+	// says what is stored.
+	stored, ok := pngChannels[data[pngColorType]]
+	if !ok {
+		return s.fault("color type", samples(channels, bytesPerValue*8), fmt.Sprintf("type %d", data[pngColorType]))
+	}
+	if err := s.checkSamples(stored, int(data[pngBitDepth])); err != nil {
+		return err
+	}
+	if transparent(data) {
+		return s.fault("transparency", "none beside the channels", "a tRNS chunk")
+	}
+	m, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		return s.broken(err)
+	}
+	return s.copyPNG(dst, m)
+}
+
+// transparent reports whether a color is declared transparent, which makes image/png
+// decode it as another picture. The chunk that does lies before the first data.
+func transparent(data []byte) bool {
+	for rest := data[pngHeaderEnd:]; len(rest) >= 8; {
+		length := uint64(binary.BigEndian.Uint32(rest))
+		switch string(rest[4:8]) {
+		case "tRNS":
+			return true
+		case "IDAT":
+			return false
+		}
+		if length+12 > uint64(len(rest)) {
+			return false
+		}
+		rest = rest[length+12:] // length, type and checksum
+	}
+	return false
+}
+
+// copyPNG copies the samples of a picture as image/png returns it: always of full
+// rows, with the samples of two channels as gray, gray, gray, alpha, with those of three
+// followed by an alpha, and with 16 bits big-endian.
+func (s shape) copyPNG(dst []byte, m image.Image) error {
+	size := m.Bounds().Size()
+	copied := func(stored int, pick ...int) func(dst, row []byte) {
+		return func(dst, row []byte) { pickSamples(dst, row, stored, s.bytesPerValue, pick) }
+	}
+	switch m := m.(type) {
+	case *image.Gray:
+		rows(dst, m.Pix, m.Stride, size, 1, func(dst, row []byte) { copy(dst, row) })
+	case *image.Gray16:
+		rows(dst, m.Pix, m.Stride, size, 2, copied(1, 0))
+	case *image.RGBA:
+		rows(dst, m.Pix, m.Stride, size, 4, dropAlpha)
+	case *image.RGBA64:
+		rows(dst, m.Pix, m.Stride, size, 8, copied(4, 0, 1, 2))
+	case *image.NRGBA:
+		if s.channels == 4 {
+			rows(dst, m.Pix, m.Stride, size, 4, func(dst, row []byte) { copy(dst, row) })
+		} else {
+			rows(dst, m.Pix, m.Stride, size, 4, copied(4, 0, 3))
+		}
+	case *image.NRGBA64:
+		if s.channels == 4 {
+			rows(dst, m.Pix, m.Stride, size, 8, copied(4, 0, 1, 2, 3))
+		} else {
+			rows(dst, m.Pix, m.Stride, size, 8, copied(4, 0, 3))
+		}
+	default:
+		return s.fault("picture", samples(s.channels, s.bytesPerValue*8), fmt.Sprintf("%T", m))
+	}
+	return nil
+}
+
+// pickSamples copies some of the samples of every pixel of a row, from big-endian to
+// little-endian. A pixel of the row has stored samples of width bytes.
+func pickSamples(dst, row []byte, stored, width int, pick []int) {
+	for ; len(row) >= stored*width; row = row[stored*width:] {
+		for _, n := range pick {
+			for b := range width {
+				dst[b] = row[n*width+width-1-b]
+			}
+			dst = dst[width:]
+		}
+	}
+}
+
+// dropAlpha copies three of four bytes.
+func dropAlpha(dst, row []byte) {
+	for ; len(row) >= 4 && len(dst) >= 3; row, dst = row[4:], dst[3:] {
+		dst[0], dst[1], dst[2] = row[0], row[1], row[2]
+	}
+}
