@@ -1,0 +1,103 @@
+package compresso
+
+import "fmt"
+
+// Codes among the locations. Other numbers are labels, to which labelBase is added.
+const (
+	codeLeft = iota // x − 1
+	codeRight
+	codeUp // y − 1
+	codeDown
+	codeAbove // z − 1
+	codeBelow
+	codeLabel // the next number is the label as it is
+	labelBase
+)
+
+// labelBoundary gives the voxels on the boundary their labels: that of the voxel to the
+// left if it is off the boundary, else that of the one above it in the slice, with
+// connectivity 6 else that of the slice before, and else what the next code says.
+func (c *chunk) labelBoundary() error {
+	next := 0
+	row, plane := c.size[0], c.size[0]*c.size[1]
+	for z := range c.size[2] {
+		for y := range c.size[1] {
+			at := z*plane + y*row
+			for x := range row {
+				if c.boundary[at+x] == 0 {
+					continue
+				}
+				switch i := at + x; {
+				case x > 0 && c.boundary[i-1] == 0:
+					c.copyLabel(i, i-1)
+				case y > 0 && c.boundary[i-row] == 0:
+					c.copyLabel(i, i-row)
+				case c.connectivity == 6 && z > 0 && c.boundary[i-plane] == 0:
+					c.copyLabel(i, i-plane)
+				default:
+					var err error
+					if next, err = c.labelByCode(next, [3]int{x, y, z}); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	if next != c.locations.len() {
+		return c.locations.fault(next, "the end of the locations", fmt.Sprintf("%d more", c.locations.len()-next))
+	}
+	return nil
+}
+
+// copyLabel gives voxel to the label of voxel from.
+func (c *chunk) copyLabel(to, from int) {
+	copy(c.dst[to*c.width:][:c.width], c.dst[from*c.width:])
+}
+
+// labelByCode gives a voxel the label that location next says, and returns the number
+// of the location behind it.
+func (c *chunk) labelByCode(next int, voxel [3]int) (int, error) {
+	if next == c.locations.len() {
+		return 0, c.locations.fault(next, fmt.Sprintf("a code for voxel %v", voxel), "the end of the locations")
+	}
+	at := voxel[0] + c.size[0]*(voxel[1]+c.size[1]*voxel[2])
+	out := c.dst[at*c.width:][:c.width]
+	code := c.locations.at(next)
+	switch {
+	case code < codeLabel:
+		if !c.copyNeighbour(int(code), at, voxel) {
+			return 0, c.locations.fault(next, fmt.Sprintf("a code for a neighbour of voxel %v that has a label", voxel), code)
+		}
+	case code == codeLabel:
+		next++
+		if next == c.locations.len() {
+			return 0, c.locations.fault(next, fmt.Sprintf("the label of voxel %v", voxel), "the end of the locations")
+		}
+		copy(out, c.locations.data[next*c.width:])
+	default:
+		label := code - labelBase
+		for b := range out {
+			out[b] = byte(label >> (8 * b))
+		}
+	}
+	return next + 1, nil
+}
+
+// copyNeighbour gives voxel at the label of a neighbour. It reports false if there is
+// none on that side, or if it comes later on the boundary and has no label yet.
+func (c *chunk) copyNeighbour(code, at int, voxel [3]int) bool {
+	axis, forward := code/2, code%2 == 1
+	stride := [...]int{1, c.size[0], c.size[0] * c.size[1]}[axis]
+	if !forward {
+		if voxel[axis] == 0 {
+			return false
+		}
+		c.copyLabel(at, at-stride)
+		return true
+	}
+	if voxel[axis] == c.size[axis]-1 || c.boundary[at+stride] != 0 {
+		return false
+	}
+	c.copyLabel(at, at+stride)
+	return true
+}
