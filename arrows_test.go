@@ -24,9 +24,11 @@ var arrows = map[string][]string{
 	"precomputed": {"vfs", "volume"},
 	"sample":      {"volume", "wkw"},
 
+	"check":  {"vfs", "volume", "golang.org/x/sync"},
 	"cache":  {"vfs", "volume", "github.com/dgraph-io/ristretto", "golang.org/x/sync"},
 	"header": {"volume"},
 	"view":   {"vfs", "volume", "header"},
+	"copier": {"vfs"},
 	"fsnode": {"vfs", "volume", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
 
 	"cmd/wkwfs":   {"*"},

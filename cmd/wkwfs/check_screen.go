@@ -1,0 +1,187 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/wkwfs/wkwfs/check"
+	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
+)
+
+// checkScreen prints what a check finds, with a bar below it on a terminal.
+type checkScreen struct {
+	mu     sync.Mutex
+	out    io.Writer
+	json   bool
+	bar    *progressbar.ProgressBar // of cubes, on stderr; nil: there is none
+	found  map[check.Severity]int
+	failed error // of writing to out
+}
+
+func newCheckScreen(stdout, stderr io.Writer, asJSON bool) *checkScreen {
+	s := &checkScreen{out: stdout, json: asJSON, found: map[check.Severity]int{}}
+	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		s.bar = progressbar.NewOptions64(1,
+			progressbar.OptionSetWriter(stderr),
+			progressbar.OptionShowCount(),
+			progressbar.OptionSetItsString("cubes"),
+			progressbar.OptionShowIts(),
+			progressbar.OptionFullWidth(),
+		)
+	}
+	return s
+}
+
+// faultJSON is a finding for programs: an interface. Positions are x, y, z.
+type faultJSON struct {
+	Severity check.Severity `json:"severity"`
+	Path     string         `json:"path"` // in the source, as a mount would order it
+	Layer    string         `json:"layer,omitempty"`
+	Mag      string         `json:"mag,omitempty"`
+	Cube     *volume.Vec    `json:"cube,omitempty"`
+	Block    *volume.Vec    `json:"block,omitempty"` // in the cube
+	Error    string         `json:"error"`           // the whole of it in words
+	*formatJSON
+}
+
+// formatJSON says where and how a file breaks the format.
+type formatJSON struct {
+	File     string `json:"file"` // in the source
+	What     string `json:"what"` // the field or block at fault
+	Offset   int64  `json:"offset"`
+	Expected string `json:"expected"`
+	Found    string `json:"found"`
+}
+
+func newFaultJSON(f check.Finding) faultJSON {
+	fault := faultJSON{
+		Severity: f.Severity, Path: f.Path, Layer: f.Layer, Mag: f.Mag, Cube: f.Cube, Block: f.Block,
+		Error: oneLine(f.Err.Error()),
+	}
+	var format *wkw.FormatError
+	var unsupported *wkw.UnsupportedError
+	if errors.As(f.Err, &unsupported) {
+		format = (*wkw.FormatError)(unsupported)
+	}
+	if format != nil || errors.As(f.Err, &format) {
+		fault.formatJSON = &formatJSON{format.File, format.What, format.Offset, format.Expected, format.Found}
+	}
+	return fault
+}
+
+// finding prints a finding.
+func (s *checkScreen) finding(f check.Finding) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.found[f.Severity]++
+	if s.json {
+		s.writeJSON(newFaultJSON(f))
+		return
+	}
+	text := oneLine(f.Err.Error())
+	if f.Path != "." && !strings.Contains(text, f.Path) {
+		text = f.Path + ": " + text
+	}
+	s.write(fmt.Sprintf("%s: %s\n", f.Severity, text))
+}
+
+func (s *checkScreen) writeJSON(v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		s.failed = errors.Join(s.failed, err)
+		return
+	}
+	s.write(string(b) + "\n")
+}
+
+// write writes lines above the bar.
+func (s *checkScreen) write(lines string) {
+	if s.bar != nil {
+		_ = s.bar.Clear() // what is wrong with a terminal, nobody can be told
+	}
+	if _, err := io.WriteString(s.out, lines); err != nil && s.failed == nil {
+		s.failed = err
+	}
+}
+
+// follow draws the bar until finish is called.
+func (s *checkScreen) follow(stats *check.Stats) (finish func()) {
+	if s.bar == nil {
+		return func() {}
+	}
+	ticker, end := time.NewTicker(200*time.Millisecond), make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		for {
+			select {
+			case <-ticker.C:
+				s.show(stats)
+			case <-end:
+				return
+			}
+		}
+	})
+	return func() {
+		ticker.Stop()
+		close(end)
+		group.Wait()
+	}
+}
+
+func (s *checkScreen) show(stats *check.Stats) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	done := stats.Cubes.Load()
+	s.bar.ChangeMax64(max(stats.Found.Load(), done+1)) // a bar that was full once is not drawn again
+	_ = s.bar.Set64(done)
+}
+
+// summaryJSON is the last line for programs.
+type summaryJSON struct {
+	Cubes    int64   `json:"cubes"`
+	Blocks   int64   `json:"blocks"`
+	Bytes    int64   `json:"bytes"` // of sound blocks, decoded
+	Errors   int     `json:"errors"`
+	Warnings int     `json:"warnings"`
+	Notes    int     `json:"notes"`
+	Seconds  float64 `json:"seconds"`
+}
+
+// summary says what was done.
+func (s *checkScreen) summary(stats *check.Stats, took time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sum := summaryJSON{
+		stats.Cubes.Load(), stats.Blocks.Load(), stats.Bytes.Load(),
+		s.found[check.Error], s.found[check.Warning], s.found[check.Note], took.Seconds(),
+	}
+	if s.json {
+		s.writeJSON(map[string]summaryJSON{"summary": sum})
+		return
+	}
+	faults := "no faults"
+	if sum.Errors+sum.Warnings+sum.Notes > 0 {
+		faults = fmt.Sprintf("%s, %s, %s", counted(sum.Errors, "error"), counted(sum.Warnings, "warning"), counted(sum.Notes, "note"))
+	}
+	rate := uint64(float64(sum.Bytes) / max(sum.Seconds, 1e-3))
+	s.write(fmt.Sprintf("%s, %s, %s sound in %v (%s/s): %s\n", counted(int(sum.Cubes), "cube"), counted(int(sum.Blocks), "block"),
+		humanize.IBytes(uint64(sum.Bytes)), took.Round(time.Millisecond), humanize.IBytes(rate), faults))
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
