@@ -1,6 +1,9 @@
 package compresso
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+)
 
 // Codes among the locations. Other numbers are labels, to which labelBase is added.
 const (
@@ -23,10 +26,12 @@ func (c *chunk) labelBoundary() error {
 	for z := range c.size[2] {
 		for y := range c.size[1] {
 			at := z*plane + y*row
-			for x := range row {
-				if c.boundary[at+x] == 0 {
-					continue
+			for x := 0; ; x++ {
+				skip := bytes.IndexByte(c.boundary[at+x:at+row], 1)
+				if skip < 0 {
+					break
 				}
+				x += skip
 				switch i := at + x; {
 				case x > 0 && c.boundary[i-1] == 0:
 					c.copyLabel(i, i-1)
