@@ -1,0 +1,58 @@
+package precomputed
+
+import (
+	"encoding/binary"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// layOut returns the voxels of a chunk as the one block of grid g: the channels of a
+// voxel next to each other, and zeros beyond size, which is smaller than the block
+// where the chunk was clipped. The result may be data itself.
+func layOut(data []byte, size volume.Vec, g volume.Grid, planar bool) []byte {
+	if planar && g.Channels > 1 {
+		data = interleave(data, g.Channels, g.Type.Size())
+	}
+	if size == g.Block {
+		return data
+	}
+	block := make([]byte, g.BlockBytes())
+	row := size[0] * g.VoxelBytes()
+	for z := range size[2] {
+		for y := range size[1] {
+			at := g.VoxelBytes() * volume.Vec{0, y, z}.Index(g.Block)
+			copy(block[at:], data[:row])
+			data = data[row:]
+		}
+	}
+	return block
+}
+
+// interleave turns the channel from the slowest axis into the fastest.
+func interleave(planar []byte, channels, valueBytes int) []byte {
+	out := make([]byte, len(planar))
+	voxel, plane := channels*valueBytes, len(planar)/channels
+	for c := range channels {
+		from, to := planar[c*plane:(c+1)*plane], out[c*valueBytes:]
+		le := binary.LittleEndian
+		switch valueBytes {
+		case 1:
+			for i, b := range from {
+				to[i*voxel] = b
+			}
+		case 2:
+			for i := 0; i < plane; i += 2 {
+				le.PutUint16(to[i/2*voxel:], le.Uint16(from[i:]))
+			}
+		case 4:
+			for i := 0; i < plane; i += 4 {
+				le.PutUint32(to[i/4*voxel:], le.Uint32(from[i:]))
+			}
+		case 8:
+			for i := 0; i < plane; i += 8 {
+				le.PutUint64(to[i/8*voxel:], le.Uint64(from[i:]))
+			}
+		}
+	}
+	return out
+}
