@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/wkwfs/wkwfs/copier"
+)
+
+// screen is where a copy tells how it goes on: a bar on a terminal, else a line a
+// minute. It is an io.Writer for other messages, which do not mix with the bar.
+type screen struct {
+	mu    sync.Mutex
+	out   io.Writer
+	bar   *progressbar.ProgressBar // nil: there is none
+	quiet bool
+}
+
+const (
+	barInterval  = 200 * time.Millisecond
+	lineInterval = time.Minute
+)
+
+func newScreen(stderr io.Writer, quiet bool) *screen {
+	s := &screen{out: stderr, quiet: quiet}
+	if f, ok := stderr.(*os.File); ok && !quiet && term.IsTerminal(int(f.Fd())) {
+		s.bar = progressbar.NewOptions64(1,
+			progressbar.OptionSetWriter(stderr),
+			progressbar.OptionShowBytes(true),
+			progressbar.OptionUseIECUnits(true),
+			progressbar.OptionFullWidth(),
+			progressbar.OptionThrottle(barInterval/2),
+		)
+	}
+	return s
+}
+
+// Write writes lines above the bar.
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clear()
+	return s.out.Write(p)
+}
+
+func (s *screen) print(line string) { fmt.Fprintf(s, "wkwfs: %s\n", line) }
+
+func (s *screen) clear() {
+	if s.bar != nil {
+		_ = s.bar.Clear() // what is wrong with a terminal, nobody can be told
+	}
+}
+
+// follow shows how far the copy is until finish is called, which sums it up.
+func (s *screen) follow(stats *copier.Stats) (finish func()) {
+	if s.quiet {
+		return func() {}
+	}
+	begin := time.Now()
+	interval := lineInterval
+	if s.bar != nil {
+		interval = barInterval
+	}
+	ticker, end := time.NewTicker(interval), make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		for {
+			select {
+			case <-ticker.C:
+				s.show(stats)
+			case <-end:
+				return
+			}
+		}
+	})
+	return func() {
+		ticker.Stop()
+		close(end)
+		group.Wait()
+		s.print(summary(stats, time.Since(begin)))
+	}
+}
+
+// show draws the bar, or writes a line. What was there already is no part of the bar:
+// it would make the rate too high and the time left too short.
+func (s *screen) show(stats *copier.Stats) {
+	copied := stats.CopiedBytes.Load()
+	all := stats.FoundBytes.Load() - stats.KeptBytes.Load()
+	if s.bar == nil {
+		of := ""
+		if stats.Counted.Load() {
+			of = " of " + bytesText(all)
+		}
+		s.print(bytesText(copied) + of + " copied")
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bar.ChangeMax64(max(all, copied+1)) // a bar that was full once is not drawn again
+	_ = s.bar.Set64(copied)
+}
+
+func summary(stats *copier.Stats, took time.Duration) string {
+	var b strings.Builder
+	bytes := stats.CopiedBytes.Load()
+	fmt.Fprintf(&b, "copied %s, %s in %s", filesText(stats.CopiedFiles.Load()), bytesText(bytes), took.Round(time.Millisecond))
+	if seconds := took.Seconds(); seconds >= 1 {
+		fmt.Fprintf(&b, " (%s/s)", bytesText(int64(float64(bytes)/seconds)))
+	}
+	if kept := stats.KeptFiles.Load(); kept > 0 {
+		fmt.Fprintf(&b, "; kept %s", filesText(kept))
+	}
+	return b.String()
+}
+
+func bytesText(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
+
+func filesText(n int64) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", n)
+}

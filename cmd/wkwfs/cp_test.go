@@ -1,0 +1,181 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/wkwfs/wkwfs/vfs"
+)
+
+// TestCopyScripts runs what testdata/cp/*.txt shows of wkwfs cp.
+func TestCopyScripts(t *testing.T) {
+	damaged, err := filepath.Abs("../../testdata/damaged")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/cp",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("DAMAGED", damaged)
+			return nil
+		},
+	})
+}
+
+func TestSetPath(t *testing.T) {
+	tests := []struct {
+		text, path string // path empty: refused
+		contents   bool
+	}{
+		{".", ".", true},
+		{"./", ".", true},
+		{"./.", ".", true},
+		{"color/1", "color/1", false},
+		{"./color/1/", "color/1", false},
+		{"color/1/.", "color/1", true},
+		{"", "", false},
+		{"/color", "", false},
+		{"../color", "", false},
+		{"color/../x", "", false},
+		{"color//1", "", false},
+	}
+	for _, test := range tests {
+		var s copySettings
+		err := s.setPath(test.text)
+		if (err != nil) != (test.path == "") || err == nil && (s.path != test.path || s.contents != test.contents) {
+			t.Errorf("%q: got %q, %v, %v", test.text, s.path, s.contents, err)
+		}
+	}
+}
+
+// TestLasting holds when the version of a file is another one.
+func TestLasting(t *testing.T) {
+	old, young := time.Unix(1e9, 0), time.Unix(2e9, 0)
+	tree := func() fstest.MapFS {
+		return fstest.MapFS{
+			"color/1/volume.json":        {Data: []byte("shape"), ModTime: old},
+			"color/1/volume.raw":         {Data: []byte("voxels"), ModTime: old},
+			"color/1/slices/z0.tif":      {Data: []byte("plane"), ModTime: old},
+			"color/1/z0/y0/x0.raw":       {Data: []byte("vox"), ModTime: old},
+			"color/1/z0/y1/x0.raw":       {Data: []byte("els"), ModTime: old},
+			"datasource-properties.json": {Data: []byte("{}"), ModTime: old},
+		}
+	}
+	tests := []struct {
+		name    string
+		change  func(fstest.MapFS)
+		file    string
+		changed bool
+		time    time.Time
+	}{
+		{"nothing", func(fstest.MapFS) {}, "color/1/volume.raw", false, old},
+		{"a cube, for the volume", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young }, "color/1/volume.raw", true, young},
+		{"a cube, for a slice", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young }, "color/1/slices/z0.tif", true, young},
+		{"a cube, for itself", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young }, "color/1/z0/y1/x0.raw", true, young},
+		{"a cube, for another", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young }, "color/1/z0/y0/x0.raw", false, old},
+		{"a cube less", func(m fstest.MapFS) { delete(m, "color/1/z0/y1/x0.raw") }, "color/1/volume.raw", true, old},
+		{"the geometry", func(m fstest.MapFS) { m["color/1/volume.json"].Data = []byte("place") }, "color/1/volume.raw", true, old},
+		{"metadata, for itself", func(m fstest.MapFS) { m["datasource-properties.json"].ModTime = young }, "datasource-properties.json", true, young},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			before, err := fs.Stat(newLasting(tree()), test.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := tree()
+			test.change(m)
+			f, err := newLasting(m).Open(test.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			after, err := f.Stat()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if changed := vfs.VersionOf(before) != vfs.VersionOf(after); changed != test.changed {
+				t.Errorf("changed: %v", changed)
+			}
+			if !after.ModTime().Equal(test.time) {
+				t.Errorf("time %v", after.ModTime())
+			}
+		})
+	}
+}
+
+func TestChoice(t *testing.T) {
+	mag := fstest.MapFS{"volume.json": {}, "volume.raw": {}, "slices/a": {}, "box": {Mode: fs.ModeDir}, "z0/y0/x0.raw": {}}
+	cubes := fstest.MapFS{"x0.raw": {}, "x0.blocks/z0": {}, "slices/a": {}, "volume.raw": {}}
+	tests := []struct {
+		folder fs.FS
+		choice choice
+		want   []string
+	}{
+		{mag, choice{}, []string{"volume.json", "z0"}},
+		{mag, choice{all: true}, []string{"box", "slices", "volume.json", "volume.raw", "z0"}},
+		{cubes, choice{}, []string{"slices", "volume.raw", "x0.raw"}},
+		{cubes, choice{blocks: true}, []string{"slices", "volume.raw", "x0.blocks", "x0.raw"}},
+	}
+	for _, test := range tests {
+		entries, err := fs.ReadDir(test.folder, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range test.choice.entries(".", entries) {
+			got = append(got, e.Name())
+		}
+		if len(got) != len(test.want) {
+			t.Errorf("%+v: got %v, want %v", test.choice, got, test.want)
+		}
+	}
+}
+
+func TestFolderNote(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll("ds/sub", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	source, err := realPath("ds")
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := func(path, dest string) string {
+		s := copySettings{path: path, dest: dest}
+		to, err := s.findTarget(source, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer to.close()
+		if path == "done" {
+			if err := to.complete(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return filepath.Base(to.root.Name())
+	}
+	for i, test := range []struct{ path, dest, want string }{
+		{"color/1", "out", "out"},
+		{"color/1", "out", "out"}, // interrupted before
+		{"color/1", "out/", "out"},
+		{"color/2", "out", "2"}, // something else: into it
+		{"done", "whole", "whole"},
+		{"done", "whole", "done"},
+	} {
+		if test.path == "done" && test.want == "done" {
+			test.path = "x/done"
+		}
+		if got := place(test.path, test.dest); got != test.want {
+			t.Errorf("%d: %s to %s went to %s, want %s", i, test.path, test.dest, got, test.want)
+		}
+	}
+}
