@@ -49,7 +49,8 @@ func TestTree(t *testing.T) {
 			}
 		}
 	}
-	want = append(want, "color/2-2-1/z0/y3/x7.raw", "datasource-properties.json")
+	want = append(want, "color/2-2-1/z0/y3/x7.raw", "color/precomputed", "color/precomputed/2-2-1",
+		"color/precomputed/2-2-1/224-256_96-128_0-32", "color/precomputed/info", "datasource-properties.json")
 	if !slices.Equal(names, want) {
 		t.Errorf("the tree is\n%s\nwant\n%s", strings.Join(names, "\n"), strings.Join(want, "\n"))
 	}

@@ -126,7 +126,7 @@ func (f blockFile) info(g volume.Grid, base fs.FileInfo) info {
 	i.stored /= int64(n[0]) * int64(n[1]) * int64(n[2]) // its share of the cube
 	array := g
 	array.Size = g.Block
-	array.Origin = f.dir.cube.at.Mul(g.Size).Add(f.b.Mul(g.Block))
+	array.Origin = g.Origin.Add(f.dir.cube.at.Mul(g.Size)).Add(f.b.Mul(g.Block))
 	i.array = &array
 	return i
 }

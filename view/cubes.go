@@ -124,6 +124,7 @@ type cubeFile struct {
 	t    *tree
 	name string     // of the cube, without a suffix
 	at   volume.Vec // among the cubes of the mag
+	size volume.Vec // that is shown, where that is not the whole cube
 	grid func() (volume.Grid, error)
 	base func() (fs.FileInfo, error)
 	cube func() (volume.CubeFile, error)
@@ -142,17 +143,22 @@ func (f cubeFile) stat() (fs.FileInfo, error) {
 	return f.info(g, base), nil
 }
 
-// info describes the cube of geometry g that is stored in base.
+// info describes the cube of geometry g that is stored in base. g.Origin is that of
+// the mag's first cube.
 func (f cubeFile) info(g volume.Grid, base fs.FileInfo) info {
+	g.Origin = g.Origin.Add(f.at.Mul(g.Size))
+	if f.size != (volume.Vec{}) {
+		g.Size = f.size
+	}
 	i := fileInfo(f.name+rawSuffix, g.Bytes(), base)
-	g.Origin = f.at.Mul(g.Size)
 	i.array = &g
 	return i
 }
 
 func (f cubeFile) open() (fs.File, error) {
 	return f.openBox(func(g volume.Grid, base fs.FileInfo) (volume.Box, info) {
-		return volume.Box{Max: g.Size}, f.info(g, base)
+		i := f.info(g, base)
+		return volume.Box{Max: i.array.Size}, i
 	})
 }
 
@@ -163,7 +169,9 @@ func (f cubeFile) openBox(describe func(volume.Grid, fs.FileInfo) (volume.Box, i
 	if err != nil {
 		return nil, err
 	}
-	box, info := describe(c.Grid(), c.Info())
+	g := c.Grid()
+	g.Origin = g.Origin.Sub(f.at.Mul(g.Size)) // of the first cube
+	box, info := describe(g, c.Info())
 	return newArray(info, header.Layout{}, NewFlat(f.t.Wrap(c), box), c), nil
 }
 

@@ -52,10 +52,20 @@ func (d layerDir) stat() (fs.FileInfo, error) { return statDir(d.name, d.l.Stat)
 
 func (d layerDir) list() ([]fs.DirEntry, error) {
 	names, err := d.l.Mags()
-	return listAs(d, names, err)
+	if err != nil {
+		return nil, err
+	}
+	precomputed := precomputedDir{d}
+	if scales, _, err := precomputed.scales(); err == nil && len(scales) > 0 {
+		names = append(names, precomputedName)
+	}
+	return listAs(d, names, nil)
 }
 
 func (d layerDir) child(name string) (node, error) {
+	if name == precomputedName {
+		return precomputedDir{d}, nil
+	}
 	m, err := d.l.Mag(name)
 	if err != nil {
 		return nil, err

@@ -69,7 +69,7 @@ func TestTreeBeginsAtItsSource(t *testing.T) {
 	dir, _ := writeDataset(t)
 	for source, want := range map[string]string{
 		".":                    "color datasource-properties.json",
-		"color":                "1",
+		"color":                "1 precomputed",
 		"color/1":              "box slices volume.json volume.mhd volume.nhdr volume.nii volume.npy volume.nrrd volume.raw volume.tif volume.xmf z0",
 		"color/1/z0/y0/x0.wkw": "x0.blocks x0.raw",
 	} {

@@ -20,7 +20,7 @@ type magDir struct {
 func (d magDir) stat() (fs.FileInfo, error) { return statDir(path.Base(d.path), d.m.Stat) }
 
 func (d magDir) list() ([]fs.DirEntry, error) {
-	entries, err := d.cubes().list()
+	entries, err := d.listCubes()
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,21 @@ func (d magDir) child(name string) (node, error) {
 	if suffix, ok := strings.CutPrefix(name, volumeStem); ok {
 		return d.file(suffix), nil
 	}
+	if d.m.About().Chunks {
+		if name == chunksName {
+			return chunksDir{d}, nil
+		}
+		return nil, fs.ErrNotExist
+	}
 	return d.cubes().child(name)
+}
+
+// listCubes lists where the cube files are: on this level, or in a directory.
+func (d magDir) listCubes() ([]fs.DirEntry, error) {
+	if d.m.About().Chunks {
+		return []fs.DirEntry{entry{chunksName, chunksDir{d}}}, nil
+	}
+	return d.cubes().list()
 }
 
 func (d magDir) cubes() cubesDir { return cubesDir{t: d.t, m: d.m} }

@@ -18,8 +18,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// mosaic is the cubes of a mag as one source, in absolute voxels of the mag. It is a
-// snapshot: a cube is, for as long as the mosaic lives, what it was when it was first
+// mosaic is the cubes of a mag as one source; voxel 0,0,0 is the first of cube 0,0,0.
+// It is a snapshot: a cube is, for as long as the mosaic lives, what it was when it was first
 // asked for. If it has changed when it is opened again, its blocks fail; if it was
 // absent, it stays absent. Whether a mosaic is still true is asked when a file
 // of the mag is opened; if not, a new one takes its place, with another version, and
@@ -31,8 +31,8 @@ type mosaic struct {
 
 	cube   volume.Grid // the geometry of a cube
 	blocks volume.Vec  // of a cube, on each axis
-	bounds volume.Box  // the layer's bounding box
-	grid   volume.Grid // from 0,0,0 to the end of the last cube
+	bounds volume.Box  // the layer's bounding box, in absolute voxels of the mag
+	grid   volume.Grid // to the end of the last cube
 
 	room    int64    // bytes of blocks that are kept once they were read
 	layouts sync.Map // of the whole volume: format's suffix → header.Layout or error
@@ -83,8 +83,7 @@ func newMosaic(mag volume.Mag, wrap func(volume.Source) volume.Source) (*mosaic,
 	}
 	m.cubes.mag = mag
 	m.stored.Store(-1)
-	m.grid.Origin = volume.Vec{}
-	m.grid.Size = bounds.Max.CeilDiv(g.Size).Mul(g.Size)
+	m.grid.Size = m.local(bounds).Max.CeilDiv(g.Size).Max(volume.Cube(1)).Mul(g.Size)
 	id := binary.LittleEndian.AppendUint64(nil, uint64(mosaics.Add(1)))
 	sum := sha256.Sum256(fmt.Appendf(id, "%d %v %v", started, g, bounds))
 	m.version = vfs.Version(sum[:16])
@@ -95,15 +94,23 @@ func newMosaic(mag volume.Mag, wrap func(volume.Source) volume.Source) (*mosaic,
 	return m, nil
 }
 
-// Grid has the voxels from 0,0,0 of the dataset to the end of the last cube.
+// Grid is the cubes from 0,0,0 to the last one of the bounding box.
 func (m *mosaic) Grid() volume.Grid { return m.grid }
+
+// local turns a box in absolute voxels of the mag into one in those of the mosaic.
+func (m *mosaic) local(b volume.Box) volume.Box {
+	return volume.Box{Min: b.Min.Sub(m.cube.Origin), Max: b.Max.Sub(m.cube.Origin)}
+}
+
+// flat lays out a box, given in absolute voxels of the mag.
+func (m *mosaic) flat(box volume.Box) *Flat { return newFlat(m, m.local(box), m.valid()) }
 
 // Room implements volume.Keeper.
 func (m *mosaic) Room() int64 { return m.room }
 
 // valid is where there can be voxels: the bounding box, as far as it is in the grid.
 func (m *mosaic) valid() volume.Box {
-	return m.bounds.Intersect(volume.Box{Max: m.grid.Size})
+	return m.local(m.bounds).Intersect(volume.Box{Max: m.grid.Size})
 }
 
 // Block reads a block of the cube that it lies in.

@@ -171,7 +171,7 @@ func (f arrayFile) open() (fs.File, error) {
 	if s.detached {
 		return newArray(info, s.layout, nil, m), nil
 	}
-	flat := newFlat(m, s.box, m.valid())
+	flat := m.flat(s.box)
 	a := newArray(info, s.layout, flat, m)
 	a.holes = &holes{flat, &m.cubes, m.cube.Size}
 	return a, nil

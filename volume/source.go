@@ -90,14 +90,15 @@ type Layer interface {
 }
 
 // Mag is one layer at one resolution. Its voxels are stored in cube files on a
-// regular grid; cube c covers the voxels from c × cube side on.
+// regular grid; cube c covers the voxels from CubeGrid().Origin + c × cube side on.
 type Mag interface {
 	Stat() (fs.FileInfo, error)
 
 	// About is what is known of the mag beyond its geometry.
 	About() About
 
-	// CubeGrid is the geometry that every cube of the mag has.
+	// CubeGrid is the geometry that every cube of the mag has. Its Origin is where
+	// cube 0,0,0 begins.
 	CubeGrid() (Grid, error)
 
 	// Bounds is the layer's bounding box in voxels of this mag, absolute.
@@ -121,6 +122,10 @@ type About struct {
 	Factor      Factor
 	Category    string // of its layer: color or segmentation
 	Compression string // of its blocks, as a rule: a cube may differ
+
+	// Chunks says that its cube files are known by the box that they cover, rather than
+	// by their place in the grid.
+	Chunks bool
 }
 
 // Factor is the side of a mag's voxel in voxels of mag 1.
