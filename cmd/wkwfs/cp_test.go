@@ -1,9 +1,15 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -142,40 +148,77 @@ func TestChoice(t *testing.T) {
 
 func TestFolderNote(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.MkdirAll("ds/sub", 0o777); err != nil {
+	if err := os.Mkdir("ds", 0o777); err != nil {
 		t.Fatal(err)
 	}
 	source, err := realPath("ds")
 	if err != nil {
 		t.Fatal(err)
 	}
-	place := func(path, dest string) string {
-		s := copySettings{path: path, dest: dest}
+	tests := []struct {
+		path, dest string
+		complete   bool
+		want       string // the folder that is written to
+	}{
+		{"color/1", "out", false, "out"},
+		{"color/1", "out", false, "out"}, // again, as the first one did not complete
+		{"color/1", "out/", false, "out"},
+		{"color/2", "out", false, "2"}, // something else: into it
+		{"color/1", "whole", true, "whole"},
+		{"color/1", "whole", true, "1"},
+	}
+	for _, test := range tests {
+		s := copySettings{path: test.path, dest: test.dest}
 		to, err := s.findTarget(source, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer to.close()
-		if path == "done" {
+		to.close()
+		if test.complete {
 			if err := to.complete(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		return filepath.Base(to.root.Name())
+		if got := filepath.Base(to.root.Name()); got != test.want {
+			t.Errorf("%s to %s went to %s, want %s", test.path, test.dest, got, test.want)
+		}
 	}
-	for i, test := range []struct{ path, dest, want string }{
-		{"color/1", "out", "out"},
-		{"color/1", "out", "out"}, // interrupted before
-		{"color/1", "out/", "out"},
-		{"color/2", "out", "2"}, // something else: into it
-		{"done", "whole", "whole"},
-		{"done", "whole", "done"},
-	} {
-		if test.path == "done" && test.want == "done" {
-			test.path = "x/done"
-		}
-		if got := place(test.path, test.dest); got != test.want {
-			t.Errorf("%d: %s to %s went to %s, want %s", i, test.path, test.dest, got, test.want)
-		}
+}
+
+// TestCopyReferenceData copies volumes that other programs wrote, and compares them
+// with what those programs say is in them.
+func TestCopyReferenceData(t *testing.T) {
+	dir := os.Getenv("WKWFS_REFDATA")
+	if dir == "" {
+		dir = "../../../shared/refdata"
+	}
+	dir = filepath.Join(dir, "wkw")
+	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if err != nil {
+		t.Skipf("no reference data: %v (set WKWFS_REFDATA)", err)
+	}
+	var mags []struct {
+		Dataset, Layer, Mag string
+		Volume              struct{ SHA256 string }
+	}
+	if err := json.Unmarshal(text, &mags); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mags {
+		t.Run(path.Join(m.Dataset, m.Layer, m.Mag), func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "volume.raw")
+			var stderr strings.Builder
+			code := run([]string{"cp", "-q", filepath.Join(dir, m.Dataset), path.Join(m.Layer, m.Mag, "volume.raw"), out}, io.Discard, &stderr)
+			if code != exitDone {
+				t.Fatalf("exit code %d: %s", code, stderr.String())
+			}
+			voxels, err := os.ReadFile(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprintf("%x", sha256.Sum256(voxels)); got != m.Volume.SHA256 {
+				t.Errorf("%d bytes of SHA-256 %s, want %s", len(voxels), got, m.Volume.SHA256)
+			}
+		})
 	}
 }
