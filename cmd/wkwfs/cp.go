@@ -43,9 +43,9 @@ machines that have no FUSE. DEST is a file, a folder to be made, or an existing
 folder to copy into. PATH/. is what is in a folder, without the folder; . is all.
 
 A mag shows the same voxels in many forms. Of a folder with mags in it, the cubes
-are copied, and volume.json, which describes them. The volumes, the slices and the
-blocks are copied where PATH names them or is below them, else with --all and
---blocks. Boxes have to be named: there are too many.
+are copied, and volume.json, which describes them. The volumes, the slices, the
+folder precomputed and the blocks are copied where PATH names them or is below them,
+else with --all and --blocks. Boxes have to be named: there are too many.
 
 What is not whole is called DEST.part. A copy that was ended, by Ctrl-C or a crash,
 goes on where it stopped when the same command is given again, unless the source
@@ -74,7 +74,7 @@ If a file cannot be read, the others of the folder are copied; the exit code is 
 	flags := cmd.Flags()
 	flags.Var(&s.cacheSize, "cache-size", "memory for decoded blocks, such as 512MiB or 4GB")
 	flags.IntVarP(&s.jobs, "jobs", "j", runtime.NumCPU(), "read `N` ranges or files at once, 4 MiB each")
-	flags.BoolVar(&s.choice.all, "all", false, "with the volumes and slices of every mag: several times the size")
+	flags.BoolVar(&s.choice.all, "all", false, "with the volumes, slices and precomputed: several times the size")
 	flags.BoolVar(&s.choice.blocks, "blocks", false, "with a file for every block: twice the size, often millions of files")
 	flags.BoolVar(&s.force, "force", false, "replace files that are there")
 	flags.BoolVarP(&s.quiet, "quiet", "q", false, "say nothing but errors")

@@ -106,6 +106,8 @@ func magOf(name string) string {
 		return dir
 	case path.Base(dir) == "slices", path.Base(dir) == "box":
 		return path.Dir(dir)
+	case path.Base(path.Dir(dir)) == "precomputed":
+		return path.Join(path.Dir(path.Dir(dir)), path.Base(dir))
 	}
 	return ""
 }
@@ -134,9 +136,20 @@ func (l *lasting) addMag(sum hash.Hash, mag string, newest *time.Time) error {
 		return err
 	}
 	sum.Write(about)
-	cubes, err := fs.Glob(l.FS, path.Join(mag, "z*/y*/x*.raw"))
-	for _, name := range cubes {
-		info, err := fs.Stat(l.FS, name)
+	below, err := fs.Sub(l.FS, mag) // its name is no pattern
+	if err != nil {
+		return err
+	}
+	cubes, err := fs.Glob(below, "z*/y*/x*.raw")
+	if err != nil {
+		return err
+	}
+	chunks, err := fs.Glob(below, "chunks/*.raw") // where they are stored so
+	if err != nil {
+		return err
+	}
+	for _, name := range append(cubes, chunks...) {
+		info, err := fs.Stat(l.FS, path.Join(mag, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -149,7 +162,7 @@ func (l *lasting) addMag(sum hash.Hash, mag string, newest *time.Time) error {
 			*newest = info.ModTime()
 		}
 	}
-	return err
+	return nil
 }
 
 // addState adds what changes when a file of the source does, and is the same on all

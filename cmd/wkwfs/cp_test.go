@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -70,6 +71,7 @@ func TestLasting(t *testing.T) {
 			"color/1/volume.json":        {Data: []byte("shape"), ModTime: old},
 			"color/1/volume.raw":         {Data: []byte("voxels"), ModTime: old},
 			"color/1/slices/z0.tif":      {Data: []byte("plane"), ModTime: old},
+			"color/precomputed/1/0-8":    {Data: []byte("chunk"), ModTime: old},
 			"color/1/z0/y0/x0.raw":       {Data: []byte("vox"), ModTime: old},
 			"color/1/z0/y1/x0.raw":       {Data: []byte("els"), ModTime: old},
 			"datasource-properties.json": {Data: []byte("{}"), ModTime: old},
@@ -85,6 +87,7 @@ func TestLasting(t *testing.T) {
 		{"nothing", func(fstest.MapFS) {}, "color/1/volume.raw", false, old},
 		{"a cube, for the volume", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young }, "color/1/volume.raw", true, young},
 		{"a cube, for a slice", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young }, "color/1/slices/z0.tif", true, young},
+		{"a cube, for a chunk", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young }, "color/precomputed/1/0-8", true, young},
 		{"a cube, for itself", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young }, "color/1/z0/y1/x0.raw", true, young},
 		{"a cube, for another", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young }, "color/1/z0/y0/x0.raw", false, old},
 		{"a cube less", func(m fstest.MapFS) { delete(m, "color/1/z0/y1/x0.raw") }, "color/1/volume.raw", true, old},
@@ -121,6 +124,8 @@ func TestLasting(t *testing.T) {
 func TestChoice(t *testing.T) {
 	mag := fstest.MapFS{"volume.json": {}, "volume.raw": {}, "slices/a": {}, "box": {Mode: fs.ModeDir}, "z0/y0/x0.raw": {}}
 	cubes := fstest.MapFS{"x0.raw": {}, "x0.blocks/z0": {}, "slices/a": {}, "volume.raw": {}}
+	layer := fstest.MapFS{"1/a": {}, "2-2-1/a": {}, "precomputed/info": {}}
+	dataset := fstest.MapFS{"color/1/a": {}, "precomputed/1/a": {}}
 	tests := []struct {
 		folder fs.FS
 		choice choice
@@ -128,6 +133,9 @@ func TestChoice(t *testing.T) {
 	}{
 		{mag, choice{}, []string{"volume.json", "z0"}},
 		{mag, choice{all: true}, []string{"box", "slices", "volume.json", "volume.raw", "z0"}},
+		{layer, choice{}, []string{"1", "2-2-1"}},
+		{layer, choice{all: true}, []string{"1", "2-2-1", "precomputed"}},
+		{dataset, choice{}, []string{"color", "precomputed"}},
 		{cubes, choice{}, []string{"slices", "volume.raw", "x0.raw"}},
 		{cubes, choice{blocks: true}, []string{"slices", "volume.raw", "x0.blocks", "x0.raw"}},
 	}
@@ -140,7 +148,7 @@ func TestChoice(t *testing.T) {
 		for _, e := range test.choice.entries(".", entries) {
 			got = append(got, e.Name())
 		}
-		if len(got) != len(test.want) {
+		if !slices.Equal(got, test.want) {
 			t.Errorf("%+v: got %v, want %v", test.choice, got, test.want)
 		}
 	}
