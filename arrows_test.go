@@ -21,7 +21,7 @@ var arrows = map[string][]string{
 	"store":  {},
 
 	"wkw":         {"vfs", "volume", "github.com/pierrec/lz4", "golang.org/x/sync"},
-	"precomputed": {"vfs", "volume"},
+	"precomputed": {"vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture"},
 	"sample":      {"volume", "wkw"},
 
 	"check":  {"vfs", "volume", "golang.org/x/sync"},

@@ -66,7 +66,7 @@ func (c *chunk) read(ctx context.Context) ([]byte, error) {
 	// What cannot be compressed becomes a little longer by gzip.
 	most := int64(c.scale.maxEncoded(c.voxels().Size()))
 	if most += most/64 + 1<<16; c.size > most {
-		return nil, c.broken(fmt.Sprintf("at most %d bytes", most), fmt.Sprint(c.size), nil)
+		return nil, c.broken(fmt.Sprintf("at most %d bytes", most), fmt.Sprint(c.size))
 	}
 	b := make([]byte, c.size)
 	if err := readFull(ctx, c.file, b, c.offset); err != nil {
@@ -81,18 +81,18 @@ func (c *chunk) decode(data []byte) ([]byte, error) {
 	if c.isCompressed(data) {
 		var err error
 		if data, err = gunzip(data, s.maxEncoded(size)); err != nil {
-			return nil, c.broken("gzip of a chunk", err.Error(), err)
+			return nil, c.undecodable(fmt.Errorf("gzip: %w", err))
 		}
 	}
 	voxels := data
 	if s.encoding.decode != nil {
 		voxels = make([]byte, s.voxelBytes(size))
 		if err := s.encoding.decode(s, data, size, voxels); err != nil {
-			return nil, c.broken(s.encoding.name+" of "+size.String()+" voxels", err.Error(), err)
+			return nil, c.undecodable(err)
 		}
 	}
 	if len(voxels) != s.voxelBytes(size) {
-		return nil, c.broken(fmt.Sprintf("%d bytes", s.voxelBytes(size)), fmt.Sprint(len(voxels)), nil)
+		return nil, c.broken(fmt.Sprintf("%d bytes", s.voxelBytes(size)), fmt.Sprint(len(voxels)))
 	}
 	return layOut(voxels, size, s.grid(), s.encoding.planar), nil
 }
@@ -107,6 +107,10 @@ func (c *chunk) isCompressed(data []byte) bool {
 	return isGzip(data) && !raw
 }
 
-func (c *chunk) broken(expected, found string, err error) error {
-	return &FormatError{File: c.name, What: "chunk " + c.voxels().String(), Offset: c.offset, Expected: expected, Found: found, Err: err}
+func (c *chunk) broken(expected, found string) error {
+	return &FormatError{File: c.name, What: "chunk " + c.voxels().String(), Offset: c.offset, Expected: expected, Found: found}
+}
+
+func (c *chunk) undecodable(err error) error {
+	return &FormatError{File: c.name, What: "chunk " + c.voxels().String(), Offset: c.offset, Err: err}
 }

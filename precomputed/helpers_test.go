@@ -45,3 +45,15 @@ func wantError(t testing.TB, err error, parts ...string) {
 		}
 	}
 }
+
+// readError opens and reads a chunk and returns the first error.
+func readError(t testing.TB, mag volume.Mag, c volume.Vec) error {
+	t.Helper()
+	f, err := mag.OpenCube(c)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = f.Block(t.Context(), volume.Vec{})
+	return err
+}

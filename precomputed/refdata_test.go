@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/wkwfs/wkwfs/store"
@@ -224,6 +226,9 @@ func checkPlace(t *testing.T, info *scaleInfo, want refChunk) {
 	if shard := info.sharding.stem(at.shard) + shardSuffix; id != want.ID || shard != want.Shard || at.minishard != want.Minishard {
 		t.Errorf("chunk %s: got number %d, %s, minishard %d, expected %d, %s, %d", want.Name, id, shard, at.minishard, want.ID, want.Shard, want.Minishard)
 	}
+	if hash := fmt.Sprintf("%x", murmur(id>>info.sharding.preshift)); info.sharding.murmur && hash != strings.TrimLeft(strings.TrimPrefix(want.Hash, "0x"), "0") {
+		t.Errorf("number %d: got the hash %s, expected %s", id, hash, want.Hash)
+	}
 	if c, ok := info.lattice.unmorton(id); !ok || c != want.Grid {
 		t.Errorf("number %d: got chunk %v, %v, expected %v", id, c, ok, want.Grid)
 	}
@@ -276,6 +281,38 @@ func chunkVoxels(t *testing.T, mag volume.Mag, s refScale, c volume.Vec) []byte 
 		t.Errorf("chunk %v: opened as %+v, found as %+v, %d bytes, %v", c, f.Info(), info, stored, err)
 	}
 	return clip(t, block, g, f.(*chunk).voxels().Size())
+}
+
+// TestDamagedReferenceData: what is bad is an error that says where, all else still reads.
+func TestDamagedReferenceData(t *testing.T) {
+	root := filepath.Join(refdata(t), "damaged")
+	var manifest struct {
+		Cases []struct {
+			refScale
+			Case, File string
+			Bad        []refChunk `json:"bad_chunks"`
+			Good       []refChunk `json:"good_chunks"`
+		}
+	}
+	readJSON(t, filepath.Join(root, "damaged.json"), &manifest)
+	for _, c := range manifest.Cases {
+		t.Run(c.Case, func(t *testing.T) {
+			mag := openScale(t, filepath.Join(root, c.Case), "8_8_30")
+			if got, want := len(cubes(t, mag)), len(c.Good)+len(c.Bad); got != want {
+				t.Errorf("%d chunks listed, expected %d: the bad ones are not absent", got, want)
+			}
+			for _, bad := range c.Bad {
+				err := readError(t, mag, bad.Grid)
+				wantError(t, err, strings.TrimPrefix(c.File, c.Case+"/"), bad.Name, "at byte")
+				t.Log(err)
+			}
+			for _, good := range c.Good {
+				if got := sum(chunkVoxels(t, mag, c.refScale, good.Grid)); got != good.SHA256 {
+					t.Errorf("chunk %s: got voxels with the checksum %s, expected %s", good.Name, got, good.SHA256)
+				}
+			}
+		})
+	}
 }
 
 // clip cuts a block down to size; the rest must be zeros.

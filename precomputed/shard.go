@@ -60,9 +60,9 @@ func (s *shard) readSlot(n uint64, slot []byte) (minishardIndex, error) {
 	if begin == end {
 		return nil, nil
 	}
-	what := fmt.Sprintf("minishard %d", n)
+	what := fmt.Sprintf("index of minishard %d", n)
 	if room := uint64(max(s.info.Size()-s.indexEnd(), 0)); begin > end || end > room {
-		return nil, s.broken("shard index, "+what, slotBytes*int64(n),
+		return nil, s.broken(fmt.Sprintf("shard index, minishard %d,", n), slotBytes*int64(n),
 			fmt.Sprintf("a range within the %d bytes that follow", room), fmt.Sprintf("%d to %d", begin, end))
 	}
 	at := s.indexEnd() + int64(begin)
@@ -76,12 +76,12 @@ func (s *shard) readSlot(n uint64, slot []byte) (minishardIndex, error) {
 	if s.spec.gzipIndexes {
 		var err error
 		if b, err = gunzip(b, maxIndexBytes); err != nil {
-			return nil, s.broken(what, at, "an index in gzip", err.Error())
+			return nil, &FormatError{File: s.name, What: what, Offset: at, Err: fmt.Errorf("gzip: %w", err)}
 		}
 	}
 	index, fault := parseMinishard(b, s.indexEnd())
 	if fault != nil {
-		return nil, s.broken(fmt.Sprintf("%s, byte %d of its index", what, fault.offset), at, fault.expected, fault.found)
+		return nil, s.broken(fmt.Sprintf("%s, byte %d of it,", what, fault.offset), at, fault.expected, fault.found)
 	}
 	return index, nil
 }
