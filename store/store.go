@@ -1,5 +1,5 @@
-// Package store opens a directory on disk as a read-only [fs.FS] that cannot be
-// left: the bytes below a source.
+// Package store opens a directory on disk as a read-only [fs.FS]: the bytes below a
+// source. It cannot be left, unless it was opened for that.
 //
 // Symbolic links are followed while they stay inside the directory. Only
 // regular files and directories are ever opened; devices, FIFOs and sockets
@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -19,7 +20,16 @@ import (
 
 // Dir is a directory as an fs.FS. It implements fs.StatFS, fs.ReadDirFS and
 // fs.ReadLinkFS and is safe for concurrent use.
-type Dir struct{ root *os.Root }
+type Dir struct{ root root }
+
+// root is what *os.Root does for us.
+type root interface {
+	Stat(name string) (fs.FileInfo, error)
+	Lstat(name string) (fs.FileInfo, error)
+	Readlink(name string) (string, error)
+	OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error)
+	Close() error
+}
 
 var (
 	_ fs.StatFS     = (*Dir)(nil)
@@ -37,12 +47,43 @@ func Open(path string) (*Dir, error) {
 	if !info.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
 	}
-	root, err := os.OpenRoot(path)
+	confined, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, err
 	}
-	return &Dir{root}, nil
+	return &Dir{confined}, nil
 }
+
+// OpenFollowing opens the directory and lets symbolic links lead out of it. It holds
+// no file open: the directory is found anew by its path each time.
+func OpenFollowing(path string) (*Dir, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	}
+	return &Dir{anywhere(path)}, nil
+}
+
+// anywhere is a directory by its path, with links that lead where they lead.
+type anywhere string
+
+func (a anywhere) Stat(name string) (fs.FileInfo, error)  { return os.Stat(a.path(name)) }
+func (a anywhere) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(a.path(name)) }
+func (a anywhere) Readlink(name string) (string, error)   { return os.Readlink(a.path(name)) }
+func (a anywhere) Close() error                           { return nil }
+
+func (a anywhere) OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	return os.OpenFile(a.path(name), flag, perm)
+}
+
+func (a anywhere) path(name string) string { return filepath.Join(string(a), filepath.FromSlash(name)) }
 
 // Close lets go of the directory; open files stay open.
 func (d *Dir) Close() error { return d.root.Close() }

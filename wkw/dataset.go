@@ -21,7 +21,7 @@ type dataset struct {
 	o     Options
 
 	mu     sync.Mutex
-	layers map[string]*layer // those that were asked for; a layer is a few words
+	layers map[string]volume.Layer // those that were asked for; a layer is a few words
 }
 
 func newDataset(fsys fs.FS, dir string, o Options) *dataset {
@@ -29,7 +29,7 @@ func newDataset(fsys fs.FS, dir string, o Options) *dataset {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		o.Log.Warn("dataset shown without its metadata", "err", err)
 	}
-	return &dataset{fsys: fsys, dir: dir, props: props, o: o, layers: map[string]*layer{}}
+	return &dataset{fsys: fsys, dir: dir, props: props, o: o, layers: map[string]volume.Layer{}}
 }
 
 func (d *dataset) Stat() (fs.FileInfo, error) { return fs.Stat(d.fsys, d.dir) }
@@ -58,30 +58,51 @@ func (d *dataset) Layer(name string) (volume.Layer, error) {
 	if l, ok := d.layers[name]; ok {
 		return l, nil
 	}
-	if d.reason(name) != "" {
+	l, why := d.find(name)
+	if why != "" {
 		return nil, notExist("layer", name)
 	}
-	l := newLayer(d.fsys, path.Join(d.dir, name), d.props.layer(name), d.props.scale(), d.o)
-	l.root = d.dir
 	d.layers[name] = l
 	return l, nil
 }
 
 // reason says why there is no layer of this name; empty where there is one.
 func (d *dataset) reason(name string) string {
+	_, why := d.find(name)
+	return why
+}
+
+// find looks for a layer in the source, and says why there is none.
+func (d *dataset) find(name string) (l volume.Layer, why string) {
 	if !plainName(name) {
-		return "the name cannot be that of a directory entry"
+		return nil, "the name cannot be that of a directory entry"
 	}
-	props := d.props.layer(name)
+	props, dir := d.props.layer(name), path.Join(d.dir, name)
 	if props != nil && !props.isWKW() {
-		return "data format " + props.DataFormat
+		return d.foreign(props.DataFormat, dir)
 	}
-	l := newLayer(d.fsys, path.Join(d.dir, name), props, Scale{}, d.o)
-	l.root = d.dir
-	if mags, err := l.Mags(); err != nil || len(mags) == 0 {
-		return "no mags found"
+	own := newLayer(d.fsys, dir, props, d.props.scale(), d.o)
+	own.root = d.dir
+	if mags, err := own.Mags(); err != nil || len(mags) == 0 {
+		return nil, "no mags found"
 	}
-	return ""
+	return own, ""
+}
+
+// foreign opens a layer of another data format, or says why it cannot be.
+func (d *dataset) foreign(format, dir string) (l volume.Layer, why string) {
+	why = "data format " + format
+	if d.o.Foreign == nil {
+		return nil, why
+	}
+	l, err := d.o.Foreign(format, d.fsys, dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, why
+	case err != nil:
+		return nil, fmt.Sprintf("%s: %v", why, err)
+	}
+	return l, ""
 }
 
 // Omitted lists what looks like a layer, or is called one, and is not shown.
@@ -171,7 +192,7 @@ func (l *layer) Mags() ([]string, error) {
 	for _, m := range l.props.mags() {
 		names = append(names, l.nameOf(m))
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { _, _, err := l.find(name); return err != nil })
+	names = slices.DeleteFunc(names, func(name string) bool { _, err := l.find(name); return err != nil })
 	slices.SortFunc(names, byFactor)
 	return slices.Compact(names), nil
 }
@@ -183,31 +204,53 @@ func (l *layer) Mag(name string) (volume.Mag, error) {
 	if m, ok := l.mags[name]; ok {
 		return m, nil
 	}
-	dir, factor, err := l.find(name)
+	at, err := l.find(name)
 	if err != nil {
 		return nil, err
 	}
-	m := newMag(l.fsys, dir, factor, l.props, l.scale, l.o.Log)
+	m := newMag(at.fsys, at.dir, at.factor, l.props, l.scale, l.o.Log)
 	l.mags[name] = m
 	return m, nil
 }
 
-// find returns the directory of the mag of this name: where the metadata places
-// it, else the layer's subdirectory.
-func (l *layer) find(name string) (dir string, f volume.Factor, err error) {
+// site is where a mag is.
+type site struct {
+	fsys   fs.FS
+	dir    string
+	factor volume.Factor
+}
+
+// find returns where the mag of this name is: where the metadata places it, else in
+// the layer's subdirectory.
+func (l *layer) find(name string) (site, error) {
 	f, ok := volume.ParseFactor(name)
 	if !ok {
-		return "", f, notExist("mag", name)
+		return site{}, notExist("mag", name)
 	}
 	for _, m := range l.props.mags() {
-		if dir, ok := l.pathOf(m); ok && l.nameOf(m) == name && isMag(l.fsys, dir) {
-			return dir, m.Factor(), nil
+		if l.nameOf(m) != name {
+			continue
+		}
+		if at, ok := l.siteOf(m); ok && isMag(at.fsys, at.dir) {
+			return at, nil
 		}
 	}
 	if dir := path.Join(l.dir, name); isMag(l.fsys, dir) {
-		return dir, f, nil
+		return site{l.fsys, dir, f}, nil
 	}
-	return "", f, notExist("mag", name)
+	return site{}, notExist("mag", name)
+}
+
+// siteOf returns where the metadata places a mag, if that may be followed.
+func (l *layer) siteOf(m MagProperties) (site, bool) {
+	if dir, ok := l.pathOf(m); ok {
+		return site{l.fsys, dir, m.Factor()}, true
+	}
+	if _, local := localPath(m.Path); local || m.Path == "" || l.o.Outside == nil {
+		return site{}, false
+	}
+	fsys, err := l.o.Outside(m.Path)
+	return site{fsys, ".", m.Factor()}, err == nil
 }
 
 // nameOf returns the name of a mag in the metadata: that of its directory where this
@@ -228,9 +271,9 @@ func (l *layer) pathOf(m MagProperties) (string, bool) {
 	return path.Join(l.root, p), ok && l.root != ""
 }
 
-// placed reports whether the metadata gives a path in the dataset to any mag.
+// placed reports whether the metadata gives a path that may be followed to any mag.
 func (l *layer) placed() bool {
-	return slices.ContainsFunc(l.props.mags(), func(m MagProperties) bool { _, ok := l.pathOf(m); return ok })
+	return slices.ContainsFunc(l.props.mags(), func(m MagProperties) bool { _, ok := l.siteOf(m); return ok })
 }
 
 // Omitted lists the mags that the metadata, or a link, names and that are not shown.

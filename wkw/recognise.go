@@ -19,6 +19,14 @@ type Options struct {
 	// Above finds the dataset so many directories above the source: a layer lies one
 	// below its dataset, a mag two. Nil where there is nothing to be found.
 	Above func(levels int) Place
+	// Foreign opens a layer of another data format, as the metadata calls that, in the
+	// directory of the name; fs.ErrNotExist where it does not know the format. Nil
+	// where none is known.
+	Foreign func(format string, fsys fs.FS, dir string) (volume.Layer, error)
+	// Outside opens a directory that the path of a mag in the metadata leads to when
+	// that is not one in the dataset: absolute, with "..", or a URI. Nil where such
+	// paths are not followed.
+	Outside func(path string) (fs.FS, error)
 	// Log receives warnings about what is wrong but does not stop us.
 	Log *slog.Logger
 }

@@ -18,6 +18,7 @@ import (
 
 // checkSettings is what the user asked of a check.
 type checkSettings struct {
+	from   sourceFlags
 	source string
 	jobs   int
 	json   bool
@@ -51,6 +52,7 @@ The exit code is 1 if there is an error, 0 if there are only warnings and notes.
 			return s.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
+	s.from.register(cmd.Flags())
 	cmd.Flags().BoolVar(&s.json, "json", false, "for programs: one JSON object a line")
 	cmd.Flags().IntVarP(&s.jobs, "jobs", "j", runtime.NumCPU(), "read `N` blocks at once")
 	return cmd
@@ -59,7 +61,7 @@ The exit code is 1 if there is an error, 0 if there are only warnings and notes.
 // run checks, and fails where there is an error.
 func (s *checkSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 	// What the source would log, it tells as a finding.
-	root, err := openSource(s.source, slog.New(slog.DiscardHandler))
+	root, err := openSource(s.source, s.from, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

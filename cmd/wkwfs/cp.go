@@ -22,6 +22,7 @@ import (
 
 // copySettings is what the user asked of a copy.
 type copySettings struct {
+	from      sourceFlags
 	source    string
 	path      string // in the tree, as fs.ValidPath wants it
 	contents  bool   // of the folder at path: its name is left out
@@ -72,6 +73,7 @@ If a file cannot be read, the others of the folder are copied; the exit code is 
 		},
 	}
 	flags := cmd.Flags()
+	s.from.register(flags)
 	flags.Var(&s.cacheSize, "cache-size", "memory for decoded blocks, such as 512MiB or 4GB")
 	flags.IntVarP(&s.jobs, "jobs", "j", runtime.NumCPU(), "read `N` ranges or files at once, 4 MiB each")
 	flags.BoolVar(&s.choice.all, "all", false, "with the volumes, slices and precomputed: several times the size")
@@ -116,7 +118,7 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 	tuneRuntime(int64(s.cacheSize) + int64(s.jobs)*copier.RangeSize)
 	screen := newScreen(stderr, s.quiet)
 	log := slog.New(slog.NewTextHandler(screen, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	root, err := openSource(source, log)
+	root, err := openSource(source, s.from, log)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 func newInfoCommand() *cobra.Command {
 	var asJSON bool
+	var from sourceFlags
 	cmd := &cobra.Command{
 		Use:   "info [--json] SOURCE",
 		Short: "Print what is in a dataset, without mounting it",
@@ -23,7 +24,7 @@ SOURCE is a WKW dataset, one of its layers, one mag of a layer, or a single .wkw
 FILES is what the cube files take, FLAT what volume.raw has.`,
 		Args: exactArgs("SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := inspect(args[0], cmd.ErrOrStderr())
+			r, err := inspect(args[0], from, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -35,6 +36,7 @@ FILES is what the cube files take, FLAT what volume.raw has.`,
 			return e.Encode(r)
 		},
 	}
+	from.register(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	return cmd
 }
@@ -82,8 +84,8 @@ type notShownFor struct {
 }
 
 // inspect finds out what is in the source. Problems with parts of it are part of the result.
-func inspect(source string, stderr io.Writer) (*sourceInfo, error) {
-	root, err := openSource(source, slog.New(slog.NewTextHandler(stderr, nil)))
+func inspect(source string, from sourceFlags, stderr io.Writer) (*sourceInfo, error) {
+	root, err := openSource(source, from, slog.New(slog.NewTextHandler(stderr, nil)))
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 // settings is what the user asked of a mount, by flags or by -o words.
 type settings struct {
 	source, mountpoint string
+	from               sourceFlags
 
 	foreground bool
 	cacheSize  byteSize // of decoded blocks
@@ -31,6 +32,7 @@ const defaultCacheSize = 1 << 30
 func (s *settings) register(flags *pflag.FlagSet) {
 	s.cacheSize = defaultCacheSize
 	flags.BoolVarP(&s.foreground, "foreground", "f", false, "stay in the foreground, log to stderr")
+	s.from.register(flags)
 	flags.Var(&s.cacheSize, "cache-size", "memory for decoded blocks, such as 512MiB or 4GB")
 	flags.BoolVar(&s.allowOther, "allow-other", false, "let other users in, as far as the source's permissions do")
 	flags.Uint32Var(&s.readAhead, "read-ahead", 0, "let the kernel read `KiB` ahead (0: leave its default)")

@@ -31,7 +31,7 @@ It is the same every time.`,
 			if err := sample.Write(ctx, dir, sample.Defaults()); err != nil {
 				return fmt.Errorf("sample: %w", err)
 			}
-			r, err := inspect(dir, cmd.ErrOrStderr())
+			r, err := inspect(dir, sourceFlags{}, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}

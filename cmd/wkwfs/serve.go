@@ -39,7 +39,7 @@ func serve(s settings, background bool, ready func(mountpoint string) error, std
 	}
 	tuneRuntime(int64(s.cacheSize))
 
-	root, err := openSource(s.source, log)
+	root, err := openSource(s.source, s.from, log)
 	if err != nil {
 		return err
 	}
