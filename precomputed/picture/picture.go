@@ -13,7 +13,8 @@ import (
 	"image"
 )
 
-// FormatError says how a picture is not the one that a chunk must be stored as.
+// FormatError says how a picture is not the one that a chunk must be stored as, or what
+// its decoder found wrong with it.
 type FormatError struct {
 	Encoding string // png, jpeg or jxl
 	What     string // the property at fault
@@ -69,9 +70,7 @@ func (s shape) fault(what, expected, found string) error {
 }
 
 // broken returns the error for a picture that its decoder cannot read.
-func (s shape) broken(err error) error {
-	return fmt.Errorf("%s: %w", s.encoding, err)
-}
+func (s shape) broken(err error) error { return s.fault("data", "a sound picture", err.Error()) }
 
 // rows calls each with every row of a picture and with its place in dst.
 func rows(dst, pix []byte, stride int, size image.Point, pixelBytes int, each func(dst, row []byte)) {

@@ -23,9 +23,9 @@ var pngChannels = map[byte]int{0: 1, 2: 3, 4: 2, 6: 4}
 // dst holds the samples interleaved (channel fastest), little-endian, in the order of
 // the picture's rows; it must be exactly pixels·channels·bytesPerValue long. Its
 // content is undefined after an error. channels is 1 to 4 (gray, gray and alpha, RGB,
-// RGBA) and bytesPerValue 1 or 2; a picture of another size or kind, with a palette or
-// with a transparent color gives a [*FormatError], a broken one the error of image/png.
-// data is only read, and not retained.
+// RGBA) and bytesPerValue 1 or 2. A broken picture gives a [*FormatError], and so does one of
+// another size or kind, with a palette or with a transparent color. data is only read,
+// and not retained.
 func DecodePNG(data []byte, pixels, channels, bytesPerValue int, dst []byte) error {
 	s := shape{"png", pixels, channels, bytesPerValue}
 	if err := s.check(4, 2, dst); err != nil {
@@ -112,14 +112,21 @@ func (s shape) copyPNG(dst []byte, m image.Image) error {
 }
 
 // pickSamples copies some of the samples of every pixel of a row, from big-endian to
-// little-endian. A pixel of the row has stored samples of width bytes.
+// little-endian. A pixel of the row has stored samples of width bytes, 1 or 2.
 func pickSamples(dst, row []byte, stored, width int, pick []int) {
-	for ; len(row) >= stored*width; row = row[stored*width:] {
-		for _, n := range pick {
-			for b := range width {
-				dst[b] = row[n*width+width-1-b]
+	if width == 1 {
+		for ; len(row) >= stored; row = row[stored:] {
+			for _, n := range pick {
+				dst[0] = row[n]
+				dst = dst[1:]
 			}
-			dst = dst[width:]
+		}
+		return
+	}
+	for ; len(row) >= 2*stored; row = row[2*stored:] {
+		for _, n := range pick {
+			dst[0], dst[1] = row[2*n+1], row[2*n]
+			dst = dst[2:]
 		}
 	}
 }

@@ -1,0 +1,126 @@
+package picture
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+)
+
+// libjxlProgram is libjxl as WebAssembly; libjxl/README.md says where it is from.
+//
+//go:embed libjxl/decode.wasm.gz
+var libjxlProgram []byte
+
+// libjxl is the program, ready to run within a limit of memory.
+type libjxl struct {
+	runtime wazero.Runtime
+	program wazero.CompiledModule
+	limit   int // bytes
+}
+
+// libjxls are compiled when the first picture needs them, once for all limits: 64 MiB,
+// 256 MiB and 1 GiB.
+var (
+	libjxls = [...]func() (*libjxl, error){
+		sync.OnceValues(func() (*libjxl, error) { return loadLibjxl(64 << 20) }),
+		sync.OnceValues(func() (*libjxl, error) { return loadLibjxl(256 << 20) }),
+		sync.OnceValues(func() (*libjxl, error) { return loadLibjxl(1 << 30) }),
+	}
+	libjxlCompiled = wazero.NewCompilationCache()
+)
+
+// libjxlFor returns the program with a limit that is enough for so many pixels: it was
+// seen to take up to 100 bytes a pixel, of four channels of 8 bits.
+func libjxlFor(pixels int) (*libjxl, error) {
+	switch {
+	case pixels <= 32<<20/256:
+		return libjxls[0]()
+	case pixels <= 224<<20/256:
+		return libjxls[1]()
+	}
+	return libjxls[2]()
+}
+
+// loadLibjxl compiles the program for this limit of memory.
+func loadLibjxl(limit int) (*libjxl, error) {
+	unpacked, err := gzip.NewReader(bytes.NewReader(libjxlProgram))
+	if err != nil {
+		return nil, err
+	}
+	program, err := io.ReadAll(unpacked)
+	if err != nil {
+		return nil, err
+	}
+	const page = 64 << 10
+	ctx := context.Background()
+	config := wazero.NewRuntimeConfig().WithMemoryLimitPages(uint32(limit / page)).WithCompilationCache(libjxlCompiled)
+	l := &libjxl{runtime: wazero.NewRuntimeWithConfig(ctx, config), limit: limit}
+	// The C library wants files, and gets none.
+	if _, err := wasi_snapshot_preview1.Instantiate(ctx, l.runtime); err != nil {
+		return nil, err
+	}
+	l.program, err = l.runtime.CompileModule(ctx, program)
+	return l, err
+}
+
+var errLibjxl = errors.New("broken, or too much for the decoder's memory")
+
+// decode decodes a picture to RGBA, of 8 bits or of 16 bits big-endian as its header
+// says. Every picture has an instance of the program to itself, and no traces are left.
+func (l *libjxl) decode(data []byte, h jxlHeader) ([]byte, error) {
+	ctx := context.Background()
+	program, err := l.runtime.InstantiateModule(ctx, l.program, wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"))
+	if err != nil {
+		return nil, err
+	}
+	defer program.Close(ctx)
+
+	out := h.width * h.height * 4 * h.bits / 8
+	if out > l.limit || len(data) > l.limit {
+		return nil, errLibjxl
+	}
+	at, err := allocate(ctx, program, len(data), 5*4, out)
+	if err != nil {
+		return nil, err
+	}
+	in, info, pixels := at[0], at[1], at[2]
+	memory := program.Memory()
+	if !memory.Write(uint32(in), data) {
+		return nil, errLibjxl
+	}
+	// decode(data, its length, header only, all frames, *width, *height, *bits, *frames, *delays, pixels)
+	ok, err := program.ExportedFunction("decode").Call(ctx, in, uint64(len(data)), 0, 0, info, info+4, info+8, info+12, info+16, pixels)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errLibjxl, err)
+	}
+	width, _ := memory.ReadUint32Le(uint32(info))
+	height, _ := memory.ReadUint32Le(uint32(info) + 4)
+	bits, _ := memory.ReadUint32Le(uint32(info) + 8)
+	rgba, inside := memory.Read(uint32(pixels), uint32(out))
+	if ok[0] != 1 || !inside || int(width) != h.width || int(height) != h.height || int(bits) != h.bits {
+		return nil, errLibjxl
+	}
+	return bytes.Clone(rgba), nil
+}
+
+// allocate returns where the program has room for so many bytes each.
+func allocate(ctx context.Context, program api.Module, sizes ...int) ([]uint64, error) {
+	var at []uint64
+	for _, size := range sizes {
+		p, err := program.ExportedFunction("malloc").Call(ctx, uint64(size))
+		if err != nil || p[0] == 0 {
+			return nil, errLibjxl
+		}
+		at = append(at, p[0])
+	}
+	return at, nil
+}
