@@ -60,10 +60,40 @@ func (f *Flat) ReadAtContext(ctx context.Context, p []byte, off int64) (int, err
 	if len(p) == 0 {
 		return 0, nil
 	}
-	if err := f.newRequest(p, off).fill(ctx); err != nil {
+	if err := f.fill(ctx, p, off); err != nil {
 		return 0, err
 	}
 	return len(p), eof
+}
+
+// fill reads a range that lies in the array.
+func (f *Flat) fill(ctx context.Context, p []byte, off int64) error {
+	if first := f.split(off, int64(len(p))); first > 0 {
+		if err := f.fill(ctx, p[:first], off); err != nil {
+			return err
+		}
+		return f.fill(ctx, p[first:], off+first)
+	}
+	return f.newRequest(p, off).fill(ctx)
+}
+
+// split returns how many bytes of a range should be read by themselves, or 0. A range
+// that runs from the end of a plane or row over to the begin of the next has little of
+// both, but the box that holds it has all their blocks, which can be millions.
+func (f *Flat) split(off, n int64) int64 {
+	last := off + n - 1
+	apart := func(axis int, unit, length int64) bool {
+		side, lo := volume.Cube(f.grid.Block[axis]), int64(f.box.Min[axis])
+		begin, end := volume.Vec{int(lo + off%length/unit)}, volume.Vec{int(lo + last%length/unit)}
+		return n < length && off/length != last/length && end.Div(side)[0] < begin.Div(side)[0]
+	}
+	switch inRow, inPlane := apart(0, f.voxel, f.row), apart(1, f.row, f.plane); {
+	case (inRow || inPlane) && off/f.plane != last/f.plane:
+		return f.plane - off%f.plane
+	case inRow:
+		return f.row - off%f.row
+	}
+	return 0
 }
 
 // request is one range of bytes to be read.

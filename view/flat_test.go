@@ -215,6 +215,32 @@ func TestFlatAsksForWhatItNeeds(t *testing.T) {
 	}
 }
 
+// TestFlatAcrossEnds reads over the ends of rows and planes that have so many blocks
+// that to look at each of them would take days.
+func TestFlatAcrossEnds(t *testing.T) {
+	const side = 1 << 30
+	g := grid(volume.Vec{side, side, 3}, volume.Cube(2), volume.Uint8, 1)
+	block := make([]byte, g.BlockBytes())
+	for i := range block {
+		block[i] = byte(i)
+	}
+	flat := view.NewFlat(constant{g, block}, volume.Box{Min: volume.Vec{1, 1, 0}, Max: g.Size})
+	const row, plane = side - 1, (side - 1) * (side - 1)
+	for _, off := range []int64{row, 2*row - 1, plane, plane - 1, 2*plane - 1, plane + row} {
+		got := make([]byte, 6)
+		if _, err := flat.ReadAtContext(t.Context(), got, off-3); err != nil {
+			t.Fatal(err)
+		}
+		for i := range got {
+			at := off - 3 + int64(i)
+			v := volume.Vec{int(at%row) + 1, int(at/row%row) + 1, int(at / plane)}
+			if want := byte(v[0]&1 | v[1]&1<<1 | v[2]&1<<2); got[i] != want {
+				t.Errorf("byte %d, voxel %v: got %d, want %d", at, v, got[i], want)
+			}
+		}
+	}
+}
+
 func BenchmarkFlatPlane(b *testing.B) {
 	g := grid(volume.Cube(1024), volume.Cube(32), volume.Uint8, 1)
 	block := make([]byte, g.BlockBytes())
