@@ -116,8 +116,8 @@ func TestDamagedBlocks(t *testing.T) {
 			7: `x0.wkw: block 1,1,1 at byte 7283: expected 1024 decoded bytes, found invalid LZ4 data or too much of it`}},
 		{"decodes short", replaceBlock1(literals(block[:1000]), storedBlock), map[uint64]string{
 			1: `x0.wkw: block 1,0,0 at byte 1109: expected 1024 decoded bytes, found 1000`}},
-		{"decodes to nothing", replaceBlock1([]byte{0}, storedBlock), map[uint64]string{
-			1: `x0.wkw: block 1,0,0 at byte 1109: expected 1024 decoded bytes, found 0`}},
+		{"too little for its size", replaceBlock1([]byte{0x10, 'a', 1, 0}, storedBlock), map[uint64]string{
+			1: `x0.wkw: block 1,0,0 at byte 1109: expected at least 5 compressed bytes, found 4`}},
 		{"decodes long", replaceBlock1(literals(append(block, 0)), storedBlock), map[uint64]string{
 			1: `x0.wkw: block 1,0,0 at byte 1109: expected 1024 decoded bytes, found invalid LZ4 data or too much of it`}},
 		{"match before the block", replaceBlock1([]byte{0x10, 'a', 2, 0, 0}, storedBlock), map[uint64]string{

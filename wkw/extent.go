@@ -11,6 +11,9 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
+// maxLZ4Ratio is the most decoded bytes that a compressed one can stand for.
+const maxLZ4Ratio = 255
+
 // extent is where a block is stored, in bytes of the file. It lies inside it.
 type extent struct{ begin, size int64 }
 
@@ -62,6 +65,12 @@ func (f *File) tableExtent(ctx context.Context, b volume.Vec) (extent, error) {
 		return extent{}, f.broken(entry(), at, fmt.Sprintf("more than %d", before), fmt.Sprint(end))
 	}
 	begin, size := int64(base+before), int64(end-before)
+	// No byte of LZ4 stands for more than 255: a block that is too small is found out
+	// before memory is taken for what it claims to be.
+	if least := (f.grid.BlockBytes() + maxLZ4Ratio - 1) / maxLZ4Ratio; size < int64(least) {
+		return extent{}, f.broken(fmt.Sprintf("block %v", b), begin,
+			fmt.Sprintf("at least %d compressed bytes", least), fmt.Sprint(size))
+	}
 	// Blocks that do not shrink are stored larger than they are, but not by more.
 	if bound := lz4.CompressBlockBound(f.grid.BlockBytes()); size > int64(bound) {
 		return extent{}, f.broken(fmt.Sprintf("block %v", b), begin,
