@@ -68,8 +68,8 @@ var damages = []struct {
 		return b
 	}, []int{3}, `block 1,1,0`},
 	{"block that decodes short", func(b []byte) []byte {
-		copy(b[tableEntry(b, 5):], []byte{0x10, 'a'}) // one literal
-		return setEntry(b, 6, tableEntry(b, 5)+2)
+		copy(b[tableEntry(b, 5):], "\xf0\x05twenty literal bytes")
+		return setEntry(b, 6, tableEntry(b, 5)+22)
 	}, []int{6, 7}, `expected 4096`},
 	{"longer than needed", func(b []byte) []byte { return append(b, "behind the last block"...) }, []int{}, ``},
 }

@@ -1,0 +1,271 @@
+package integration
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"testing"
+	"testing/fstest"
+
+	"github.com/wkwfs/wkwfs/view"
+	"github.com/wkwfs/wkwfs/wkw"
+)
+
+// tiny are the cubes of 2³ blocks of 4³ voxels of which every byte is damaged in turn.
+var tiny = []model{
+	{blockLog: 2, cubeLog: 1, blockType: 1, voxelType: 1, channels: 1},
+	{blockLog: 2, cubeLog: 1, blockType: 2, voxelType: 2, channels: 1},
+	{blockLog: 2, cubeLog: 1, blockType: 3, voxelType: 1, channels: 3},
+}
+
+// mutation is a damaged cube file.
+type mutation struct {
+	what string
+	file []byte
+}
+
+// mutations damages the file everywhere: each byte of the header becomes each other
+// value, each byte behind it several, and the file is cut off at each length.
+func mutations(file []byte) []mutation {
+	var all []mutation
+	change := func(i int, v byte) {
+		if file[i] != v {
+			b := bytes.Clone(file)
+			b[i] = v
+			all = append(all, mutation{fmt.Sprintf("byte %d = %#x, was %#x", i, v, file[i]), b})
+		}
+	}
+	for i := range 16 {
+		for v := range 256 {
+			change(i, byte(v))
+		}
+	}
+	for i := 16; i < len(file); i++ {
+		for _, v := range []byte{0, 1, 0x7f, 0xff, file[i] ^ 1, file[i] ^ 0x80, file[i] + 1, file[i] - 1} {
+			change(i, v)
+		}
+	}
+	for n := range file {
+		all = append(all, mutation{fmt.Sprintf("cut off after %d bytes", n), file[:n]})
+	}
+	return append(all, tables(file)...)
+}
+
+// tables gives the jump table, or what is in its place, numbers that wrap around, that
+// lead back and that point at each other.
+func tables(file []byte) []mutation {
+	var all []mutation
+	for i := range 8 {
+		for _, v := range []uint64{0, 1, 15, 16, 79, 80, 1 << 31, 1 << 32, 1<<63 - 1, 1 << 63, 1<<64 - 1, 1<<64 - 80, uint64(len(file)), uint64(len(file)) + 1} {
+			all = append(all, mutation{fmt.Sprintf("entry %d = %d", i, v), setEntry(bytes.Clone(file), i, v)})
+		}
+		for j := range i {
+			b := bytes.Clone(file)
+			first, second := tableEntry(b, i), tableEntry(b, j)
+			all = append(all, mutation{fmt.Sprintf("entries %d and %d exchanged", i, j), setEntry(setEntry(b, i, second), j, first)})
+		}
+	}
+	return all
+}
+
+// TestEveryByteDamaged holds for every single damage of a small cube that what can be
+// read is what a naive reading of the file finds, that the rest is an error, and that
+// neither takes memory that the damage asks for.
+func TestEveryByteDamaged(t *testing.T) {
+	for _, m := range tiny {
+		t.Run(m.String(), func(t *testing.T) {
+			t.Parallel()
+			sound := m.file(t)
+			all := mutations(sound)
+			if testing.Short() {
+				rand.New(rand.NewPCG(1, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+				all = all[:500]
+			}
+			for _, damaged := range append(all, mutation{"sound", sound}) {
+				if err := m.compareFS(damaged.file); err != nil {
+					t.Errorf("%s: %v", damaged.what, err)
+				}
+				if t.Failed() {
+					return
+				}
+			}
+		})
+	}
+}
+
+// compareFS reads the cube in every form that the tree has, without a mount.
+func (m model) compareFS(file []byte) error {
+	fsys := fstest.MapFS{
+		"1/header.wkw":      {Data: m.header(0)},
+		"1/z0/y0/x0.wkw":    {Data: file},
+		"1/z0/y0/other.wkw": {Data: []byte("no cube")},
+	}
+	root, err := wkw.Recognise(fsys, "1", wkw.Options{})
+	if err != nil {
+		return err
+	}
+	tree, blocks := view.New(root, view.Options{}), m.read(file)
+	for i, want := range blocks {
+		x, y, z := unmorton(i)
+		got, err := fs.ReadFile(tree, fmt.Sprintf("z0/y0/x0.blocks/z%d/y%d/x%d.raw", z, y, x))
+		if (err == nil) != (want != nil) || !bytes.Equal(got, want) {
+			return fmt.Errorf("block %d,%d,%d: %x, %v; want %x", x, y, z, got, err, want)
+		}
+	}
+	if err := m.compareRuns(tree, "z0/y0/x0.raw", blocks); err != nil {
+		return fmt.Errorf("z0/y0/x0.raw: %w", err)
+	}
+	isBad, want := slices.ContainsFunc(blocks, isNil), m.assemble(blocks)
+	for _, name := range []string{"volume.raw", fmt.Sprintf("box/0-%[1]d_0-%[1]d_0-%[1]d.raw", m.side())} {
+		got, err := fs.ReadFile(tree, name)
+		if (err == nil) == isBad || !isBad && !bytes.Equal(got, want) {
+			return fmt.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+	return nil
+}
+
+func isNil(b []byte) bool { return b == nil }
+
+// compareRuns reads a flat file in runs along x that lie in one block, and whole.
+func (m model) compareRuns(tree fs.FS, name string, blocks [][]byte) error {
+	f, err := tree.Open(name)
+	if err != nil {
+		if slices.ContainsFunc(blocks, func(b []byte) bool { return b != nil }) {
+			return err // though something can be read
+		}
+		return nil
+	}
+	defer f.Close()
+	flat, run := m.assemble(blocks), m.voxelSize()<<m.blockLog
+	for off := 0; off < len(flat); off += run {
+		got := make([]byte, run)
+		_, err := f.(io.ReaderAt).ReadAt(got, int64(off))
+		if good := blocks[m.blockAt(off)] != nil; good != (err == nil) || good && !bytes.Equal(got, flat[off:off+run]) {
+			return fmt.Errorf("bytes at %d: %x, %v; want %x", off, got, err, flat[off:off+run])
+		}
+	}
+	return nil
+}
+
+// assemble lays blocks in Morton order out flat.
+func (m model) assemble(blocks [][]byte) []byte {
+	side, run := m.side(), m.voxelSize()<<m.blockLog
+	flat := make([]byte, side*side*side*m.voxelSize())
+	for i, block := range blocks {
+		x0, y0, z0 := unmorton(i)
+		for r := 0; r*run < len(block); r++ {
+			y, z := y0<<m.blockLog+r&(1<<m.blockLog-1), z0<<m.blockLog+r>>m.blockLog
+			copy(flat[((z*side+y)*side+x0<<m.blockLog)*m.voxelSize():], block[r*run:(r+1)*run])
+		}
+	}
+	return flat
+}
+
+// blockAt returns the block, in Morton order, that holds a byte of the flat cube.
+func (m model) blockAt(off int) int {
+	v, s := off/m.voxelSize(), m.side()
+	return morton(v%s>>m.blockLog, v/s%s>>m.blockLog, v/s/s>>m.blockLog)
+}
+
+func morton(x, y, z int) (i int) {
+	for bit := range 16 {
+		i |= (x>>bit&1 | y>>bit&1<<1 | z>>bit&1<<2) << (3 * bit)
+	}
+	return i
+}
+
+func unmorton(i int) (x, y, z int) {
+	for bit := range 16 {
+		x |= i >> (3 * bit) & 1 << bit
+		y |= i >> (3*bit + 1) & 1 << bit
+		z |= i >> (3*bit + 2) & 1 << bit
+	}
+	return x, y, z
+}
+
+// TestDamageTakesNoMemory reads files that claim to be far larger than they are.
+func TestDamageTakesNoMemory(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		m    model
+		data []byte
+	}{
+		{"a block of 1 GiB out of 5 bytes", model{blockLog: 10, cubeLog: 0, blockType: 2, voxelType: 1, channels: 1}, []byte{0x10, 'a', 1, 0, 0}},
+		{"a block of 1 GiB out of none", model{blockLog: 10, cubeLog: 0, blockType: 2, voxelType: 1, channels: 1}, nil},
+		{"a raw block of 1 GiB", model{blockLog: 10, cubeLog: 0, blockType: 1, voxelType: 1, channels: 1}, make([]byte, 1000)},
+		{"more in a block than it holds", model{blockLog: 2, cubeLog: 0, blockType: 2, voxelType: 1, channels: 1},
+			slices.Concat([]byte{0x1f, 'a', 1, 0}, bytes.Repeat([]byte{255}, 60), []byte{0})},
+		{"a table of 32768³ entries", model{blockLog: 0, cubeLog: 15, blockType: 2, voxelType: 1, channels: 1}, make([]byte, 1000)},
+	} {
+		n := 1 << (3 * c.m.cubeLog)
+		start := 16
+		if c.m.blockType != 1 {
+			start += 8 * n
+		}
+		file := c.m.header(start)
+		if n == 1 && c.m.blockType != 1 {
+			file = append(file, make([]byte, 8)...)
+			file[16] = byte(start + len(c.data))
+		}
+		fsys := fstest.MapFS{"1/header.wkw": {Data: c.m.header(0)}, "1/z0/y0/x0.wkw": {Data: append(file, c.data...)}}
+		root, err := wkw.Recognise(fsys, "1", wkw.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree := view.New(root, view.Options{})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for _, name := range []string{"z0/y0/x0.raw", "volume.raw", "volume.nii", "slices/z0000000.tif", "z0/y0/x0.blocks/z0/y0/x0.raw"} {
+			f, err := tree.Open(name)
+			if err != nil {
+				continue // as good as an error on reading
+			}
+			info, err := f.Stat()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.(io.ReaderAt).ReadAt(make([]byte, 4096), info.Size()/2); err == nil {
+				t.Errorf("%s: %s: no error", c.what, name)
+			}
+			f.Close()
+		}
+		runtime.ReadMemStats(&after)
+		if taken := after.TotalAlloc - before.TotalAlloc; taken > 8<<20 {
+			t.Errorf("%s: %d MiB were taken", c.what, taken>>20)
+		}
+	}
+}
+
+// TestMountedDamage reads a sample of all damage through the kernel.
+func TestMountedDamage(t *testing.T) {
+	m := model{blockLog: 4, cubeLog: 1, blockType: 2, voxelType: 1, channels: 1} // blocks are pages
+	all := mutations(m.file(t))
+	rand.New(rand.NewPCG(3, 3)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	all = all[:100]
+	source := t.TempDir()
+	m.writeHeader(t, source)
+	for i, damaged := range all {
+		writeFile(t, filepath.Join(source, fmt.Sprintf("z0/y0/x%d.wkw", i)), damaged.file)
+	}
+	dir := mount(t, source, "--log-file", os.DevNull)
+	for i, damaged := range all {
+		for n, want := range m.read(damaged.file) {
+			x, y, z := unmorton(n)
+			got, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("z0/y0/x%d.blocks/z%d/y%d/x%d.raw", i, z, y, x)))
+			if want == nil && !isErrno(err, syscall.EIO) || want != nil && (err != nil || !bytes.Equal(got, want)) {
+				t.Errorf("%s: block %d: %d bytes, %v; sound: %v", damaged.what, n, len(got), err, want != nil)
+			}
+		}
+	}
+}
+
+func isErrno(err error, number syscall.Errno) bool { return errors.Is(err, number) }
