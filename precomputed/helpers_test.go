@@ -1,8 +1,12 @@
 package precomputed
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -56,4 +60,73 @@ func readError(t testing.TB, mag volume.Mag, c volume.Vec) error {
 	defer f.Close()
 	_, err = f.Block(t.Context(), volume.Vec{})
 	return err
+}
+
+// writeFiles makes a directory with the files.
+func writeFiles(t testing.TB, files map[string][]byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, b := range files {
+		writeFile(t, dir, name, b)
+	}
+	return dir
+}
+
+func writeFile(t testing.TB, dir, name string, b []byte) {
+	t.Helper()
+	name = filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func gzipOf(b []byte) []byte {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	w.Write(b)
+	w.Close()
+	return out.Bytes()
+}
+
+// voxelsOf returns the raw voxels of chunk c of uint8, made of their positions.
+func voxelsOf(s *scaleInfo, c volume.Vec) []byte {
+	var b []byte
+	for p := range s.chunkBox(c).All() {
+		b = append(b, byte(p[0]+7*p[1]+31*p[2]))
+	}
+	return b
+}
+
+// checkVoxels compares a chunk with what voxelsOf made.
+func checkVoxels(t testing.TB, mag volume.Mag, c volume.Vec) {
+	t.Helper()
+	f, err := mag.OpenCube(c)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer f.Close()
+	block, err := f.Block(t.Context(), volume.Vec{})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	s := mag.(*scale).scaleInfo
+	if want := layOut(voxelsOf(s, c), s.chunkBox(c).Size(), f.Grid(), true); !bytes.Equal(block, want) {
+		t.Errorf("chunk %v has other voxels", c)
+	}
+}
+
+// infoFor is the scale of goodInfo, with old replaced by new.
+func infoFor(t testing.TB, old, new string) ([]byte, *scaleInfo) {
+	t.Helper()
+	b := []byte(changed(t, old, new))
+	i, err := parseInfo(b)
+	if err != nil || len(i.omitted) > 0 {
+		t.Fatal(i, err)
+	}
+	return b, i.scales[0]
 }

@@ -1,0 +1,178 @@
+package precomputed
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// The chunks of the first scale of goodInfo that tests look at.
+const (
+	name000 = "8_8_30/-3-5_0-8_5-9"
+	name100 = "8_8_30/5-13_0-8_5-9"
+	name200 = "8_8_30/13-17_0-8_5-9"
+	name221 = "8_8_30/13-17_16-17_9-13"
+)
+
+func goodScale(t *testing.T) *scaleInfo {
+	_, s := infoFor(t, "8_8_30", "8_8_30")
+	return s
+}
+
+// TestChunkFiles: all the forms that a chunk's file has.
+func TestChunkFiles(t *testing.T) {
+	s := goodScale(t)
+	looksZipped := bytes.Clone(voxelsOf(s, volume.Vec{1, 0, 0}))
+	dir := writeFiles(t, map[string][]byte{
+		"info":               []byte(goodInfo),
+		name000:              voxelsOf(s, volume.Vec{}),
+		name000 + ".gz":      gzipOf(looksZipped), // the plain one is taken
+		name100 + ".gz":      gzipOf(voxelsOf(s, volume.Vec{1, 0, 0})),
+		name200:              gzipOf(voxelsOf(s, volume.Vec{2, 0, 0})),
+		name221:              voxelsOf(s, volume.Vec{2, 2, 1}),
+		"8_8_30/other":       {1},
+		"8_8_30/0-8_0-8_0-4": {1}, // of another volume
+	})
+	mag := openScale(t, dir, "8_8_30")
+	want := []volume.Vec{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {2, 2, 1}}
+	if got := cubes(t, mag); !slices.Equal(got, want) {
+		t.Errorf("listed %v, expected %v", got, want)
+	}
+	for _, c := range want {
+		checkVoxels(t, mag, c)
+		f, err := mag.OpenCube(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		info, err := mag.StatCubes(c[2], c[1], c[0])
+		if err != nil || vfs.VersionOf(info) != f.Version() {
+			t.Errorf("chunk %v: found as %v, %v, opened with another version", c, info, err)
+		}
+	}
+	for _, c := range []volume.Vec{{0, 1, 0}, {-1, 0, 0}, {3, 0, 0}, {0, 0, 1 << 50}} {
+		_, err := mag.OpenCube(c)
+		wantNotExist(t, err)
+		_, err = mag.StatCubes(c[2], c[1], c[0])
+		wantNotExist(t, err)
+	}
+	for _, zy := range [][]int{{2}, {-1}, {1, 0}, {0, 3}} {
+		_, err := mag.Cubes(zy...)
+		wantNotExist(t, err)
+		_, err = mag.StatCubes(zy...)
+		wantNotExist(t, err)
+	}
+	if info, err := mag.StatCubes(1, 2); err != nil || !info.IsDir() {
+		t.Errorf("got %v, %v for a level with chunks", info, err)
+	}
+}
+
+// TestNotAbsent: what is there under a name that cannot be opened is no zeros.
+func TestNotAbsent(t *testing.T) {
+	dir := writeFiles(t, map[string][]byte{"info": []byte(goodInfo), name000 + ".br": {1}, name100 + ".zstd": {1}})
+	for link, to := range map[string]string{name200: "nowhere", name221 + ".gz": "/etc/passwd", "16_16_30": "nowhere"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mag := openScale(t, dir, "8_8_30")
+	want := map[volume.Vec]string{
+		{0, 0, 0}: ".br is not supported", {1, 0, 0}: ".zstd is not supported",
+		{2, 0, 0}: "a symbolic link that leads nowhere", {2, 2, 1}: "escapes",
+	}
+	if got := cubes(t, mag); len(got) != len(want) {
+		t.Errorf("listed %v", got)
+	}
+	for c, reason := range want {
+		_, err := mag.OpenCube(c)
+		wantError(t, err, mag.(*scale).chunkName(c), reason)
+		_, err = mag.StatCubes(c[2], c[1], c[0])
+		wantError(t, err, mag.(*scale).chunkName(c), reason)
+	}
+	linked := openScale(t, dir, "16_16_30")
+	_, err := linked.Cubes()
+	wantError(t, err, "16_16_30: a symbolic link that leads nowhere")
+	_, err = linked.OpenCube(volume.Vec{})
+	wantError(t, err, "16_16_30: a symbolic link that leads nowhere")
+}
+
+// TestDirectoryIsNoChunk: a directory with the name of a chunk is not one.
+func TestDirectoryIsNoChunk(t *testing.T) {
+	dir := writeFiles(t, map[string][]byte{"info": []byte(goodInfo), name000 + "/x": {1}})
+	mag := openScale(t, dir, "8_8_30")
+	if got := cubes(t, mag); len(got) != 0 {
+		t.Errorf("listed %v", got)
+	}
+	_, err := mag.OpenCube(volume.Vec{})
+	wantNotExist(t, err)
+}
+
+// TestChunksComeAndGo: a listing shows what is new, and a scale may have no directory yet.
+func TestChunksComeAndGo(t *testing.T) {
+	s := goodScale(t)
+	dir := writeFiles(t, map[string][]byte{"info": []byte(goodInfo)})
+	mag := openScale(t, dir, "8_8_30")
+	expect := func(want ...int) {
+		t.Helper()
+		if got, err := mag.Cubes(); err != nil || !slices.Equal(got, want) {
+			t.Errorf("listed %v, %v, expected %v", got, err, want)
+		}
+	}
+	expect()
+	if info, err := mag.Stat(); err != nil || !info.IsDir() {
+		t.Errorf("got %v, %v", info, err)
+	}
+	_, err := mag.OpenCube(volume.Vec{})
+	wantNotExist(t, err)
+	writeFile(t, dir, name000, voxelsOf(s, volume.Vec{}))
+	checkVoxels(t, mag, volume.Vec{})
+	expect(0)
+	writeFile(t, dir, name221, voxelsOf(s, volume.Vec{2, 2, 1}))
+	expect(0, 1)
+	if err := os.Remove(filepath.Join(dir, name000)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = mag.OpenCube(volume.Vec{})
+	wantNotExist(t, err)
+	expect(1)
+
+	// An old directory is not listed again.
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(dir, "8_8_30"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	expect(1)
+	store := mag.(*scale).chunks.(*files)
+	listed := store.listed
+	if expect(1); store.listed != listed {
+		t.Error("listed again")
+	}
+	writeFile(t, dir, name000, voxelsOf(s, volume.Vec{}))
+	expect(0, 1)
+}
+
+// TestChangedChunk: an open chunk is one version of it.
+func TestChangedChunk(t *testing.T) {
+	s := goodScale(t)
+	dir := writeFiles(t, map[string][]byte{"info": []byte(goodInfo), name000: voxelsOf(s, volume.Vec{})})
+	mag := openScale(t, dir, "8_8_30")
+	f, err := mag.OpenCube(volume.Vec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	writeFile(t, dir, name000, []byte("shorter"))
+	if _, err := f.Block(t.Context(), volume.Vec{}); !errors.Is(err, vfs.ErrChanged) {
+		t.Errorf("got %v, expected %v", err, vfs.ErrChanged)
+	}
+	if _, err := f.(volume.Sized).StoredSize(volume.Vec{}); !errors.Is(err, vfs.ErrChanged) {
+		t.Errorf("got %v, expected %v", err, vfs.ErrChanged)
+	}
+}
