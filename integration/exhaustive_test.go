@@ -247,10 +247,10 @@ func TestDamageTakesNoMemory(t *testing.T) {
 
 // TestMountedDamage reads a sample of all damage through the kernel.
 func TestMountedDamage(t *testing.T) {
-	m := model{blockLog: 4, cubeLog: 1, blockType: 2, voxelType: 1, channels: 1} // blocks are pages
+	m := tiny[1]
 	all := mutations(m.file(t))
 	rand.New(rand.NewPCG(3, 3)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	all = all[:100]
+	all = all[:300]
 	source := t.TempDir()
 	m.writeHeader(t, source)
 	for i, damaged := range all {
