@@ -81,7 +81,7 @@ func (c *chunk) decode(data []byte) ([]byte, error) {
 	if c.isCompressed(data) {
 		var err error
 		if data, err = gunzip(data, s.maxEncoded(size)); err != nil {
-			return nil, c.undecodable(fmt.Errorf("gzip: %w", err))
+			return nil, c.undecodable(err)
 		}
 	}
 	voxels := data

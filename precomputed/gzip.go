@@ -18,6 +18,14 @@ var gzipReaders = sync.Pool{New: func() any { return new(gzip.Reader) }}
 // gunzip returns what was compressed, checksum and length checked. More than limit
 // bytes are an error, and never all in memory.
 func gunzip(data []byte, limit int) ([]byte, error) {
+	b, err := decompress(data, limit)
+	if err != nil {
+		return nil, fmt.Errorf("decompressing: %w", err)
+	}
+	return b, nil
+}
+
+func decompress(data []byte, limit int) ([]byte, error) {
 	r := gzipReaders.Get().(*gzip.Reader)
 	defer gzipReaders.Put(r)
 	if err := r.Reset(bytes.NewReader(data)); err != nil {

@@ -76,7 +76,7 @@ func (s *shard) readSlot(n uint64, slot []byte) (minishardIndex, error) {
 	if s.spec.gzipIndexes {
 		var err error
 		if b, err = gunzip(b, maxIndexBytes); err != nil {
-			return nil, &FormatError{File: s.name, What: what, Offset: at, Err: fmt.Errorf("gzip: %w", err)}
+			return nil, &FormatError{File: s.name, What: what, Offset: at, Err: err}
 		}
 	}
 	index, fault := parseMinishard(b, s.indexEnd())
