@@ -113,11 +113,11 @@ func (h *handler) route(w *response, r *http.Request) error {
 	if own, ok := strings.CutPrefix(name, ownPrefix); ok {
 		return h.own(w, r, own)
 	}
-	if name == "" {
+	switch {
+	case r.URL.Path == "/":
 		name = "."
-	}
-	if !fs.ValidPath(name) {
-		return &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	case !fs.ValidPath(name) || name == ".":
+		return &fs.PathError{Op: "open", Path: r.URL.Path, Err: fs.ErrNotExist}
 	}
 	info, err := fs.Stat(h.fsys, name)
 	switch {
