@@ -28,17 +28,18 @@ func (r region) fill(dst, label []byte) {
 // 32, so that no index lies in two words. If one is past the end of the table, it is
 // returned with false.
 func (r region) unpack32(dst, values []byte, width uint, labels []byte) (int, bool) {
-	mask, count := uint32(1<<width-1), len(labels)/4
+	mask, count := uint32(1<<width-1), uint(len(labels)/4)
 	for z := range r.size[2] {
 		for y := range r.size[1] {
 			out := dst[r.begin+z*r.plane+y*r.row:][:r.size[0]*4]
 			bit := uint((z*r.block[1]+y)*r.block[0]) * width
-			for ; len(out) >= 4; out = out[4:] {
-				index := int(binary.LittleEndian.Uint32(values[bit/32*4:]) >> (bit % 32) & mask)
+			for i := 0; i+4 <= len(out); i += 4 {
+				word := bit / 32 * 4
+				index := uint(binary.LittleEndian.Uint32(values[word:word+4]) >> (bit % 32) & mask)
 				if index >= count {
-					return index, false
+					return int(index), false
 				}
-				binary.LittleEndian.PutUint32(out, binary.LittleEndian.Uint32(labels[index*4:]))
+				binary.LittleEndian.PutUint32(out[i:i+4], binary.LittleEndian.Uint32(labels[index*4:index*4+4]))
 				bit += width
 			}
 		}
@@ -48,17 +49,18 @@ func (r region) unpack32(dst, values []byte, width uint, labels []byte) (int, bo
 
 // unpack64 is unpack32 for labels of 8 bytes.
 func (r region) unpack64(dst, values []byte, width uint, labels []byte) (int, bool) {
-	mask, count := uint32(1<<width-1), len(labels)/8
+	mask, count := uint32(1<<width-1), uint(len(labels)/8)
 	for z := range r.size[2] {
 		for y := range r.size[1] {
 			out := dst[r.begin+z*r.plane+y*r.row:][:r.size[0]*8]
 			bit := uint((z*r.block[1]+y)*r.block[0]) * width
-			for ; len(out) >= 8; out = out[8:] {
-				index := int(binary.LittleEndian.Uint32(values[bit/32*4:]) >> (bit % 32) & mask)
+			for i := 0; i+8 <= len(out); i += 8 {
+				word := bit / 32 * 4
+				index := uint(binary.LittleEndian.Uint32(values[word:word+4]) >> (bit % 32) & mask)
 				if index >= count {
-					return index, false
+					return int(index), false
 				}
-				binary.LittleEndian.PutUint64(out, binary.LittleEndian.Uint64(labels[index*8:]))
+				binary.LittleEndian.PutUint64(out[i:i+8], binary.LittleEndian.Uint64(labels[index*8:index*8+8]))
 				bit += width
 			}
 		}
