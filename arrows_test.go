@@ -22,6 +22,12 @@ var arrows = map[string][]string{
 
 	"wkw":         {"vfs", "volume", "github.com/pierrec/lz4", "golang.org/x/sync"},
 	"precomputed": {"vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture"},
+
+	"precomputed/cseg":             {},
+	"precomputed/compresso":        {},
+	"precomputed/picture":          {"github.com/tetratelabs/wazero"},
+	"precomputed/internal/reftest": {},
+
 	"sample":      {"volume", "wkw"},
 
 	"check":  {"vfs", "volume", "golang.org/x/sync"},

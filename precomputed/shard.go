@@ -35,6 +35,15 @@ const slotBytes = 16
 // indexEnd is where the shard index ends.
 func (s *shard) indexEnd() int64 { return slotBytes << s.spec.minishardBits }
 
+// checkIndex fails where the shard index is not all there: no part of such a file is
+// to be trusted.
+func (s *shard) checkIndex() error {
+	if size := s.info.Size(); size < s.indexEnd() {
+		return s.broken("shard index", 0, fmt.Sprintf("%d bytes", s.indexEnd()), fmt.Sprint(size))
+	}
+	return nil
+}
+
 // minishard reads the index of a minishard; it is empty for a minishard without chunks.
 func (s *shard) minishard(n uint64) (minishardIndex, error) {
 	index, err := s.readMinishard(n)
@@ -47,6 +56,9 @@ func (s *shard) minishard(n uint64) (minishardIndex, error) {
 }
 
 func (s *shard) readMinishard(n uint64) (minishardIndex, error) {
+	if err := s.checkIndex(); err != nil {
+		return nil, err
+	}
 	slot := make([]byte, slotBytes)
 	if err := s.read(slot, slotBytes*int64(n), "shard index"); err != nil {
 		return nil, err
@@ -61,7 +73,7 @@ func (s *shard) readSlot(n uint64, slot []byte) (minishardIndex, error) {
 		return nil, nil
 	}
 	what := fmt.Sprintf("index of minishard %d", n)
-	if room := uint64(max(s.info.Size()-s.indexEnd(), 0)); begin > end || end > room {
+	if room := uint64(s.info.Size() - s.indexEnd()); begin > end || end > room {
 		return nil, s.broken(fmt.Sprintf("shard index, minishard %d,", n), slotBytes*int64(n),
 			fmt.Sprintf("a range within the %d bytes that follow", room), fmt.Sprintf("%d to %d", begin, end))
 	}
@@ -89,6 +101,9 @@ func (s *shard) readSlot(n uint64, slot []byte) (minishardIndex, error) {
 // minishards calls found for all minishards that have chunks or cannot be read. The
 // error is that of the shard index.
 func (s *shard) minishards(found func(n uint64, index minishardIndex, err error)) error {
+	if err := s.checkIndex(); err != nil {
+		return err
+	}
 	const atOnce = 4096 // slots
 	total := uint64(1) << s.spec.minishardBits
 	buf := make([]byte, slotBytes*min(total, atOnce))

@@ -150,8 +150,8 @@ func TestBadShards(t *testing.T) {
 		want   string
 		whole  bool // it is all of the shard that is bad, else minishard 0
 	}{
-		"empty":            {func(b []byte) []byte { return nil }, identitySpec, "shard index at byte 0: unexpected EOF", true},
-		"half a slot":      {func(b []byte) []byte { return b[:9] }, identitySpec, "shard index at byte 0: unexpected EOF", true},
+		"empty":            {func(b []byte) []byte { return nil }, identitySpec, "shard index at byte 0: expected 32 bytes, found 0", true},
+		"half a slot":      {func(b []byte) []byte { return b[:31] }, identitySpec, "shard index at byte 0: expected 32 bytes, found 31", true},
 		"no minishard":     {func(b []byte) []byte { return b[:32] }, identitySpec, "shard index, minishard 0, at byte 0: expected a range within the 0 bytes that follow", true},
 		"end before begin": {put(8, 1), identitySpec, "shard index, minishard 0, at byte 0: expected a range within", false},
 		"end far away":     {put(8, 1<<63), identitySpec, "to 9223372036854775808", false},
@@ -301,7 +301,7 @@ func TestTooManySuspects(t *testing.T) {
 	}
 	mag := openScale(t, writeFiles(t, files), "8_8_30")
 	zs, err := mag.Cubes()
-	wantError(t, err, "8_8_30/1.shard: shard index at byte 0: unexpected EOF")
+	wantError(t, err, "8_8_30/1.shard: shard index at byte 0: expected 32 bytes, found 1")
 	if !slices.Equal(zs, []int{0}) {
 		t.Errorf("listed %v", zs)
 	}
