@@ -28,7 +28,7 @@ var arrows = map[string][]string{
 	"precomputed/picture":          {"github.com/tetratelabs/wazero"},
 	"precomputed/internal/reftest": {},
 
-	"sample":      {"volume", "wkw"},
+	"sample": {"volume", "wkw"},
 
 	"check":  {"vfs", "volume", "golang.org/x/sync"},
 	"cache":  {"vfs", "volume", "github.com/dgraph-io/ristretto", "golang.org/x/sync"},
