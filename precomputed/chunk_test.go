@@ -89,6 +89,7 @@ func TestEncodings(t *testing.T) {
 		{"jpeg", "uint8 2", false},
 		{"jpeg", "uint16 1", false},
 		{"jxl", "uint8 4", true},
+		{"jxl", "uint16 1", true},
 		{"jxl", "uint32 1", false},
 	} {
 		dataType, channels, _ := strings.Cut(c.values, " ")

@@ -44,10 +44,8 @@ var encodings = []encoding{
 		},
 	},
 	{
-		name: "png",
-		holds: func(t volume.Type, channels int) bool {
-			return channels <= 4 && (t == volume.Uint8 || t == volume.Uint16)
-		},
+		name:   "png",
+		holds:  holdsSamples,
 		decode: decodePicture(picture.DecodePNG),
 	},
 	{
@@ -57,9 +55,14 @@ var encodings = []encoding{
 	},
 	{
 		name:   "jxl",
-		holds:  func(t volume.Type, channels int) bool { return t == volume.Uint8 && channels <= 4 },
+		holds:  holdsSamples,
 		decode: decodePicture(picture.DecodeJXL),
 	},
+}
+
+// holdsSamples is what pictures have: gray or colour, with alpha or without.
+func holdsSamples(t volume.Type, channels int) bool {
+	return channels <= 4 && (t == volume.Uint8 || t == volume.Uint16)
 }
 
 // decodePicture takes the voxels of a chunk for the pixels of a picture: any width and
