@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -158,22 +157,4 @@ func (h holes) row(off int64) (y, z int) {
 // rowOffset returns the first byte of a row of the box.
 func (f *Flat) rowOffset(y, z int) int64 {
 	return f.offset(volume.Vec{f.box.Min[0], y, z})
-}
-
-// storedBytes adds up what the cubes of the mag take where they are stored.
-func (m *mosaic) storedBytes() int64 {
-	if n := m.stored.Load(); n >= 0 {
-		return n
-	}
-	var sum int64
-	for c, err := range volume.AllCubes(m.mag) {
-		if err != nil {
-			break // a directory that cannot be listed takes no part
-		}
-		if info, err := m.mag.StatCubes(c[2], c[1], c[0]); err == nil {
-			sum += vfs.StoredOf(info)
-		}
-	}
-	m.stored.Store(sum)
-	return sum
 }

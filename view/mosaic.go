@@ -37,9 +37,10 @@ type mosaic struct {
 	room    int64    // bytes of blocks that are kept once they were read
 	layouts sync.Map // of the whole volume: format's suffix → header.Layout or error
 	cubes   cubeIndex
-	stored  atomic.Int64 // bytes of all cubes as stored; −1: not yet counted
+	surveys surveyor
 
 	mu    sync.Mutex
+	moved bool                       // something is not as it was surveyed
 	seen  map[volume.Vec]vfs.Version // of every cube asked for; zero: absent
 	tiles map[volume.Vec]*tile       // cubes that are open
 	used  *list.List                 // of *tile, those in no use, the longest unused first
@@ -82,7 +83,7 @@ func newMosaic(mag volume.Mag, wrap func(volume.Source) volume.Source) (*mosaic,
 		seen: map[volume.Vec]vfs.Version{}, tiles: map[volume.Vec]*tile{}, used: list.New(),
 	}
 	m.cubes.mag = mag
-	m.stored.Store(-1)
+	m.surveys.mag = mag
 	m.grid.Size = m.local(bounds).Max.CeilDiv(g.Size).Max(volume.Cube(1)).Mul(g.Size)
 	id := binary.LittleEndian.AppendUint64(nil, uint64(mosaics.Add(1)))
 	sum := sha256.Sum256(fmt.Appendf(id, "%d %v %v", started, g, bounds))
@@ -147,6 +148,11 @@ func (m *mosaic) acquire(c volume.Vec) (*tile, error) {
 	case met && f.Version() != known:
 		f.Close()
 		return nil, fmt.Errorf("cube %v: %w", c, vfs.ErrChanged)
+	case !m.surveys.survey(false).covers(f.Info()):
+		// Who opened the whole may not be allowed to read this part of it.
+		m.moved = true
+		f.Close()
+		return nil, fmt.Errorf("cube %v: its permissions: %w", c, vfs.ErrChanged)
 	}
 	m.seen[c] = f.Version()
 	t := &tile{at: c, file: f, src: m.wrap(f)}
@@ -214,14 +220,25 @@ func (m *mosaic) current() bool {
 		return false
 	}
 	m.mu.Lock()
-	seen := maps.Clone(m.seen)
+	seen, moved := maps.Clone(m.seen), m.moved
 	m.mu.Unlock()
 	for c, known := range seen {
 		var now vfs.Version
 		if info, err := m.mag.StatCubes(c[2], c[1], c[0]); err == nil {
 			now = vfs.VersionOf(info)
 		}
-		if now != known {
+		if now != known || !m.mayBeSearched(c) {
+			return false
+		}
+	}
+	return !moved
+}
+
+// mayBeSearched reports whether the directories of a cube still let all those in who
+// may read the whole. Directories that are gone let nobody read anything.
+func (m *mosaic) mayBeSearched(c volume.Vec) bool {
+	for _, dir := range [...][]int{{c[2]}, {c[2], c[1]}} {
+		if info, err := m.mag.StatCubes(dir...); err == nil && !m.surveys.survey(false).covers(info) {
 			return false
 		}
 	}

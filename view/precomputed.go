@@ -298,7 +298,7 @@ func (f chunkFile) stat() (fs.FileInfo, error) {
 }
 
 func (f chunkFile) info(m *mosaic) (info, error) {
-	base, err := f.s.d.m.Stat()
+	base, err := m.made()
 	if err != nil {
 		return info{}, err
 	}

@@ -123,7 +123,7 @@ func (f arrayFile) stat() (fs.FileInfo, error) {
 }
 
 func (f arrayFile) info(m *mosaic, s shape) (info, error) {
-	base, err := f.d.m.Stat()
+	base, err := m.made()
 	if err != nil {
 		return info{}, err
 	}
@@ -151,7 +151,7 @@ func (m *mosaic) share(box volume.Box) int64 {
 	for axis := range 3 {
 		fraction *= float64(part[axis]) / float64(whole[axis])
 	}
-	return int64(float64(m.storedBytes()) * fraction)
+	return int64(float64(m.surveys.survey(false).stored) * fraction)
 }
 
 func (f arrayFile) open() (fs.File, error) {

@@ -1,0 +1,173 @@
+package view
+
+import (
+	"io/fs"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// survey is what files that are made of many cubes have from all of them.
+type survey struct {
+	stored int64     // bytes that they take where they are stored
+	newest time.Time // when the last of them was changed
+	access access
+}
+
+// access says who may read something, in the terms of permission bits.
+type access struct {
+	uid, gid uint32
+	perm     fs.FileMode // of 0o444
+}
+
+// accessOf returns who may read a file, or search a directory.
+func accessOf(info fs.FileInfo) access {
+	var a access
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		a.uid, a.gid = st.Uid, st.Gid
+	}
+	perm := info.Mode().Perm()
+	if info.IsDir() {
+		perm <<= 2 // to search is to read what is below
+	}
+	a.perm = perm & 0o444
+	return monotone(a)
+}
+
+// monotone lets bits that forbid to the owner or the group what they allow to others
+// forbid it to all: there is no other way to say so once owners are joined.
+func monotone(a access) access {
+	if a.perm&0o400 == 0 {
+		a.perm &^= 0o040
+	}
+	if a.perm&0o040 == 0 {
+		a.perm &^= 0o004
+	}
+	return a
+}
+
+// and returns who may read both: at most those, and not all of them where the owners
+// or groups differ.
+func (a access) and(b access) access {
+	const everybody = 0o444
+	switch {
+	case b.perm == everybody:
+		return a // whoever they belong to
+	case a.perm == everybody:
+		return b
+	}
+	c := access{a.uid, a.gid, a.perm & b.perm}
+	if a.uid != b.uid {
+		c.uid = 0
+	}
+	if a.gid != b.gid {
+		c.gid = 0
+		c.perm = c.perm&^0o040 | c.perm&0o004<<3
+	}
+	return c
+}
+
+// surveyor takes a survey of a mag, and another one now and then.
+type surveyor struct {
+	mag volume.Mag
+
+	mu    sync.Mutex
+	last  survey
+	taken time.Time
+	took  time.Duration
+}
+
+// A survey is believed for a second, or longer where there are so many cubes that to
+// take one is work: then for as much as makes it a twentieth of the time.
+const (
+	surveyBelieved = time.Second
+	surveyShare    = 20
+)
+
+// survey returns what is known of all cubes of the mag, and the directories that they
+// are in; fresh: as of about now.
+func (s *surveyor) survey(fresh bool) survey {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := time.Since(s.taken) > max(surveyBelieved, surveyShare*s.took)
+	if s.taken.IsZero() || fresh && old {
+		start := time.Now()
+		s.last = takeSurvey(s.mag)
+		s.taken = time.Now()
+		s.took = s.taken.Sub(start)
+	}
+	return s.last
+}
+
+func takeSurvey(mag volume.Mag) survey {
+	s := survey{access: access{perm: 0o444}}
+	join := func(info fs.FileInfo, err error) {
+		if err == nil { // else it cannot be read, by whomever
+			s.access = s.access.and(accessOf(info))
+		}
+	}
+	base, err := mag.Stat()
+	join(base, err)
+	if err == nil {
+		s.newest = base.ModTime()
+	}
+	z, y := -1, -1
+	for c, err := range volume.AllCubes(mag) {
+		if err != nil {
+			continue // a directory that cannot be listed: its cubes fail when they are read
+		}
+		if c[2] != z {
+			join(mag.StatCubes(c[2]))
+		}
+		if c[2] != z || c[1] != y {
+			join(mag.StatCubes(c[2], c[1]))
+		}
+		z, y = c[2], c[1]
+		info, err := mag.StatCubes(c[2], c[1], c[0])
+		if err != nil {
+			continue
+		}
+		join(info, nil)
+		s.stored += vfs.StoredOf(info)
+		if info.ModTime().After(s.newest) {
+			s.newest = info.ModTime()
+		}
+	}
+	return s
+}
+
+// covers reports whether the survey's access promises nobody more than a cube, or a
+// directory, allows.
+func (s survey) covers(info fs.FileInfo) bool { return s.access.and(accessOf(info)) == s.access }
+
+// made describes what the files made of a mag's cubes have in common: the mag's
+// directory, but with the access and time of the survey.
+type made struct {
+	fs.FileInfo
+	s survey
+}
+
+// made describes what the mosaic's files are made of.
+func (m *mosaic) made() (made, error) {
+	base, err := m.mag.Stat()
+	return made{base, m.surveys.survey(true)}, err
+}
+
+func (i made) Mode() fs.FileMode  { return i.s.access.perm }
+func (i made) ModTime() time.Time { return i.s.newest }
+func (i made) IsDir() bool        { return false }
+
+// Sys returns the operating system's description of the directory, changed likewise.
+func (i made) Sys() any {
+	st, ok := i.FileInfo.Sys().(*syscall.Stat_t)
+	if !ok {
+		return i.FileInfo.Sys()
+	}
+	changed := *st
+	changed.Uid, changed.Gid = i.s.access.uid, i.s.access.gid
+	changed.Mtim = syscall.NsecToTimespec(i.s.newest.UnixNano())
+	return &changed
+}
