@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wkwfs/wkwfs/view"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
@@ -71,6 +72,9 @@ type magInfo struct {
 	FlatBytes   int64         `json:"flat_bytes"` // of the box, decoded
 	Numpy       string        `json:"numpy,omitempty"`
 }
+
+// bounds is the box in voxels of the mag.
+func (i magInfo) bounds() volume.Box { return volume.Box{Min: i.Box.Min, Max: i.Box.Max} }
 
 // boxInfo is a half-open box.
 type boxInfo struct {
@@ -180,6 +184,9 @@ func (r *sourceInfo) addMag(l *layerInfo, name string, m volume.Mag) {
 		r.skip(at, err)
 		return
 	}
+	if why := view.PrecomputedReason(g); why != "" {
+		r.skip(path.Join(l.Name, "precomputed", name), why)
+	}
 	info.Name, info.Compression = name, m.About().Compression
 	r.addCubes(&info, at, m)
 	l.Mags = append(l.Mags, info)
@@ -215,7 +222,13 @@ func (r *sourceInfo) addFirstCube(info *magInfo, at string, m volume.Mag, c volu
 	}
 	defer f.Close()
 	info.Compression = compression(f, info.Compression)
-	info.Numpy = numpyLine(path.Join(at, fmt.Sprintf("z%d/y%d/x%d.raw", c[2], c[1], c[0])), f.Grid())
+	g := f.Grid()
+	name := fmt.Sprintf("z%d/y%d/x%d.raw", c[2], c[1], c[0])
+	if m.About().Chunks { // clipped at the end of the layer
+		box := volume.Box{Min: g.Origin, Max: g.Origin.Add(g.Size)}.Intersect(info.bounds())
+		name, g.Size = "chunks/"+box.String()+".raw", box.Size()
+	}
+	info.Numpy = numpyLine(path.Join(at, name), g)
 }
 
 // addCube adds a source that is one cube file.
