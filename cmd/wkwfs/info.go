@@ -64,8 +64,8 @@ type magInfo struct {
 	BoxMag1     boxInfo       `json:"box_mag1"`      // the same in voxels of mag 1
 	DType       string        `json:"dtype"`         // numpy's name
 	Channels    int           `json:"channels"`
-	BlockSide   int           `json:"block_side"`  // in voxels
-	CubeSide    int           `json:"cube_side"`   // in voxels
+	Block       volume.Vec    `json:"block"`       // in voxels
+	Cube        volume.Vec    `json:"cube"`        // in voxels
 	Compression string        `json:"compression"` // of the first cube; empty where it is not known
 	Cubes       int           `json:"cubes"`       // present
 	StoredBytes int64         `json:"stored_bytes"`
@@ -254,13 +254,13 @@ func (r *sourceInfo) addCube(c *volume.SingleCube) error {
 // of the mag, and its factor.
 func newMagInfo(g volume.Grid, box volume.Box, f volume.Factor) (magInfo, error) {
 	info := magInfo{
-		Factor:    f,
-		Box:       boxInfo(box),
-		BoxMag1:   boxInfo{box.Min.Mul(volume.Vec(f)), box.Max.Mul(volume.Vec(f))},
-		DType:     g.Type.String(),
-		Channels:  g.Channels,
-		BlockSide: g.Block[0],
-		CubeSide:  g.Size[0],
+		Factor:   f,
+		Box:      boxInfo(box),
+		BoxMag1:  boxInfo{box.Min.Mul(volume.Vec(f)), box.Max.Mul(volume.Vec(f))},
+		DType:    g.Type.String(),
+		Channels: g.Channels,
+		Block:    g.Block,
+		Cube:     g.Size,
 	}
 	if g.Spacing != ([3]float64{}) {
 		info.VoxelSize = &g.Spacing

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -9,6 +10,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/wkwfs/wkwfs/volume"
 )
 
 // print writes the result for people: a table for each layer.
@@ -58,8 +61,8 @@ func (l *layerInfo) print(b *bytes.Buffer) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "  MAG\tTYPE\tBOX\tBOX IN MAG 1\tBLOCK\tCUBE\tBLOCKS AS\tCUBES\tFILES\tFLAT")
 	for _, m := range l.Mags {
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%d³\t%d³\t%s\t%d\t%s\t%s\n",
-			m.Factor, m.valueType(), m.Box, m.BoxMag1, m.BlockSide, m.CubeSide,
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n",
+			cmp.Or(m.Name, m.Factor.String()), m.valueType(), m.Box, m.BoxMag1, extent(m.Block), extent(m.Cube),
 			orDash(m.Compression), m.Cubes, humanize.IBytes(uint64(m.StoredBytes)), humanize.IBytes(uint64(m.FlatBytes)))
 	}
 	t.Flush() // into memory: it cannot fail
@@ -82,6 +85,14 @@ func (m *magInfo) valueType() string {
 // String returns "100-310 70-250 34-126": x, y and z.
 func (b boxInfo) String() string {
 	return fmt.Sprintf("%d-%d %d-%d %d-%d", b.Min[0], b.Max[0], b.Min[1], b.Max[1], b.Min[2], b.Max[2])
+}
+
+// extent returns "32³", or "64×64×16" where the axes differ.
+func extent(v volume.Vec) string {
+	if v == volume.Cube(v[0]) {
+		return fmt.Sprintf("%d³", v[0])
+	}
+	return fmt.Sprintf("%d×%d×%d", v[0], v[1], v[2])
 }
 
 func orDash(s string) string {
