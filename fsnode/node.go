@@ -41,6 +41,8 @@ var (
 	_ gofs.NodeOpendirHandler = (*node)(nil)
 	_ gofs.NodeGetxattrer     = (*node)(nil)
 	_ gofs.NodeListxattrer    = (*node)(nil)
+	_ gofs.NodeFsyncer        = (*node)(nil)
+	_ gofs.NodeStatfser       = (*node)(nil)
 )
 
 const rootIno = 1
@@ -64,8 +66,18 @@ func inode(path string) uint64 {
 	return ino
 }
 
+// maxName is the longest name, in bytes, that an entry can have. The kernel has no
+// limit of its own before 1024.
+const maxName = 255
+
 // Lookup finds the entry, in the version that it has now.
 func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	switch {
+	case len(name) > maxName:
+		return nil, syscall.ENAMETOOLONG
+	case !fs.ValidPath(name): // not UTF-8: nothing has such a name
+		return nil, syscall.ENOENT
+	}
 	child := &node{served: n.served, path: path.Join(n.path, name)}
 	info, err := fs.Stat(n.fsys, child.path)
 	if err != nil {
@@ -130,6 +142,16 @@ func (n *node) OpendirHandle(context.Context, uint32) (gofs.FileHandle, uint32, 
 		return nil, 0, n.log.errno("opendir", n.path, err)
 	}
 	return &listing{path: n.path, entries: entries}, fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE, 0
+}
+
+// Fsync has nothing to do: programs call it, also on what they only read.
+func (n *node) Fsync(context.Context, gofs.FileHandle, uint32) syscall.Errno { return 0 }
+
+// Statfs tells how long names can be. How large it all is, or how much is free, has no
+// meaning here: zero.
+func (n *node) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
+	out.NameLen, out.Bsize, out.Frsize = maxName, 4096, 4096
+	return 0
 }
 
 // Getxattr returns the value of an extended attribute, or how long it is.
