@@ -5,7 +5,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -s -w -X main.buildVersion=$(VERSION)
 FUZZTIME ?= 10s
 
-.PHONY: all build demo test test-race test-clients fuzz check clean
+.PHONY: all build demo test test-race test-clients fuzz vuln check clean
 
 all: build
 
@@ -35,6 +35,14 @@ fuzz:
 	@set -e; grep -rho --include='*_test.go' 'func Fuzz[A-Za-z]*' . | sort -u | cut -d' ' -f2 | while read name; do \
 		dir=$$(dirname $$(grep -rl --include='*_test.go' "func $$name(" . | head -1)); \
 		echo "$$dir $$name"; $(GO) test $$dir -run xxx -fuzz "^$$name$$" -fuzztime $(FUZZTIME) | tail -1; done
+
+## vuln: known vulnerabilities in what we depend on, where the database can be reached
+vuln:
+	@GOBIN=$(CURDIR)/bin $(GO) install golang.org/x/vuln/cmd/govulncheck@latest || { echo 'vuln: skipped: govulncheck cannot be had here'; exit 0; }; \
+	bin/govulncheck ./... >bin/govulncheck.log 2>&1; case $$? in \
+		0) echo 'vuln: none known';; \
+		3) cat bin/govulncheck.log; exit 1;; \
+		*) echo "vuln: skipped: $$(tail -n 1 bin/govulncheck.log)";; esac
 
 check:
 	@test -z "$$(gofmt -s -l .)" || { gofmt -s -l .; echo 'gofmt -s would change these'; exit 1; }

@@ -107,8 +107,8 @@ func compareScale(t *testing.T, dir, root string, s precomputedScale) {
 			}
 		case err != nil:
 			t.Errorf("chunk %s: %v", c.Name, err)
-		case s.Expected == "" && sum(got) != c.SHA256:
-			t.Errorf("chunk %s: %d bytes of hash %s, want %s", c.Name, len(got), sum(got), c.SHA256)
+		case s.Expected == "" && hashOf(got) != c.SHA256:
+			t.Errorf("chunk %s: %d bytes of hash %s, want %s", c.Name, len(got), hashOf(got), c.SHA256)
 		}
 	}
 	for _, v := range s.Voxels {
@@ -188,7 +188,7 @@ func TestPrecomputedDamage(t *testing.T) {
 			}
 			for _, good := range c.Good {
 				for _, name := range []string{"chunks/" + good.Name + ".raw", "box/" + good.Name + ".raw"} {
-					if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || sum(got) != good.SHA256 {
+					if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || hashOf(got) != good.SHA256 {
 						t.Errorf("%s (%s): %d bytes, not those expected; %v", name, c.What, len(got), err)
 					}
 				}
@@ -249,7 +249,7 @@ func TestMixedDataset(t *testing.T) {
 	}
 }
 
-func sum(b []byte) string {
+func hashOf(b []byte) string {
 	s := sha256.Sum256(b)
 	return hex.EncodeToString(s[:])
 }

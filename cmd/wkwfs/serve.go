@@ -56,6 +56,9 @@ func serve(s settings, background bool, ready func(mountpoint string) error, std
 	if err != nil {
 		return mountError(mountpoint, err)
 	}
+	if err := dropPrivileges(); err != nil {
+		log.Warn("runs with more privileges than it needs", "err", err)
+	}
 	log.Info("mounted", "source", s.source, "mountpoint", mountpoint, "version", version().Version)
 	if err := ready(mountpoint); err != nil {
 		_ = server.Unmount() // the first error is the one to tell
