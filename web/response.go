@@ -9,9 +9,12 @@ import (
 	"time"
 )
 
-// stallTime is for how long a client may take nothing. The whole of a reply may take
-// any time.
-const stallTime = 30 * time.Second
+// A client has stallTime to take the next stepSize bytes. The whole of a reply may
+// take any time.
+const (
+	stallTime = 30 * time.Second
+	stepSize  = 64 << 10
+)
 
 // pieceSize is how many bytes are read, and then written, at a time.
 const pieceSize = 256 << 10
@@ -147,15 +150,14 @@ func (w *response) error(status int, text string) {
 // ResponseWriter can; those of a server can.
 func (w *response) extend() { _ = w.control.SetWriteDeadline(time.Now().Add(stallTime)) }
 
-// steady writes to the client in small steps, each of which may take stallTime.
+// steady writes to the client in steps, each of which may take stallTime.
 type steady struct{ w *response }
 
 func (s steady) Write(p []byte) (n int, err error) {
-	const step = 64 << 10
 	for n < len(p) && s.w.failed == nil {
 		s.w.extend()
 		var wrote int
-		wrote, s.w.failed = s.w.client.Write(p[n:min(n+step, len(p))])
+		wrote, s.w.failed = s.w.client.Write(p[n:min(n+stepSize, len(p))])
 		n += wrote
 	}
 	s.w.sent += int64(n)

@@ -132,6 +132,13 @@ func (t *tree) set(name string, l *leaf) {
 	t.files[name] = l
 }
 
+// block adds a file whose reads wait until the channel is closed.
+func (t *tree) block(name string) chan struct{} {
+	c := make(chan struct{})
+	t.set(name, &leaf{data: noise(100), block: c})
+	return c
+}
+
 // entry describes a file, or a directory: that has no leaf.
 type entry struct {
 	name string
