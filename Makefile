@@ -38,7 +38,7 @@ fuzz:
 
 ## vuln: known vulnerabilities in what we depend on, where the database can be reached
 vuln:
-	@GOBIN=$(CURDIR)/bin $(GO) install golang.org/x/vuln/cmd/govulncheck@latest || { echo 'vuln: skipped: govulncheck cannot be had here'; exit 0; }; \
+	@mkdir -p bin; GOBIN=$(CURDIR)/bin $(GO) install golang.org/x/vuln/cmd/govulncheck@latest >bin/govulncheck.log 2>&1 || { echo 'vuln: skipped: govulncheck cannot be had here'; exit 0; }; \
 	bin/govulncheck ./... >bin/govulncheck.log 2>&1; case $$? in \
 		0) echo 'vuln: none known';; \
 		3) cat bin/govulncheck.log; exit 1;; \
