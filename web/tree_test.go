@@ -80,7 +80,8 @@ func (t *tree) Open(name string) (fs.File, error) {
 	if info.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.EISDIR}
 	}
-	return &opened{t, info.(entry)}, nil
+	e := info.(entry)
+	return &opened{t, e, bytes.NewReader(e.leaf.data)}, nil
 }
 
 func (t *tree) Stat(name string) (fs.FileInfo, error) {
@@ -180,11 +181,12 @@ func (e entry) Size() int64 {
 type opened struct {
 	t *tree
 	entry
+	all *bytes.Reader
 }
 
 func (o *opened) Stat() (fs.FileInfo, error) { return o.entry, nil }
 func (o *opened) Close() error               { return nil }
-func (o *opened) Read(p []byte) (int, error) { return bytes.NewReader(o.leaf.data).Read(p) }
+func (o *opened) Read(p []byte) (int, error) { return o.all.Read(p) }
 
 func (o *opened) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
 	if o.leaf.block != nil {
