@@ -101,7 +101,7 @@ func (s *webSettings) findToken() error {
 	where := "--token"
 	switch {
 	case s.token != "" && s.tokenFile != "":
-		return usageError("give one of them", "--token and --token-file")
+		return usageError("leave one of them out", "--token and --token-file are both given")
 	case s.tokenFile != "":
 		where = s.tokenFile
 		b, err := os.ReadFile(s.tokenFile)
