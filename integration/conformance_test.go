@@ -122,7 +122,7 @@ var forOthers = []struct {
 	do   func(dir string) error
 	want syscall.Errno
 }{
-	{"open", opens("volume.raw", unix.O_RDONLY), noError},
+	{"open the whole, of which a part is closed", opens("volume.raw", unix.O_RDONLY), unix.EACCES},
 	{"open a cube for all", opens("z0/y0/x0.raw", unix.O_RDONLY), noError},
 	{"open a cube of another", opens("z0/y0/x1.raw", unix.O_RDONLY), unix.EACCES},
 	{"open that to write", opens("z0/y0/x1.raw", unix.O_WRONLY), unix.EROFS},

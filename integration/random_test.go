@@ -1,0 +1,505 @@
+package integration
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+var (
+	randomSeed  = flag.Uint64("random.seed", 0, "of TestRandom; 0: another one each time")
+	randomSteps = flag.Int("random.steps", 10_000, "of TestRandom")
+)
+
+// TestRandom does random things with random datasets on a mount, and changes them
+// below it, and compares each answer with a naive model.
+func TestRandom(t *testing.T) {
+	seed, steps := *randomSeed, *randomSteps
+	if seed == 0 {
+		seed = rand.Uint64() >> 32
+	}
+	if os.Getenv(raceVariable) == "1" {
+		steps = min(steps, 2000)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("again: go test ./integration -run 'TestRandom$' -random.seed=%d -random.steps=%d", seed, steps)
+		}
+	})
+	r := rand.New(rand.NewPCG(seed, 0))
+	for done := 0; done < steps && !t.Failed(); {
+		n := min(1+r.IntN(800), steps-done)
+		t.Run(fmt.Sprintf("from_%d", done), func(t *testing.T) { randomSession(t, rand.New(rand.NewPCG(seed, uint64(done)+1)), n) })
+		done += n
+	}
+}
+
+// session is one mount and the files that are open in it.
+type session struct {
+	t      *testing.T
+	r      *rand.Rand
+	dir    string
+	layers []*randomLayer
+	open   []*opened
+	trail  []string // of the last steps
+}
+
+func randomSession(t *testing.T, r *rand.Rand, steps int) {
+	source, layers := randomSource(t, r)
+	caches := []string{"0", "10KiB", "64MiB"}
+	s := &session{t: t, r: r, layers: layers}
+	s.dir = mount(t, source, "--log-file", os.DevNull, "--cache-size", caches[r.IntN(len(caches))])
+	defer func() {
+		for _, o := range s.open {
+			o.file.Close()
+		}
+	}()
+	weighted := []struct {
+		weight int
+		name   string
+		do     func() error
+	}{
+		{20, "open", s.openAny}, {40, "pread", s.pread}, {10, "mmap", s.mmap}, {8, "seek", s.seek},
+		{5, "stat", s.stat}, {5, "list", s.list}, {8, "close", s.closeAny}, {8, "change", s.change}, {1, "forget", s.forget},
+	}
+	total := 0
+	for _, w := range weighted {
+		total += w.weight
+	}
+	for step := range steps {
+		pick := r.IntN(total)
+		for _, w := range weighted {
+			if pick -= w.weight; pick >= 0 {
+				continue
+			}
+			if err := w.do(); err != nil {
+				t.Errorf("step %d, %s: %v\nbefore that:\n%s", step, w.name, err, strings.Join(s.trail[max(0, len(s.trail)-40):], "\n"))
+				return
+			}
+			break
+		}
+	}
+}
+
+// note remembers what was done.
+func (s *session) note(format string, args ...any) {
+	s.trail = append(s.trail, fmt.Sprintf(format, args...))
+}
+
+func pickOf[T any](r *rand.Rand, all []T) T { return all[r.IntN(len(all))] }
+
+// opened is an open file and what is known of it: each byte is one of a cube.
+type opened struct {
+	file   *os.File
+	name   string
+	layer  *randomLayer
+	size   int
+	locate func(i int) (*history, int) // the cube and its byte that byte i is; nil: a zero
+
+	// opening has, for each cube, its last version when the file was opened. seen are
+	// those that it can have been, by what was read: a volume takes a cube as it is
+	// when that is first needed, a cube's own files as it was when they were opened.
+	opening map[*history]int
+	seen    map[*history][]int
+	whole   bool // made of many cubes
+	direct  bool // past the page cache
+}
+
+// openAny opens a file that the model knows, or that is not there.
+func (s *session) openAny() error {
+	if len(s.open) >= 20 {
+		return s.closeAny()
+	}
+	o := s.randomFile()
+	flags := os.O_RDONLY
+	if o.direct = s.r.IntN(4) == 0; o.direct {
+		flags |= unix.O_DIRECT
+	}
+	file, err := os.OpenFile(filepath.Join(s.dir, o.name), flags, 0)
+	s.note("open %s: %v", o.name, err)
+	for _, h := range o.layer.cubes {
+		o.opening[h] = len(h.versions) - 1
+	}
+	if !o.whole {
+		h, _ := o.locate(0)
+		switch now := h.now(); {
+		case !now.exists && errors.Is(err, os.ErrNotExist), now.allBad() && errors.Is(err, syscall.EIO):
+			return nil
+		case !now.exists && err == nil:
+			return fmt.Errorf("%s does not exist, and opens", o.name)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if info, err := file.Stat(); err != nil || info.Size() != int64(o.size) {
+		return fmt.Errorf("%s has %d bytes, %v; want %d", o.name, info.Size(), err, o.size)
+	}
+	o.file = file
+	s.open = append(s.open, o)
+	return nil
+}
+
+// randomFile chooses a file of a random layer.
+func (s *session) randomFile() *opened {
+	l := pickOf(s.r, s.layers)
+	o := &opened{layer: l, opening: map[*history]int{}, seen: map[*history][]int{}}
+	h, v := pickOf(s.r, l.cubes), l.voxelSize()
+	stem := fmt.Sprintf("%s/1/z%d/y%d/x%d", l.name, h.at[2], h.at[1], h.at[0])
+	lo, hi := l.box()
+	switch s.r.IntN(4) {
+	case 0:
+		o.name, o.size = stem+".raw", l.side()*l.side()*l.side()*v
+		o.locate = func(i int) (*history, int) { return h, i }
+	case 1:
+		n, side := 1<<l.cubeLog, 1<<l.blockLog
+		x, y, z := s.r.IntN(n), s.r.IntN(n), s.r.IntN(n)
+		o.name, o.size = fmt.Sprintf("%s.blocks/z%d/y%d/x%d.raw", stem, z, y, x), side*side*side*v
+		o.locate = func(i int) (*history, int) {
+			at := i / v
+			at = x*side + at%side + l.side()*(y*side+at/side%side+l.side()*(z*side+at/side/side))
+			return h, at*v + i%v
+		}
+	case 2:
+		o.volume(l.name+"/1/volume.raw", lo, hi, lo, hi)
+	case 3:
+		var from, to [3]int
+		for axis := range 3 {
+			from[axis] = s.r.IntN(3*l.side()+10) - 5
+			to[axis] = from[axis] + 1 + s.r.IntN(2*l.side())
+		}
+		o.volume(fmt.Sprintf("%s/1/box/%d-%d_%d-%d_%d-%d.raw", l.name, from[0], to[0], from[1], to[1], from[2], to[2]), from, to, lo, hi)
+	}
+	return o
+}
+
+// volume makes it the file of a box of the layer, whose own box is lo to hi.
+func (o *opened) volume(name string, from, to, lo, hi [3]int) {
+	x, y, z, v := to[0]-from[0], to[1]-from[1], to[2]-from[2], o.layer.voxelSize()
+	o.name, o.size, o.whole = name, x*y*z*v, true
+	o.locate = func(i int) (*history, int) {
+		at := i / v
+		h, n := o.layer.cubeAt([3]int{from[0] + at%x, from[1] + at/x%y, from[2] + at/x/y}, lo, hi)
+		return h, n*v + i%v
+	}
+}
+
+// can returns the versions that a cube may show in this file.
+func (o *opened) can(h *history) []int {
+	if seen, ok := o.seen[h]; ok {
+		return seen
+	}
+	all := []int{o.opening[h]}
+	for i := o.opening[h] + 1; o.whole && i < len(h.versions); i++ {
+		all = append(all, i)
+	}
+	return all
+}
+
+// compare checks bytes that were read at an offset.
+func (o *opened) compare(got []byte, off int) error {
+	left := map[*history][]int{}
+	for i, b := range got {
+		h, at := o.locate(off + i)
+		if h == nil {
+			if b != 0 {
+				return fmt.Errorf("byte %d is %d, want 0: there is no cube", off+i, b)
+			}
+			continue
+		}
+		if _, ok := left[h]; !ok {
+			left[h] = o.can(h)
+		}
+		was := left[h]
+		left[h] = nil
+		for _, n := range was {
+			if v := h.versions[n]; !v.bad(o.layer.model, at) && v.byteAt(at) == b {
+				left[h] = append(left[h], n)
+			}
+		}
+		if len(left[h]) == 0 {
+			return fmt.Errorf("byte %d, byte %d of cube %v, is %d: of none of its versions %v", off+i, at, h.at, b, was)
+		}
+	}
+	for h, versions := range left {
+		o.seen[h] = versions
+	}
+	return nil
+}
+
+// mayFail reports whether the page that holds a byte has one that cannot be read, or
+// is of a cube that has changed.
+func (o *opened) mayFail(off int) bool {
+	page := off &^ 4095
+	return o.anyBad(page, page+4096)
+}
+
+func (o *opened) anyBad(from, to int) bool {
+	for i := from; i < min(to, o.size); i++ {
+		h, at := o.locate(i)
+		if h != nil && (len(h.versions)-1 > o.opening[h] || h.now().bad(o.layer.model, at)) {
+			return true
+		}
+	}
+	return false
+}
+
+// judge checks the answer to a read of n bytes.
+func (o *opened) judge(got []byte, err error, off, n int) error {
+	end := min(off+n, o.size)
+	mayFail := o.mayFail
+	if o.direct {
+		mayFail = func(int) bool { return o.anyBad(off, end) }
+	}
+	switch {
+	case err != nil && err != io.EOF && !errors.Is(err, syscall.EIO):
+		return err
+	case err != nil && err != io.EOF && !mayFail(off):
+		return fmt.Errorf("%d bytes at %d: %w, but all of it is sound", n, off, err)
+	case len(got) < end-off && (err == nil || err == io.EOF) && !mayFail(off+len(got)):
+		return fmt.Errorf("%d bytes at %d: only %d, but what follows is sound", n, off, len(got))
+	case len(got) > max(end-off, 0):
+		return fmt.Errorf("%d bytes at %d: past the end", len(got), off)
+	}
+	return o.compare(got, off)
+}
+
+// extent is a random range of a file, often about its edges.
+func (s *session) extent(o *opened) (off, n int) {
+	off = s.r.IntN(o.size + 5)
+	if s.r.IntN(4) == 0 {
+		off = off &^ 4095
+	}
+	return off, 1 + s.r.IntN(1+s.r.IntN(min(o.size, 1<<16)+10))
+}
+
+func (s *session) pread() error {
+	if len(s.open) == 0 {
+		return s.openAny()
+	}
+	o := pickOf(s.r, s.open)
+	off, n := s.extent(o)
+	p := make([]byte, n)
+	got, err := unix.Pread(int(o.file.Fd()), p, int64(off))
+	s.note("pread %s, %d at %d: %d, %v", o.name, n, off, got, err)
+	if err := o.judge(p[:max(got, 0)], err, off, n); err != nil {
+		return fmt.Errorf("%s: %w", o.name, err)
+	}
+	return nil
+}
+
+// mmap maps a file and copies a range; a fault is EIO.
+func (s *session) mmap() error {
+	if len(s.open) == 0 {
+		return s.openAny()
+	}
+	o := pickOf(s.r, s.open)
+	m, err := unix.Mmap(int(o.file.Fd()), 0, o.size, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return fmt.Errorf("%s: map: %w", o.name, err)
+	}
+	defer unix.Munmap(m)
+	off, n := s.extent(o)
+	p := make([]byte, max(min(n, o.size-off), 0))
+	copied := copyMapped(p, m, off)
+	s.note("mmap %s, %d at %d: %d", o.name, len(p), off, copied)
+	if copied < len(p) && !o.mayFail(off+copied) {
+		return fmt.Errorf("%s: mapped: a fault at %d, but all of the page is sound", o.name, off+copied)
+	}
+	if err := o.compare(p[:copied], off); err != nil {
+		return fmt.Errorf("%s: mapped: %w", o.name, err)
+	}
+	return nil
+}
+
+// copyMapped copies until it is done or meets a page that cannot be read.
+func copyMapped(p, m []byte, off int) (copied int) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if fault := recover(); fault != nil {
+			if _, ok := fault.(interface{ Addr() uintptr }); !ok {
+				panic(fault)
+			}
+		}
+	}()
+	for ; copied < len(p); copied++ {
+		p[copied] = m[off+copied]
+	}
+	return copied
+}
+
+// seek looks for holes: all of one is zeros that nobody wrote.
+func (s *session) seek() error {
+	if len(s.open) == 0 {
+		return s.openAny()
+	}
+	o := pickOf(s.r, s.open)
+	off := s.r.IntN(o.size)
+	data, err := unix.Seek(int(o.file.Fd()), int64(off), unix.SEEK_DATA)
+	s.note("seek %s, data from %d: %d, %v", o.name, off, data, err)
+	if errors.Is(err, unix.ENXIO) {
+		data, err = int64(o.size), nil
+	}
+	if err != nil || data < int64(off) || data > int64(o.size) {
+		return fmt.Errorf("%s: data from %d: %d, %w", o.name, off, data, err)
+	}
+	for i := off; i < int(data); i++ {
+		if h, _ := o.locate(i); h != nil && !slices.ContainsFunc(o.can(h), func(n int) bool { return !h.versions[n].exists }) {
+			return fmt.Errorf("%s: a hole from %d to %d, but byte %d is in cube %v", o.name, off, data, i, h.at)
+		}
+	}
+	hole, err := unix.Seek(int(o.file.Fd()), int64(off), unix.SEEK_HOLE)
+	if err != nil || hole < int64(off) || hole > int64(o.size) || data > int64(off) && hole != int64(off) {
+		return fmt.Errorf("%s: hole from %d: %d, %v; data from %d", o.name, off, hole, err, data)
+	}
+	return nil
+}
+
+func (s *session) closeAny() error {
+	if len(s.open) == 0 {
+		return nil
+	}
+	i := s.r.IntN(len(s.open))
+	o := s.open[i]
+	s.open = slices.Delete(s.open, i, i+1)
+	s.note("close %s", o.name)
+	return o.file.Close()
+}
+
+// believed is for how long a name that is gone may still be listed or described.
+const believed = 1200 * time.Millisecond
+
+// stat describes a cube: one that is there at once, one that is gone perhaps.
+func (s *session) stat() error {
+	l := pickOf(s.r, s.layers)
+	h := pickOf(s.r, l.cubes)
+	name := fmt.Sprintf("%s/1/z%d/y%d/x%d.raw", l.name, h.at[2], h.at[1], h.at[0])
+	info, err := os.Stat(filepath.Join(s.dir, name))
+	s.note("stat %s: %v", name, err)
+	switch now := h.now(); {
+	case err == nil && info.Size() != int64(l.side()*l.side()*l.side()*l.voxelSize()):
+		return fmt.Errorf("%s: %d bytes", name, info.Size())
+	case err == nil && !now.exists && !h.wasLately():
+		return fmt.Errorf("%s: is described and not there", name)
+	case err != nil && now.exists && !(now.allBad() && errors.Is(err, syscall.EIO)), err != nil && !now.exists && !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	return nil
+}
+
+// wasLately reports whether the cube was there a moment ago.
+func (h *history) wasLately() bool {
+	return slices.ContainsFunc(h.versions, func(v version) bool { return v.exists && time.Since(v.until) < believed })
+}
+
+// wasMissingLately reports whether the cube was not there a moment ago.
+func (h *history) wasMissingLately() bool {
+	return slices.ContainsFunc(h.versions, func(v version) bool { return !v.exists && time.Since(v.until) < believed })
+}
+
+// list reads a directory of cubes in pieces, with jumps to where it was before.
+func (s *session) list() error {
+	l := pickOf(s.r, s.layers)
+	y, z := s.r.IntN(l.count[1]), s.r.IntN(l.count[2])
+	name := fmt.Sprintf("%s/1/z%d/y%d", l.name, z, y)
+	names, err := listInPieces(s.r, filepath.Join(s.dir, name))
+	s.note("list %s: %v, %v", name, names, err)
+	if err != nil {
+		return err
+	}
+	for _, h := range l.cubes {
+		if h.at[1] != y || h.at[2] != z {
+			continue
+		}
+		for _, suffix := range []string{".raw", ".blocks"} {
+			entry := fmt.Sprintf("x%d%s", h.at[0], suffix)
+			i := slices.Index(names, entry)
+			switch {
+			case i >= 0:
+				names = slices.Delete(names, i, i+1)
+				if !h.now().exists && !h.wasLately() {
+					return fmt.Errorf("%s: lists %s, which is not there", name, entry)
+				}
+			case h.now().exists && !h.wasMissingLately():
+				return fmt.Errorf("%s: does not list %s", name, entry)
+			}
+		}
+	}
+	if slices.Sort(names); !slices.Equal(names, []string{".", ".."}) {
+		return fmt.Errorf("%s: lists %q beside its cubes", name, names)
+	}
+	return nil
+}
+
+// change makes something else of a cube file.
+func (s *session) change() error {
+	l := pickOf(s.r, s.layers)
+	if len(l.changeable()) == 0 {
+		return nil
+	}
+	h := pickOf(s.r, l.changeable())
+	isFile := h.now().exists
+	if info, err := os.Lstat(h.path); err == nil && !info.Mode().IsRegular() {
+		isFile = false
+	}
+	what := s.r.IntN(7)
+	s.note("change %s: %d, of %d versions", h.path, what, len(h.versions))
+	switch {
+	case what <= 1 || !isFile:
+		h.write(s.t, s.r)
+	case what == 2:
+		if err := os.Remove(h.path); err != nil {
+			return err
+		}
+		h.add(false, nil)
+	case what == 3: // cut off
+		b, err := os.ReadFile(h.path)
+		if err != nil {
+			return err
+		}
+		n := s.r.IntN(len(b) + 1)
+		if err := os.Truncate(h.path, int64(n)); err != nil {
+			return err
+		}
+		h.stamp(s.t, h.path)
+		h.add(true, b[:n])
+	case what == 4: // one byte, in place
+		b, err := os.ReadFile(h.path)
+		if err != nil || len(b) == 0 {
+			return err
+		}
+		b[s.r.IntN(len(b))] ^= byte(1 + s.r.IntN(255))
+		h.overwrite(s.t, b)
+	case what == 5: // all of it, in place
+		m := l.model
+		m.seed = s.r.Uint32()
+		h.overwrite(s.t, m.file(s.t))
+	case what == 6: // there, and out of reach
+		if err := errors.Join(os.Remove(h.path), os.Symlink("/nowhere", h.path)); err != nil {
+			return err
+		}
+		h.add(true, nil)
+	}
+	return nil
+}
+
+// forget makes the kernel forget names, inodes and what it knows of them.
+func (s *session) forget() error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	s.note("forget")
+	return os.WriteFile("/proc/sys/vm/drop_caches", []byte("2"), 0)
+}
