@@ -30,6 +30,7 @@ var arrows = map[string][]string{
 
 	"sample": {"volume", "wkw"},
 
+	"web":    {"vfs"},
 	"check":  {"vfs", "volume", "golang.org/x/sync"},
 	"cache":  {"vfs", "volume", "github.com/dgraph-io/ristretto", "golang.org/x/sync"},
 	"header": {"volume"},

@@ -24,7 +24,7 @@ func (d magDir) list() ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := d.mosaic(false)
+	m, err := d.mosaic()
 	if err != nil {
 		d.t.Log.Warn("mag shown without its volume", "mag", d.path, "err", err)
 		return entries, nil
@@ -79,7 +79,17 @@ func (d magDir) listCubes() ([]fs.DirEntry, error) {
 
 func (d magDir) cubes() cubesDir { return cubesDir{t: d.t, m: d.m} }
 
-// mosaic returns the voxels of the mag; fresh: as they are now.
-func (d magDir) mosaic(fresh bool) (*mosaic, error) {
-	return d.t.shelf.get(d.m, d.t.Wrap, fresh)
+// mosaic returns the voxels of the mag as they were when it was last made sure of.
+func (d magDir) mosaic() (*mosaic, error) {
+	return d.t.shelf.get(d.m, d.t.Wrap, func(*mosaic) bool { return true })
+}
+
+// mosaicNow returns the voxels of the mag, those of the box as they are now; nil is all.
+func (d magDir) mosaicNow(box *volume.Box) (*mosaic, error) {
+	return d.t.shelf.get(d.m, d.t.Wrap, func(m *mosaic) bool {
+		if box == nil {
+			return m.current(m.bounds)
+		}
+		return m.current(*box)
+	})
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -210,8 +209,10 @@ func (m *mosaic) Close() error {
 	return nil
 }
 
-// current reports whether all that was seen of the mag is still so.
-func (m *mosaic) current() bool {
+// current reports whether all that was seen of the box, in absolute voxels of the mag,
+// is still so. Other cubes are of no concern to a file of the box, and there may be
+// many of them.
+func (m *mosaic) current(box volume.Box) bool {
 	g, err := m.mag.CubeGrid()
 	if err != nil || g != m.cube {
 		return false
@@ -219,9 +220,7 @@ func (m *mosaic) current() bool {
 	if bounds, err := m.mag.Bounds(); err != nil || bounds != m.bounds {
 		return false
 	}
-	m.mu.Lock()
-	seen, moved := maps.Clone(m.seen), m.moved
-	m.mu.Unlock()
+	seen, moved := m.seenIn(box)
 	for c, known := range seen {
 		var now vfs.Version
 		if info, err := m.mag.StatCubes(c[2], c[1], c[0]); err == nil {
@@ -232,6 +231,30 @@ func (m *mosaic) current() bool {
 		}
 	}
 	return !moved
+}
+
+// seenIn returns the cubes of the box that were seen, and whether anything at all is
+// not as it was surveyed.
+func (m *mosaic) seenIn(box volume.Box) (map[volume.Vec]vfs.Version, bool) {
+	box = m.local(box.Intersect(m.bounds))
+	cubes := volume.Box{Min: box.Min.Div(m.cube.Size), Max: box.Max.CeilDiv(m.cube.Size)}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := map[volume.Vec]vfs.Version{}
+	if n := cubes.Size(); !cubes.Empty() && n[0] <= len(m.seen) && n[1] <= len(m.seen) && n[2] <= len(m.seen) && n[0]*n[1]*n[2] <= len(m.seen) {
+		for c := range cubes.All() {
+			if v, ok := m.seen[c]; ok {
+				found[c] = v
+			}
+		}
+		return found, m.moved
+	}
+	for c, v := range m.seen {
+		if c.Sub(cubes.Min).In(cubes.Size()) {
+			found[c] = v
+		}
+	}
+	return found, m.moved
 }
 
 // mayBeSearched reports whether the directories of a cube still let all those in who
@@ -258,12 +281,12 @@ type shelf struct {
 	mosaics map[volume.Mag]*mosaic
 }
 
-// get returns the mosaic of the mag; fresh: one that is true now.
-func (s *shelf) get(mag volume.Mag, wrap func(volume.Source) volume.Source, fresh bool) (*mosaic, error) {
+// get returns the mosaic of the mag if it is good enough, else a new one.
+func (s *shelf) get(mag volume.Mag, wrap func(volume.Source) volume.Source, good func(*mosaic) bool) (*mosaic, error) {
 	s.mu.Lock()
 	m := s.mosaics[mag]
 	s.mu.Unlock()
-	if m != nil && (!fresh || m.current()) {
+	if m != nil && good(m) {
 		return m, nil
 	}
 	made, err := newMosaic(mag, wrap)

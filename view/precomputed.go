@@ -112,7 +112,7 @@ func (d precomputedDir) scales() ([]scale, []*mosaic, error) {
 			continue // gone since it was listed
 		}
 		dir := magDir{d.l.t, path.Join(d.l.name, name), mag}
-		m, err := dir.mosaic(false)
+		m, err := dir.mosaic()
 		why := ""
 		switch {
 		case err != nil:
@@ -152,7 +152,7 @@ func (d precomputedDir) child(name string) (node, error) {
 		return nil, err
 	}
 	s := scale{magDir{d.l.t, path.Join(d.l.name, name), mag}, name}
-	if m, err := s.d.mosaic(false); err != nil || PrecomputedReason(m.cube) != "" {
+	if m, err := s.d.mosaic(); err != nil || PrecomputedReason(m.cube) != "" {
 		return nil, fs.ErrNotExist
 	}
 	return s, nil
@@ -235,7 +235,7 @@ func (s scale) stat() (fs.FileInfo, error) { return statDir(s.key, s.d.m.Stat) }
 
 // list names the chunks that have voxels of a cube, unless they are too many.
 func (s scale) list() ([]fs.DirEntry, error) {
-	m, err := s.d.mosaic(false)
+	m, err := s.d.mosaic()
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +271,7 @@ func (s scale) child(name string) (node, error) {
 	if !ok {
 		return nil, fs.ErrNotExist
 	}
-	m, err := s.d.mosaic(false)
+	m, err := s.d.mosaic()
 	if err != nil {
 		return nil, err
 	}
@@ -290,7 +290,7 @@ type chunkFile struct {
 }
 
 func (f chunkFile) stat() (fs.FileInfo, error) {
-	m, err := f.s.d.mosaic(false)
+	m, err := f.s.d.mosaic()
 	if err != nil {
 		return nil, err
 	}
@@ -309,7 +309,7 @@ func (f chunkFile) info(m *mosaic) (info, error) {
 }
 
 func (f chunkFile) open() (fs.File, error) {
-	m, err := f.s.d.mosaic(true)
+	m, err := f.s.d.mosaicNow(&f.box)
 	if err != nil {
 		return nil, err
 	}

@@ -111,7 +111,7 @@ func makeLayout(suffix string, m *mosaic, a header.Array) (header.Layout, error)
 }
 
 func (f arrayFile) stat() (fs.FileInfo, error) {
-	m, err := f.d.mosaic(false)
+	m, err := f.d.mosaic()
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (m *mosaic) share(box volume.Box) int64 {
 }
 
 func (f arrayFile) open() (fs.File, error) {
-	m, err := f.d.mosaic(true)
+	m, err := f.d.mosaicNow(f.box)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ type slicesDir struct{ d magDir }
 func (s slicesDir) stat() (fs.FileInfo, error) { return statDir(slicesName, s.d.m.Stat) }
 
 func (s slicesDir) list() ([]fs.DirEntry, error) {
-	m, err := s.d.mosaic(false)
+	m, err := s.d.mosaic()
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func (s slicesDir) child(name string) (node, error) {
 	if _, err := fmt.Sscanf(name, "z%d"+tiffSuffix, &z); err != nil || sliceName(z) != name {
 		return nil, fs.ErrNotExist
 	}
-	m, err := s.d.mosaic(false)
+	m, err := s.d.mosaic()
 	if err != nil {
 		return nil, err
 	}
