@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
+	"testing"
 
 	"golang.org/x/sys/unix"
 )
@@ -85,4 +89,63 @@ func listInPieces(r *rand.Rand, dir string) ([]string, error) {
 		names = append(names, d.name)
 	}
 	return names, nil
+}
+
+// TestListings compares what directories list with what their entries are, and lists
+// them in pieces.
+func TestListings(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	root := mount(t, sparse.write(t))
+	err := filepath.WalkDir(root, func(dir string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		names, err := listInPieces(r, dir)
+		if err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+		if len(names) != len(entries)+2 || names[0] != "." || names[1] != ".." {
+			t.Errorf("%s: %d names, %d in pieces", dir, len(entries), len(names))
+			return nil
+		}
+		for i, e := range entries { // both are sorted by name
+			if names[i+2] != e.Name() {
+				t.Errorf("%s: %q, in pieces %q", dir, e.Name(), names[i+2])
+			}
+		}
+		return compareKinds(t, dir)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// compareKinds compares the kind and inode of each entry, . and .. too, with what stat
+// says.
+func compareKinds(t *testing.T, dir string) error {
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	for {
+		entries, err := getdents(fd, 1<<16)
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+		for _, d := range entries {
+			var st unix.Stat_t
+			if err := unix.Fstatat(fd, d.name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+				return fmt.Errorf("%s/%s: %w", dir, d.name, err)
+			}
+			isRoot := d.name == ".." && isMounted(dir) // its parent is of another file system
+			if !isRoot && (st.Ino != d.ino || byte(st.Mode>>12) != d.kind) {
+				t.Errorf("%s/%s: listed as inode %d of kind %d, is %d of kind %d", dir, d.name, d.ino, d.kind, st.Ino, st.Mode>>12)
+			}
+		}
+	}
 }

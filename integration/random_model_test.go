@@ -2,6 +2,7 @@ package integration
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -204,4 +205,69 @@ func randomSource(t *testing.T, r *rand.Rand) (source string, layers []*randomLa
 		writeFile(t, filepath.Join(source, "datasource-properties.json"), []byte(text))
 	}
 	return source, layers
+}
+
+// believed is for how long a name that is gone may still be listed or described.
+const believed = 1200 * time.Millisecond
+
+// wasLately reports whether the cube was there a moment ago.
+func (h *history) wasLately() bool {
+	return slices.ContainsFunc(h.versions, func(v version) bool { return v.exists && time.Since(v.until) < believed })
+}
+
+// wasMissingLately reports whether the cube was not there a moment ago.
+func (h *history) wasMissingLately() bool {
+	return slices.ContainsFunc(h.versions, func(v version) bool { return !v.exists && time.Since(v.until) < believed })
+}
+
+// change makes something else of a cube file.
+func (s *session) change() error {
+	l := pickOf(s.r, s.layers)
+	if len(l.changeable()) == 0 {
+		return nil
+	}
+	h := pickOf(s.r, l.changeable())
+	isFile := h.now().exists
+	if info, err := os.Lstat(h.path); err == nil && !info.Mode().IsRegular() {
+		isFile = false
+	}
+	what := s.r.IntN(7)
+	s.note("change %s: %d, of %d versions", h.path, what, len(h.versions))
+	switch {
+	case what <= 1 || !isFile:
+		h.write(s.t, s.r)
+	case what == 2:
+		if err := os.Remove(h.path); err != nil {
+			return err
+		}
+		h.add(false, nil)
+	case what == 3: // cut off
+		b, err := os.ReadFile(h.path)
+		if err != nil {
+			return err
+		}
+		n := s.r.IntN(len(b) + 1)
+		if err := os.Truncate(h.path, int64(n)); err != nil {
+			return err
+		}
+		h.stamp(s.t, h.path)
+		h.add(true, b[:n])
+	case what == 4: // one byte, in place
+		b, err := os.ReadFile(h.path)
+		if err != nil || len(b) == 0 {
+			return err
+		}
+		b[s.r.IntN(len(b))] ^= byte(1 + s.r.IntN(255))
+		h.overwrite(s.t, b)
+	case what == 5: // all of it, in place
+		m := l.model
+		m.seed = s.r.Uint32()
+		h.overwrite(s.t, m.file(s.t))
+	case what == 6: // there, and out of reach
+		if err := errors.Join(os.Remove(h.path), os.Symlink("/nowhere", h.path)); err != nil {
+			return err
+		}
+		h.add(true, nil)
+	}
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -100,23 +98,6 @@ func (s *session) note(format string, args ...any) {
 
 func pickOf[T any](r *rand.Rand, all []T) T { return all[r.IntN(len(all))] }
 
-// opened is an open file and what is known of it: each byte is one of a cube.
-type opened struct {
-	file   *os.File
-	name   string
-	layer  *randomLayer
-	size   int
-	locate func(i int) (*history, int) // the cube and its byte that byte i is; nil: a zero
-
-	// opening has, for each cube, its last version when the file was opened. seen are
-	// those that it can have been, by what was read: a volume takes a cube as it is
-	// when that is first needed, a cube's own files as it was when they were opened.
-	opening map[*history]int
-	seen    map[*history][]int
-	whole   bool // made of many cubes
-	direct  bool // past the page cache
-}
-
 // openAny opens a file that the model knows, or that is not there.
 func (s *session) openAny() error {
 	if len(s.open) >= 20 {
@@ -150,130 +131,6 @@ func (s *session) openAny() error {
 	o.file = file
 	s.open = append(s.open, o)
 	return nil
-}
-
-// randomFile chooses a file of a random layer.
-func (s *session) randomFile() *opened {
-	l := pickOf(s.r, s.layers)
-	o := &opened{layer: l, opening: map[*history]int{}, seen: map[*history][]int{}}
-	h, v := pickOf(s.r, l.cubes), l.voxelSize()
-	stem := fmt.Sprintf("%s/1/z%d/y%d/x%d", l.name, h.at[2], h.at[1], h.at[0])
-	lo, hi := l.box()
-	switch s.r.IntN(4) {
-	case 0:
-		o.name, o.size = stem+".raw", l.side()*l.side()*l.side()*v
-		o.locate = func(i int) (*history, int) { return h, i }
-	case 1:
-		n, side := 1<<l.cubeLog, 1<<l.blockLog
-		x, y, z := s.r.IntN(n), s.r.IntN(n), s.r.IntN(n)
-		o.name, o.size = fmt.Sprintf("%s.blocks/z%d/y%d/x%d.raw", stem, z, y, x), side*side*side*v
-		o.locate = func(i int) (*history, int) {
-			at := i / v
-			at = x*side + at%side + l.side()*(y*side+at/side%side+l.side()*(z*side+at/side/side))
-			return h, at*v + i%v
-		}
-	case 2:
-		o.volume(l.name+"/1/volume.raw", lo, hi, lo, hi)
-	case 3:
-		var from, to [3]int
-		for axis := range 3 {
-			from[axis] = s.r.IntN(3*l.side()+10) - 5
-			to[axis] = from[axis] + 1 + s.r.IntN(2*l.side())
-		}
-		o.volume(fmt.Sprintf("%s/1/box/%d-%d_%d-%d_%d-%d.raw", l.name, from[0], to[0], from[1], to[1], from[2], to[2]), from, to, lo, hi)
-	}
-	return o
-}
-
-// volume makes it the file of a box of the layer, whose own box is lo to hi.
-func (o *opened) volume(name string, from, to, lo, hi [3]int) {
-	x, y, z, v := to[0]-from[0], to[1]-from[1], to[2]-from[2], o.layer.voxelSize()
-	o.name, o.size, o.whole = name, x*y*z*v, true
-	o.locate = func(i int) (*history, int) {
-		at := i / v
-		h, n := o.layer.cubeAt([3]int{from[0] + at%x, from[1] + at/x%y, from[2] + at/x/y}, lo, hi)
-		return h, n*v + i%v
-	}
-}
-
-// can returns the versions that a cube may show in this file.
-func (o *opened) can(h *history) []int {
-	if seen, ok := o.seen[h]; ok {
-		return seen
-	}
-	all := []int{o.opening[h]}
-	for i := o.opening[h] + 1; o.whole && i < len(h.versions); i++ {
-		all = append(all, i)
-	}
-	return all
-}
-
-// compare checks bytes that were read at an offset.
-func (o *opened) compare(got []byte, off int) error {
-	left := map[*history][]int{}
-	for i, b := range got {
-		h, at := o.locate(off + i)
-		if h == nil {
-			if b != 0 {
-				return fmt.Errorf("byte %d is %d, want 0: there is no cube", off+i, b)
-			}
-			continue
-		}
-		if _, ok := left[h]; !ok {
-			left[h] = o.can(h)
-		}
-		was := left[h]
-		left[h] = nil
-		for _, n := range was {
-			if v := h.versions[n]; !v.bad(o.layer.model, at) && v.byteAt(at) == b {
-				left[h] = append(left[h], n)
-			}
-		}
-		if len(left[h]) == 0 {
-			return fmt.Errorf("byte %d, byte %d of cube %v, is %d: of none of its versions %v", off+i, at, h.at, b, was)
-		}
-	}
-	for h, versions := range left {
-		o.seen[h] = versions
-	}
-	return nil
-}
-
-// mayFail reports whether the page that holds a byte has one that cannot be read, or
-// is of a cube that has changed.
-func (o *opened) mayFail(off int) bool {
-	page := off &^ 4095
-	return o.anyBad(page, page+4096)
-}
-
-func (o *opened) anyBad(from, to int) bool {
-	for i := from; i < min(to, o.size); i++ {
-		h, at := o.locate(i)
-		if h != nil && (len(h.versions)-1 > o.opening[h] || h.now().bad(o.layer.model, at)) {
-			return true
-		}
-	}
-	return false
-}
-
-// judge checks the answer to a read of n bytes.
-func (o *opened) judge(got []byte, err error, off, n int) error {
-	end := min(off+n, o.size)
-	mayFail := o.mayFail
-	if o.direct {
-		mayFail = func(int) bool { return o.anyBad(off, end) }
-	}
-	switch {
-	case err != nil && err != io.EOF && !errors.Is(err, syscall.EIO):
-		return err
-	case err != nil && err != io.EOF && !mayFail(off):
-		return fmt.Errorf("%d bytes at %d: %w, but all of it is sound", n, off, err)
-	case len(got) < end-off && (err == nil || err == io.EOF) && !mayFail(off+len(got)):
-		return fmt.Errorf("%d bytes at %d: only %d, but what follows is sound", n, off, len(got))
-	case len(got) > max(end-off, 0):
-		return fmt.Errorf("%d bytes at %d: past the end", len(got), off)
-	}
-	return o.compare(got, off)
 }
 
 // extent is a random range of a file, often about its edges.
@@ -378,9 +235,6 @@ func (s *session) closeAny() error {
 	return o.file.Close()
 }
 
-// believed is for how long a name that is gone may still be listed or described.
-const believed = 1200 * time.Millisecond
-
 // stat describes a cube: one that is there at once, one that is gone perhaps.
 func (s *session) stat() error {
 	l := pickOf(s.r, s.layers)
@@ -397,16 +251,6 @@ func (s *session) stat() error {
 		return err
 	}
 	return nil
-}
-
-// wasLately reports whether the cube was there a moment ago.
-func (h *history) wasLately() bool {
-	return slices.ContainsFunc(h.versions, func(v version) bool { return v.exists && time.Since(v.until) < believed })
-}
-
-// wasMissingLately reports whether the cube was not there a moment ago.
-func (h *history) wasMissingLately() bool {
-	return slices.ContainsFunc(h.versions, func(v version) bool { return !v.exists && time.Since(v.until) < believed })
 }
 
 // list reads a directory of cubes in pieces, with jumps to where it was before.
@@ -439,58 +283,6 @@ func (s *session) list() error {
 	}
 	if slices.Sort(names); !slices.Equal(names, []string{".", ".."}) {
 		return fmt.Errorf("%s: lists %q beside its cubes", name, names)
-	}
-	return nil
-}
-
-// change makes something else of a cube file.
-func (s *session) change() error {
-	l := pickOf(s.r, s.layers)
-	if len(l.changeable()) == 0 {
-		return nil
-	}
-	h := pickOf(s.r, l.changeable())
-	isFile := h.now().exists
-	if info, err := os.Lstat(h.path); err == nil && !info.Mode().IsRegular() {
-		isFile = false
-	}
-	what := s.r.IntN(7)
-	s.note("change %s: %d, of %d versions", h.path, what, len(h.versions))
-	switch {
-	case what <= 1 || !isFile:
-		h.write(s.t, s.r)
-	case what == 2:
-		if err := os.Remove(h.path); err != nil {
-			return err
-		}
-		h.add(false, nil)
-	case what == 3: // cut off
-		b, err := os.ReadFile(h.path)
-		if err != nil {
-			return err
-		}
-		n := s.r.IntN(len(b) + 1)
-		if err := os.Truncate(h.path, int64(n)); err != nil {
-			return err
-		}
-		h.stamp(s.t, h.path)
-		h.add(true, b[:n])
-	case what == 4: // one byte, in place
-		b, err := os.ReadFile(h.path)
-		if err != nil || len(b) == 0 {
-			return err
-		}
-		b[s.r.IntN(len(b))] ^= byte(1 + s.r.IntN(255))
-		h.overwrite(s.t, b)
-	case what == 5: // all of it, in place
-		m := l.model
-		m.seed = s.r.Uint32()
-		h.overwrite(s.t, m.file(s.t))
-	case what == 6: // there, and out of reach
-		if err := errors.Join(os.Remove(h.path), os.Symlink("/nowhere", h.path)); err != nil {
-			return err
-		}
-		h.add(true, nil)
 	}
 	return nil
 }
