@@ -139,13 +139,18 @@ func (c *checking) walkMag(m magAt, send func(cube) bool) bool {
 	if err != nil { // of a directory, which the walk over all cubes meets again
 		bounds = volume.Box{}
 	}
+	chunks := m.About().Chunks
 	for at, err := range volume.AllCubes(m.Mag) {
 		if err != nil {
 			c.report(Finding{Severity: Error, Place: m.Place, Err: err})
 			continue
 		}
-		next := cube{c.placeOfCube(m, at), &at, func() (volume.CubeFile, error) { return m.OpenCube(at) }}
 		box := volume.Box{Min: g.Origin.Add(at.Mul(g.Size)), Max: g.Origin.Add(at.Add(volume.Cube(1)).Mul(g.Size))}
+		place := m.placeOf(at)
+		if chunks {
+			place = m.below(box.Intersect(bounds).String())
+		}
+		next := cube{place, &at, func() (volume.CubeFile, error) { return m.OpenCube(at) }}
 		if !bounds.Empty() && box.Intersect(bounds).Empty() {
 			err := fmt.Errorf("lies outside of the layer: voxels %v, bounding box %v", box, bounds)
 			c.report(Finding{Severity: Warning, Place: next.Place, Cube: next.at, Err: err})
@@ -157,13 +162,13 @@ func (c *checking) walkMag(m magAt, send func(cube) bool) bool {
 	return true
 }
 
-// placeOfCube names the cube file by its place in the index.
-func (c *checking) placeOfCube(m magAt, at volume.Vec) Place {
+// placeOf names a cube file by its place in the index.
+func (m magAt) placeOf(at volume.Vec) Place {
 	name := fmt.Sprintf("x%d", at[0])
 	if info, err := m.StatCubes(at[2], at[1], at[0]); err == nil {
 		name = info.Name()
 	}
-	return m.Place.below(fmt.Sprintf("z%d/y%d/%s", at[2], at[1], name))
+	return m.below(fmt.Sprintf("z%d/y%d/%s", at[2], at[1], name))
 }
 
 // count counts the cubes, for who wants to know how long it will take.

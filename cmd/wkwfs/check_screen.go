@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/wkwfs/wkwfs/check"
+	"github.com/wkwfs/wkwfs/precomputed"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
@@ -60,8 +61,8 @@ type formatJSON struct {
 	File     string `json:"file"` // in the source
 	What     string `json:"what"` // the field or block at fault
 	Offset   int64  `json:"offset"`
-	Expected string `json:"expected"`
-	Found    string `json:"found"`
+	Expected string `json:"expected,omitempty"`
+	Found    string `json:"found,omitempty"`
 }
 
 func newFaultJSON(f check.Finding) faultJSON {
@@ -69,15 +70,25 @@ func newFaultJSON(f check.Finding) faultJSON {
 		Severity: f.Severity, Path: f.Path, Layer: f.Layer, Mag: f.Mag, Cube: f.Cube, Block: f.Block,
 		Error: oneLine(f.Err.Error()),
 	}
-	var format *wkw.FormatError
-	var unsupported *wkw.UnsupportedError
-	if errors.As(f.Err, &unsupported) {
-		format = (*wkw.FormatError)(unsupported)
-	}
-	if format != nil || errors.As(f.Err, &format) {
-		fault.formatJSON = &formatJSON{format.File, format.What, format.Offset, format.Expected, format.Found}
-	}
+	fault.formatJSON = formatOf(f.Err)
 	return fault
+}
+
+// formatOf returns the parts of an error of a format; nil where it is none. A decoder's
+// error has no parts.
+func formatOf(err error) *formatJSON {
+	var broken *wkw.FormatError
+	var unsupported *wkw.UnsupportedError
+	var chunk *precomputed.FormatError
+	switch {
+	case errors.As(err, &broken):
+		return &formatJSON{broken.File, broken.What, broken.Offset, broken.Expected, broken.Found}
+	case errors.As(err, &unsupported):
+		return &formatJSON{unsupported.File, unsupported.What, unsupported.Offset, unsupported.Expected, unsupported.Found}
+	case errors.As(err, &chunk):
+		return &formatJSON{chunk.File, chunk.What, chunk.Offset, chunk.Expected, chunk.Found}
+	}
+	return nil
 }
 
 // finding prints a finding.
