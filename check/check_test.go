@@ -15,6 +15,7 @@ import (
 	"testing/fstest"
 
 	"github.com/wkwfs/wkwfs/check"
+	"github.com/wkwfs/wkwfs/precomputed"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
@@ -103,6 +104,27 @@ func TestSound(t *testing.T) {
 		if len(got) != 0 || stats.Bytes.Load() == 0 {
 			t.Errorf("%s: %d bytes sound, found %q", source, stats.Bytes.Load(), got)
 		}
+	}
+}
+
+// TestChunks finds a damaged chunk of a Precomputed volume, under its own name.
+func TestChunks(t *testing.T) {
+	dir := os.Getenv("WKWFS_REFDATA")
+	if dir == "" {
+		dir = "../../shared/refdata"
+	}
+	source := filepath.Join(dir, "precomputed/damaged/raw_short")
+	if _, err := os.Stat(source); err != nil {
+		t.Skipf("no reference data: %v; WKWFS_REFDATA names the directory", err)
+	}
+	root, err := precomputed.Recognise(os.DirFS(source), ".", precomputed.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := runRoot(t, root)
+	chunk := regexp.MustCompile(`^error \d+_\d+_\d+/\d+-\d+_\d+-\d+_\d+-\d+ \[0,0,0\]: `)
+	if len(got) == 0 || !chunk.MatchString(got[0]) {
+		t.Errorf("found %q", got)
 	}
 }
 
