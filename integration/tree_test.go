@@ -49,8 +49,12 @@ func TestTree(t *testing.T) {
 			}
 		}
 	}
-	want = append(want, "color/2-2-1/z0/y3/x7.raw", "color/precomputed", "color/precomputed/2-2-1",
-		"color/precomputed/2-2-1/224-256_96-128_0-32", "color/precomputed/info", "datasource-properties.json")
+	want = append(want, "color/2-2-1/z0/y3/x7.raw", "color/precomputed", "color/precomputed/2-2-1")
+	for _, chunk := range strings.Fields("224-240_112-128_0-16 224-240_112-128_16-32 224-240_96-112_0-16 224-240_96-112_16-32 " +
+		"240-256_112-128_0-16 240-256_112-128_16-32 240-256_96-112_0-16 240-256_96-112_16-32") {
+		want = append(want, "color/precomputed/2-2-1/"+chunk)
+	}
+	want = append(want, "color/precomputed/info", "datasource-properties.json")
 	if !slices.Equal(names, want) {
 		t.Errorf("the tree is\n%s\nwant\n%s", strings.Join(names, "\n"), strings.Join(want, "\n"))
 	}
