@@ -134,14 +134,15 @@ func (n *node) Open(_ context.Context, flags uint32) (gofs.FileHandle, uint32, s
 	return &handle{n, f}, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
 }
 
-// OpendirHandle lists the directory as it is now. The kernel may keep the listing
-// as long as the directory's time of modification is the same.
+// OpendirHandle lists the directory as it is now. The kernel may not keep the listing:
+// it would believe in it for as long as the directory's time of modification is the
+// same, which tar and rsync set back.
 func (n *node) OpendirHandle(context.Context, uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	entries, err := fs.ReadDir(n.fsys, n.path)
 	if err != nil {
 		return nil, 0, n.log.errno("opendir", n.path, err)
 	}
-	return &listing{path: n.path, entries: entries}, fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE, 0
+	return &listing{path: n.path, entries: entries}, 0, 0
 }
 
 // Fsync has nothing to do: programs call it, also on what they only read.
