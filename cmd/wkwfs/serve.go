@@ -43,8 +43,9 @@ func serve(s settings, background bool, ready func(mountpoint string) error, std
 	if err != nil {
 		return err
 	}
+	// Never closed, which would wait for its loads: a disk that does not answer must not
+	// keep a server from ending.
 	blocks := cache.New(int64(s.cacheSize))
-	defer blocks.Close()
 	server, err := fsnode.Mount(mountpoint, view.New(root, view.Options{Wrap: blocks.Wrap, Log: log}), fsnode.Options{
 		Source:     s.source,
 		AllowOther: s.allowOther,
