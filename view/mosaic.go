@@ -37,6 +37,7 @@ type mosaic struct {
 	layouts sync.Map // of the whole volume: format's suffix → header.Layout or error
 	cubes   cubeIndex
 	surveys surveyor
+	bounded atomic.Int64 // when the bounds were last compared with the source, in ns
 
 	mu    sync.Mutex
 	moved bool                       // something is not as it was surveyed
@@ -217,7 +218,7 @@ func (m *mosaic) current(box volume.Box) bool {
 	if err != nil || g != m.cube {
 		return false
 	}
-	if bounds, err := m.mag.Bounds(); err != nil || bounds != m.bounds {
+	if !m.boundsHold(box == m.bounds) {
 		return false
 	}
 	seen, moved := m.seenIn(box)
@@ -231,6 +232,18 @@ func (m *mosaic) current(box volume.Box) bool {
 		}
 	}
 	return !moved
+}
+
+// boundsHold reports whether the bounding box is still the same. Where it has to be
+// found out from all the cubes there are, those who open one box after the other are
+// told what was true less than a second ago.
+func (m *mosaic) boundsHold(whole bool) bool {
+	if now := time.Now().UnixNano(); !whole && now-m.bounded.Load() < int64(time.Second) {
+		return true
+	}
+	bounds, err := m.mag.Bounds()
+	m.bounded.Store(time.Now().UnixNano())
+	return err == nil && bounds == m.bounds
 }
 
 // seenIn returns the cubes of the box that were seen, and whether anything at all is
