@@ -42,6 +42,7 @@ func newRootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(flagParseError)
 	root.SetUsageTemplate(root.UsageTemplate() + "\n" + exitHelp + "\n")
 	root.AddCommand(newMountCommand(), newUmountCommand(), newCopyCommand(), newServeCommand(), newInfoCommand(), newCheckCommand(), newSampleCommand(), newVersionCommand())
+	completeArguments(root)
 	return root
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -14,13 +15,6 @@ import (
 // releaseVersion is set when a release is built:
 // -ldflags "-X main.releaseVersion=v1.2.3".
 var releaseVersion string
-
-// mainDependencies are the modules whose versions matter in a bug report.
-var mainDependencies = []string{
-	"github.com/hanwen/go-fuse/v2",
-	"github.com/pierrec/lz4/v4",
-	"github.com/dgraph-io/ristretto/v2",
-}
 
 // build is what is known about this program.
 type build struct {
@@ -51,9 +45,7 @@ func version() build {
 		}
 	}
 	for _, dep := range info.Deps {
-		if slices.Contains(mainDependencies, dep.Path) {
-			b.Dependencies[dep.Path] = dep.Version
-		}
+		b.Dependencies[dep.Path] = dep.Version
 	}
 	return b
 }
@@ -70,10 +62,8 @@ func (b build) String() string {
 		fmt.Fprintf(&text, "revision %s%s\n", b.Revision, changed)
 	}
 	fmt.Fprintf(&text, "%s\n", b.Go)
-	for _, path := range mainDependencies {
-		if v, ok := b.Dependencies[path]; ok {
-			fmt.Fprintf(&text, "%s %s\n", path, v)
-		}
+	for _, path := range slices.Sorted(maps.Keys(b.Dependencies)) {
+		fmt.Fprintf(&text, "%s %s\n", path, b.Dependencies[path])
 	}
 	return text.String()
 }
