@@ -5,7 +5,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -s -w -X main.buildVersion=$(VERSION)
 FUZZTIME ?= 10s
 
-.PHONY: all build demo test test-race test-clients fuzz vuln check clean
+.PHONY: all build demo test test-race test-clients test-browser fuzz vuln check clean
 
 all: build
 
@@ -30,6 +30,11 @@ test-clients:
 	sh integration/clients/install.sh
 	WKWFS_REQUIRE_FUSE=1 $(GO) test -tags clients ./integration -run Client -count=1
 
+## test-browser: Neuroglancer in Chromium shows what wkwfs serves (installs both)
+test-browser:
+	sh integration/browser/install.sh
+	WKWFS_REQUIRE_FUSE=1 $(GO) test -tags browser ./integration -run Browser -count=1 -v
+
 ## fuzz: every fuzz test for FUZZTIME
 fuzz:
 	@set -e; grep -rho --include='*_test.go' 'func Fuzz[A-Za-z]*' . | sort -u | cut -d' ' -f2 | while read name; do \
@@ -48,6 +53,7 @@ check:
 	@test -z "$$(gofmt -s -l .)" || { gofmt -s -l .; echo 'gofmt -s would change these'; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags clients ./integration
+	$(GO) vet -tags browser ./integration
 	$(GO) mod verify
 
 clean:
