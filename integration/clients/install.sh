@@ -3,13 +3,14 @@
 # when they are there. As root.
 set -eu
 
-# numpy, nibabel and tifffile; Teem; VTK with XDMF; ImageJ; libtiff; ITK.
+# numpy, nibabel and tifffile; Teem; VTK with XDMF; ImageJ; libtiff; ITK; fio.
 packages='python3-numpy python3-nibabel python3-tifffile
 teem-apps
 python3-paraview
 imagej openjdk-17-jdk-headless
 libtiff-tools
-plastimatch'
+plastimatch
+fio'
 
 missing=
 for package in $packages; do
