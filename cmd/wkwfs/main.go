@@ -1,3 +1,5 @@
+//go:build !docs
+
 // Command wkwfs mounts WKW datasets as flat raw files. It turns flags into an
 // exit code: the only place of the program with flags, signals and exit.
 package main

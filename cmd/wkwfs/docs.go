@@ -1,0 +1,115 @@
+//go:build docs
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// main, with the tag docs, is another program: it writes the man pages and completions
+// of wkwfs, made from its commands, to man and completions below its argument.
+func main() {
+	if len(os.Args) != 2 {
+		os.Exit(report(os.Stderr, usageError("go run -tags docs ./cmd/wkwfs DIR", "expected one directory")))
+	}
+	os.Exit(report(os.Stderr, writeDocs(os.Args[1])))
+}
+
+func writeDocs(dir string) error {
+	date, err := sourceDate()
+	if err != nil {
+		return err
+	}
+	man, completions := filepath.Join(dir, "man"), filepath.Join(dir, "completions")
+	for _, d := range []string{man, completions} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return err
+		}
+	}
+	root := newRootCommand()
+	pages := []page{helperPage(date)}
+	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
+		pages = append(pages, commandPage(cmd, date))
+	}
+	for _, p := range pages {
+		if err := os.WriteFile(filepath.Join(man, p.file()), []byte(p.text.String()), 0o644); err != nil {
+			return err
+		}
+	}
+	return writeCompletions(root, completions)
+}
+
+// writeCompletions uses the names by which shells find completions.
+func writeCompletions(root *cobra.Command, dir string) error {
+	if err := root.GenBashCompletionFileV2(filepath.Join(dir, "wkwfs"), true); err != nil {
+		return err
+	}
+	if err := root.GenZshCompletionFile(filepath.Join(dir, "_wkwfs")); err != nil {
+		return err
+	}
+	return root.GenFishCompletionFile(filepath.Join(dir, "wkwfs.fish"), true)
+}
+
+// sourceDate is the date of all pages: not that of today, so that they come out the same
+// every time.
+func sourceDate() (string, error) {
+	const variable = "SOURCE_DATE_EPOCH"
+	seconds, err := strconv.ParseInt(os.Getenv(variable), 10, 64)
+	if err != nil {
+		return "", hinted(variable+"=$(git log -1 --format=%ct)", "%s: %w", variable, err)
+	}
+	return time.Unix(seconds, 0).UTC().Format(time.DateOnly), nil
+}
+
+// commandPage is the man page of a command.
+func commandPage(cmd *cobra.Command, date string) page {
+	p := newPage(cmd.CommandPath(), 1, cmd.Short, date)
+	p.heading("SYNOPSIS")
+	use := cmd.UseLine()
+	if cmd.HasSubCommands() {
+		use += " COMMAND [ARGUMENT...]"
+	}
+	p.line(".B " + escape(use))
+	p.heading("DESCRIPTION")
+	p.prose(cmd.Long, cmd.Short+".")
+	if !cmd.HasParent() {
+		p.heading("COMMANDS")
+		for _, c := range cmd.Commands() {
+			p.item(c.Name(), c.Short+".")
+		}
+	}
+	cmd.InitDefaultHelpFlag()
+	p.heading("OPTIONS")
+	p.options(cmd.LocalFlags())
+	if cmd.Example != "" {
+		p.heading("EXAMPLES")
+		p.verbatim(cmd.Example)
+	}
+	p.items("FILES", files[cmd.Name()])
+	p.items("ENVIRONMENT", environment[cmd.Name()])
+	p.items("EXIT STATUS", exitStatus)
+	p.heading("SEE ALSO")
+	p.references(related(cmd))
+	return p
+}
+
+// related names other pages.
+func related(cmd *cobra.Command) []string {
+	if cmd.HasParent() {
+		all := []string{"wkwfs(1)"}
+		if cmd.Name() == "mount" || cmd.Name() == "umount" {
+			all = append(all, "mount.fuse.wkwfs(8)", "fusermount3(1)")
+		}
+		return all
+	}
+	var all []string
+	for _, c := range cmd.Commands() {
+		all = append(all, "wkwfs-"+c.Name()+"(1)")
+	}
+	return append(all, "mount.fuse.wkwfs(8)")
+}

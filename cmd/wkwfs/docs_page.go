@@ -1,0 +1,132 @@
+//go:build docs
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// page is a man page in the language of man(7).
+type page struct {
+	name    string // of its file, without the section
+	section int
+	text    *strings.Builder
+}
+
+// item is something that is explained.
+type item struct{ term, text string }
+
+// newPage begins a page.
+func newPage(title string, section int, short, date string) page {
+	p := page{strings.ReplaceAll(title, " ", "-"), section, &strings.Builder{}}
+	p.line(fmt.Sprintf(`.TH "%s" "%d" "%s" "wkwfs %s" "wkwfs"`,
+		escape(strings.ToUpper(p.name)), section, date, escape(releaseVersion)))
+	p.heading("NAME")
+	p.line(escape(p.name) + ` \- ` + escape(short))
+	return p
+}
+
+func (p page) file() string { return fmt.Sprintf("%s.%d", p.name, p.section) }
+
+func (p page) line(s string) { p.text.WriteString(s + "\n") }
+
+func (p page) heading(s string) { p.line(".SH " + s) }
+
+// escape keeps characters from meaning something: a dash is not to become a hyphen,
+// which cannot be pasted into a shell.
+func escape(s string) string {
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(s)
+	if strings.HasPrefix(s, ".") {
+		s = `\&` + s
+	}
+	return s
+}
+
+// prose writes paragraphs, and lines that are indented as they are. Where there is no
+// text, other stands for it.
+func (p page) prose(text, other string) {
+	if text == "" {
+		text = other
+	}
+	for i, paragraph := range strings.Split(text, "\n\n") {
+		if i > 0 {
+			p.line(".PP")
+		}
+		if strings.HasPrefix(paragraph, "  ") {
+			p.verbatim(paragraph)
+			continue
+		}
+		for line := range strings.SplitSeq(paragraph, "\n") {
+			p.line(escape(line))
+		}
+	}
+}
+
+// verbatim writes lines as they are.
+func (p page) verbatim(text string) {
+	p.line(".RS 4\n.nf")
+	for line := range strings.SplitSeq(text, "\n") {
+		p.line(escape(strings.TrimPrefix(line, "  ")))
+	}
+	p.line(".fi\n.RE")
+}
+
+func (p page) item(term, text string) {
+	p.line(".TP\n.B " + escape(term))
+	p.line(escape(text))
+}
+
+// items writes a section, unless there is nothing in it.
+func (p page) items(heading string, items []item) {
+	if len(items) == 0 {
+		return
+	}
+	p.heading(heading)
+	for _, i := range items {
+		p.item(i.term, i.text)
+	}
+}
+
+// references names other pages.
+func (p page) references(names []string) {
+	for i, name := range names {
+		title, section, _ := strings.Cut(name, "(")
+		end := ","
+		if i == len(names)-1 {
+			end = ""
+		}
+		p.line(fmt.Sprintf(".BR %s (%s%s", escape(title), section, end))
+	}
+}
+
+// options writes what the flags are, and what they are if they are not given.
+func (p page) options(flags *pflag.FlagSet) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		value, usage := pflag.UnquoteUsage(f)
+		term := "--" + f.Name
+		if f.Shorthand != "" {
+			term = "-" + f.Shorthand + ", " + term
+		}
+		if value != "" {
+			term += " " + value
+		}
+		p.item(term, sentence(usage+usual(f)))
+	})
+}
+
+// usual says what a flag is if it is not given.
+func usual(f *pflag.Flag) string {
+	switch {
+	case f.Name == "jobs": // or the page would tell where it was made
+		return " (default: one for each processor)"
+	case slices.Contains([]string{"", "0", "false", "[]"}, f.DefValue):
+		return ""
+	}
+	return " (default " + f.DefValue + ")"
+}
+
+func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
