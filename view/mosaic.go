@@ -18,11 +18,10 @@ import (
 )
 
 // mosaic is the cubes of a mag as one source; voxel 0,0,0 is the first of cube 0,0,0.
-// It is a snapshot: a cube is, for as long as the mosaic lives, what it was when it was first
-// asked for. If it has changed when it is opened again, its blocks fail; if it was
-// absent, it stays absent. Whether a mosaic is still true is asked when a file
-// of the mag is opened; if not, a new one takes its place, with another version, and
-// the old one serves those who have it open. No page cache ever holds both.
+// It shows a snapshot: what of the cubes is no longer as it says fails. Whether it
+// is still true is asked when a file of the mag is opened; if not, a new mosaic takes
+// its place, with another version, and the old one serves those who have it open. No
+// page cache ever holds both.
 type mosaic struct {
 	mag     volume.Mag
 	wrap    func(volume.Source) volume.Source
@@ -38,13 +37,13 @@ type mosaic struct {
 	cubes   cubeIndex
 	surveys surveyor
 	bounded atomic.Int64 // when the bounds were last compared with the source, in ns
+	shown   *snapshot
 
 	mu    sync.Mutex
-	moved bool                       // something is not as it was surveyed
-	seen  map[volume.Vec]vfs.Version // of every cube asked for; zero: absent
-	tiles map[volume.Vec]*tile       // cubes that are open
-	used  *list.List                 // of *tile, those in no use, the longest unused first
-	files int                        // open files that read from here
+	moved bool                 // something is not as it was surveyed
+	tiles map[volume.Vec]*tile // cubes that are open
+	used  *list.List           // of *tile, those in no use, the longest unused first
+	files int                  // open files that read from here
 }
 
 // tile is one open cube of a mosaic.
@@ -80,10 +79,11 @@ func newMosaic(mag volume.Mag, wrap func(volume.Source) volume.Source) (*mosaic,
 	}
 	m := &mosaic{
 		mag: mag, wrap: wrap, cube: g, blocks: g.Blocks(), bounds: bounds, grid: g,
-		seen: map[volume.Vec]vfs.Version{}, tiles: map[volume.Vec]*tile{}, used: list.New(),
+		shown: newSnapshot(mag), tiles: map[volume.Vec]*tile{}, used: list.New(),
 	}
 	m.cubes.mag = mag
 	m.surveys.mag = mag
+	m.surveys.first(m.shown)
 	m.grid.Size = m.local(bounds).Max.CeilDiv(g.Size).Max(volume.Cube(1)).Mul(g.Size)
 	id := binary.LittleEndian.AppendUint64(nil, uint64(mosaics.Add(1)))
 	sum := sha256.Sum256(fmt.Appendf(id, "%d %v %v", started, g, bounds))
@@ -133,19 +133,21 @@ func (m *mosaic) acquire(c volume.Vec) (*tile, error) {
 		m.use(t)
 		return t, nil
 	}
-	known, met := m.seen[c]
-	if met && known == (vfs.Version{}) {
+	known, decided := m.shown.version(c)
+	if decided && known == absent {
 		return nil, nil
 	}
 	// Opened under the lock: it takes some microseconds, once a cube.
 	f, err := m.mag.OpenCube(c)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && !met:
-		m.seen[c] = vfs.Version{}
+	case errors.Is(err, fs.ErrNotExist) && !decided:
+		m.shown.pin(c, absent)
 		return nil, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("cube %v, which is gone: %w", c, vfs.ErrChanged)
 	case err != nil:
 		return nil, err
-	case met && f.Version() != known:
+	case decided && f.Version() != known:
 		f.Close()
 		return nil, fmt.Errorf("cube %v: %w", c, vfs.ErrChanged)
 	case !m.surveys.survey(false).covers(f.Info()):
@@ -154,7 +156,7 @@ func (m *mosaic) acquire(c volume.Vec) (*tile, error) {
 		f.Close()
 		return nil, fmt.Errorf("cube %v: its permissions: %w", c, vfs.ErrChanged)
 	}
-	m.seen[c] = f.Version()
+	m.shown.pin(c, f.Version())
 	t := &tile{at: c, file: f, src: m.wrap(f)}
 	m.tiles[c] = t
 	m.use(t)
@@ -210,28 +212,20 @@ func (m *mosaic) Close() error {
 	return nil
 }
 
-// current reports whether all that was seen of the box, in absolute voxels of the mag,
-// is still so. Other cubes are of no concern to a file of the box, and there may be
-// many of them.
+// current reports whether what is shown of the box, in absolute voxels of the mag, is
+// still so. Other cubes are of no concern to a file of the box, and there may be many
+// of them.
 func (m *mosaic) current(box volume.Box) bool {
 	g, err := m.mag.CubeGrid()
-	if err != nil || g != m.cube {
+	if err != nil || g != m.cube || !m.boundsHold(box == m.bounds) {
 		return false
 	}
-	if !m.boundsHold(box == m.bounds) {
-		return false
-	}
-	seen, moved := m.seenIn(box)
-	for c, known := range seen {
-		var now vfs.Version
-		if info, err := m.mag.StatCubes(c[2], c[1], c[0]); err == nil {
-			now = vfs.VersionOf(info)
-		}
-		if now != known || !m.mayBeSearched(c) {
-			return false
-		}
-	}
-	return !moved
+	m.mu.Lock()
+	moved := m.moved
+	m.mu.Unlock()
+	box = m.local(box.Intersect(m.bounds))
+	cubes := volume.Box{Min: box.Min.Div(m.cube.Size), Max: box.Max.CeilDiv(m.cube.Size)}
+	return !moved && m.shown.holds(cubes) && m.mayBeSearched(cubes)
 }
 
 // boundsHold reports whether the bounding box is still the same. Where it has to be
@@ -246,36 +240,20 @@ func (m *mosaic) boundsHold(whole bool) bool {
 	return err == nil && bounds == m.bounds
 }
 
-// seenIn returns the cubes of the box that were seen, and whether anything at all is
-// not as it was surveyed.
-func (m *mosaic) seenIn(box volume.Box) (map[volume.Vec]vfs.Version, bool) {
-	box = m.local(box.Intersect(m.bounds))
-	cubes := volume.Box{Min: box.Min.Div(m.cube.Size), Max: box.Max.CeilDiv(m.cube.Size)}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	found := map[volume.Vec]vfs.Version{}
-	if n := cubes.Size(); !cubes.Empty() && n[0] <= len(m.seen) && n[1] <= len(m.seen) && n[2] <= len(m.seen) && n[0]*n[1]*n[2] <= len(m.seen) {
-		for c := range cubes.All() {
-			if v, ok := m.seen[c]; ok {
-				found[c] = v
-			}
-		}
-		return found, m.moved
-	}
-	for c, v := range m.seen {
-		if c.Sub(cubes.Min).In(cubes.Size()) {
-			found[c] = v
-		}
-	}
-	return found, m.moved
-}
-
-// mayBeSearched reports whether the directories of a cube still let all those in who
+// mayBeSearched reports whether the directories of the cubes still let all those in who
 // may read the whole. Directories that are gone let nobody read anything.
-func (m *mosaic) mayBeSearched(c volume.Vec) bool {
-	for _, dir := range [...][]int{{c[2]}, {c[2], c[1]}} {
-		if info, err := m.mag.StatCubes(dir...); err == nil && !m.surveys.survey(false).covers(info) {
-			return false
+func (m *mosaic) mayBeSearched(cubes volume.Box) bool {
+	known, _ := m.shown.in(cubes)
+	looked := map[[2]int]bool{}
+	for c := range known {
+		if looked[[2]int{c[2], c[1]}] {
+			continue
+		}
+		looked[[2]int{c[2], c[1]}] = true
+		for _, dir := range [...][]int{{c[2]}, {c[2], c[1]}} {
+			if info, err := m.mag.StatCubes(dir...); err == nil && !m.surveys.survey(false).covers(info) {
+				return false
+			}
 		}
 	}
 	return true

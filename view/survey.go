@@ -76,7 +76,7 @@ type surveyor struct {
 
 	mu    sync.Mutex
 	last  survey
-	taken time.Time
+	taken time.Time // zero: never
 	took  time.Duration
 }
 
@@ -95,14 +95,22 @@ func (s *surveyor) survey(fresh bool) survey {
 	old := time.Since(s.taken) > max(surveyBelieved, surveyShare*s.took)
 	if s.taken.IsZero() || fresh && old {
 		start := time.Now()
-		s.last = takeSurvey(s.mag)
+		s.last = takeSurvey(s.mag, nil)
 		s.taken = time.Now()
 		s.took = s.taken.Sub(start)
 	}
 	return s.last
 }
 
-func takeSurvey(mag volume.Mag) survey {
+// first takes the first survey and tells a snapshot of each cube that it meets.
+func (s *surveyor) first(meet *snapshot) {
+	start := time.Now()
+	s.last = takeSurvey(s.mag, meet)
+	s.taken = time.Now()
+	s.took = s.taken.Sub(start)
+}
+
+func takeSurvey(mag volume.Mag, meet *snapshot) survey {
 	s := survey{access: access{perm: 0o444}}
 	join := func(info fs.FileInfo, err error) {
 		if err == nil { // else it cannot be read, by whomever
@@ -117,7 +125,8 @@ func takeSurvey(mag volume.Mag) survey {
 	z, y := -1, -1
 	for c, err := range volume.AllCubes(mag) {
 		if err != nil {
-			continue // a directory that cannot be listed: its cubes fail when they are read
+			meet.giveUp() // its cubes would pass for absent ones
+			continue
 		}
 		if c[2] != z {
 			join(mag.StatCubes(c[2]))
@@ -127,6 +136,7 @@ func takeSurvey(mag volume.Mag) survey {
 		}
 		z, y = c[2], c[1]
 		info, err := mag.StatCubes(c[2], c[1], c[0])
+		meet.add(c, versionOf(info, err))
 		if err != nil {
 			continue
 		}
