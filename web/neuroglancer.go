@@ -43,12 +43,13 @@ func (h *handler) viewerLayer(r *http.Request, link linker, name string, l layer
 	if _, err := fs.Stat(h.fsys, path.Join(dir, "info")); err != nil || !ok {
 		return ngLayer{}, false
 	}
-	// The query is sent with every request for what is below.
+	// The query is sent with every request for what is below; only in this form of the
+	// name does the viewer take one.
 	source := url.URL{Scheme: "http", Host: r.Host, Path: "/" + dir + "/", RawQuery: link.query()}
 	if r.TLS != nil {
 		source.Scheme = "https"
 	}
-	v := ngLayer{Type: "image", Source: "precomputed://" + source.String(), Name: name}
+	v := ngLayer{Type: "image", Source: source.String() + "|neuroglancer-precomputed:", Name: name}
 	switch {
 	case m.facts.Category == "segmentation":
 		v.Type = "segmentation"

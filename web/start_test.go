@@ -105,12 +105,12 @@ func TestViewerLinks(t *testing.T) {
 	}
 	for i, want := range []string{"image color", "segmentation segmentation"} {
 		l := state.Layers[i]
-		source := "precomputed://" + at + "/" + l.Name + "/precomputed/?token=a%2Bb"
+		source := at + "/" + l.Name + "/precomputed/?token=a%2Bb|neuroglancer-precomputed:"
 		if l.Type+" "+l.Name != want || l.Source != source {
 			t.Errorf("layer %+v, want %s at %s", l, want, source)
 		}
 		// The viewer puts names before the query.
-		info := strings.Replace(strings.TrimPrefix(l.Source, "precomputed://"), "/?", "/info?", 1)
+		info := strings.Replace(strings.TrimSuffix(l.Source, "|neuroglancer-precomputed:"), "/?", "/info?", 1)
 		if reply, body, _ := fetch(t, "GET", info, headers{"Origin: https://viewer.example"}); reply.StatusCode != 200 ||
 			reply.Header.Get("Content-Type") != "application/json" || !json.Valid(body) || reply.Header.Get("Access-Control-Allow-Origin") != "*" {
 			t.Errorf("%s: status %d:\n%s", info, reply.StatusCode, body)
