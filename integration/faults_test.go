@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -139,7 +140,7 @@ func openDirect(t *testing.T, name string) *os.File {
 
 // hang makes reads of the blocks of small cubes wait until they are given up or the
 // function that it returns is called. waiting counts those that do.
-func hang(disk *faulty) (waiting *atomic.Int32, release func()) {
+func hang(t *testing.T, disk *faulty) (waiting *atomic.Int32, release func()) {
 	waiting, released := new(atomic.Int32), make(chan struct{})
 	end := int64(smallTable + 8*8)
 	disk.set(func(ctx context.Context, op, _ string, _, to int64) syscall.Errno {
@@ -154,18 +155,26 @@ func hang(disk *faulty) (waiting *atomic.Int32, release func()) {
 			return unix.EINTR
 		}
 	})
-	return waiting, func() { disk.set(nil); close(released) }
+	release = sync.OnceFunc(func() { disk.set(nil); close(released) })
+	t.Cleanup(release) // or nobody could unmount
+	return waiting, release
 }
 
 // TestSourceThatHangs reads from a disk that does not answer: who waits can be killed,
-// names can be looked up and listed, and when the disk is back all is as it was.
+// though a read goes on for 5 seconds after a signal; names can be looked up and listed;
+// and when the disk is back all is as it was.
 func TestSourceThatHangs(t *testing.T) {
 	source := tempDir(t)
 	small.write(t, source, 0, 0, 0)
 	disk := serveFaulty(t, source)
 	dir := mount(t, disk.dir)
 	name := filepath.Join(dir, "z0/y0/x0.raw")
-	waiting, release := hang(disk)
+	waiting, release := hang(t, disk)
+	impatient := exec.Command("dd", "iflag=direct", "bs=4096", "of=/dev/null", "if="+filepath.Join(dir, "z0/y0/x0.blocks/z1/y1/x1.raw"))
+	if err := impatient.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a reader waits", func() bool { return waiting.Load() > 0 })
 	patient := make(chan error, 1)
 	go func() {
 		got, err := os.ReadFile(name)
@@ -174,11 +183,7 @@ func TestSourceThatHangs(t *testing.T) {
 		}
 		patient <- err
 	}()
-	impatient := exec.Command("dd", "iflag=direct", "bs=4096", "of=/dev/null", "if="+filepath.Join(dir, "z0/y0/x0.blocks/z1/y1/x1.raw"))
-	if err := impatient.Start(); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "two readers wait", func() bool { return waiting.Load() >= 2 })
+	eventually(t, "both readers wait", func() bool { return waiting.Load() > 1 })
 	if got := names(t, filepath.Join(dir, "z0/y0")); got != "x0.blocks x0.raw" {
 		t.Errorf("meanwhile there is %s", got)
 	}
@@ -201,8 +206,7 @@ func TestSignalsWhileTheSourceHangs(t *testing.T) {
 	small.write(t, source, 0, 0, 0)
 	disk := serveFaulty(t, source)
 	s := mountServer(t, disk.dir)
-	waiting, release := hang(disk)
-	defer release()
+	waiting, _ := hang(t, disk)
 	reader := make(chan error, 1)
 	f := open(t, filepath.Join(s.dir, "z0/y0/x0.raw"))
 	go func() {
