@@ -1,18 +1,23 @@
 # wkwfs: what can be made. `make demo` and `make test` need Go and nothing else.
 
 GO      ?= go
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
-LDFLAGS := -s -w -X main.buildVersion=$(VERSION)
+# Where there is no tag, Go makes a version of the commit.
+VERSION ?= $(shell git describe --tags --dirty 2>/dev/null)
+LDFLAGS := -s -w -X main.releaseVersion=$(VERSION)
+# The commit is told by "wkwfs version", where git can tell it.
+BUILDVCS := $(shell git status >/dev/null 2>&1 && echo auto || echo false)
+BUILD := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=$(BUILDVCS) -ldflags '$(LDFLAGS)'
 FUZZTIME ?= 10s
 
-.PHONY: all build demo test test-race test-clients test-browser fuzz vuln check clean
+.PHONY: all build demo test test-race test-clients test-browser fuzz vuln check clean help
 
 all: build
 
+## build: the program, as bin/wkwfs
 build: bin/wkwfs
 
 bin/wkwfs: FORCE
-	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/wkwfs
+	@$(BUILD) -o $@ ./cmd/wkwfs
 FORCE:
 
 ## demo: write a sample dataset, mount it and read voxels with dd and numpy
@@ -22,7 +27,8 @@ demo: build
 ## test: all tests, real mounts included; then again with the race detector
 test: check
 	$(GO) test ./...
-	WKWFS_RACE=1 $(GO) test -race ./...
+	$(GO) test -race $$($(GO) list ./... | grep -v /integration)
+	WKWFS_RACE=1 $(GO) test ./integration -count=1
 	GOMAXPROCS=1 $(GO) test ./cache ./view ./wkw
 
 ## test-clients: programs that others wrote open the mount (installs them from Debian)
@@ -49,12 +55,21 @@ vuln:
 		3) cat bin/govulncheck.log; exit 1;; \
 		*) echo "vuln: skipped: $$(tail -n 1 bin/govulncheck.log)";; esac
 
+## check: what the compiler and formatter say
 check:
 	@test -z "$$(gofmt -s -l .)" || { gofmt -s -l .; echo 'gofmt -s would change these'; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags clients ./integration
 	$(GO) vet -tags browser ./integration
+	$(GO) vet -tags docs ./cmd/wkwfs
 	$(GO) mod verify
 
+include packaging/packaging.mk
+
+## clean: remove what was made
 clean:
-	rm -rf bin
+	rm -rf bin dist
+
+## help: this list
+help:
+	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)

@@ -17,8 +17,7 @@ type opened struct {
 	locate func(i int) (*history, int) // the cube and its byte that byte i is; nil: a zero
 
 	// opening has, for each cube, its last version when the file was opened. seen are
-	// those that it can have been, by what was read: a volume takes a cube as it is
-	// when that is first needed, a cube's own files as it was when they were opened.
+	// those that it can have been, by what was read.
 	opening map[*history]int
 	seen    map[*history][]int
 	whole   bool // made of many cubes
@@ -69,16 +68,13 @@ func (o *opened) volume(name string, from, to, lo, hi [3]int) {
 	}
 }
 
-// can returns the versions that a cube may show in this file.
+// can returns the versions that a cube may show in this file: several where a change
+// made no difference to what was read.
 func (o *opened) can(h *history) []int {
 	if seen, ok := o.seen[h]; ok {
 		return seen
 	}
-	all := []int{o.opening[h]}
-	for i := o.opening[h] + 1; o.whole && i < len(h.versions); i++ {
-		all = append(all, i)
-	}
-	return all
+	return []int{o.opening[h]}
 }
 
 // compare checks bytes that were read at an offset.
