@@ -28,7 +28,8 @@ var arrows = map[string][]string{
 	"precomputed/picture":          {"github.com/tetratelabs/wazero"},
 	"precomputed/internal/reftest": {},
 
-	"sample": {"volume", "wkw"},
+	"sample":   {"volume", "wkw"},
+	"importer": {"vfs", "volume", "wkw", "golang.org/x/image", "golang.org/x/sync"},
 
 	"web":    {"vfs"},
 	"check":  {"vfs", "volume", "golang.org/x/sync"},
