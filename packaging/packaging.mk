@@ -1,0 +1,74 @@
+# What users install: man pages, completions, static programs and packages.
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+# Where mount(8) looks for its helpers, whatever PREFIX is.
+MOUNTDIR ?= /sbin
+ZSHDIR   ?= $(PREFIX)/share/zsh/site-functions
+BINARY   ?= bin/wkwfs
+
+# All that is made has the time of the commit, and so comes out the same every time.
+export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+
+# The last version whose dependencies have a well-known home.
+NFPM ?= $(GO) run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4
+ARCHES := amd64 arm64
+
+# As deb and rpm want it: a digit first, and no dash.
+PACKAGE_VERSION ?= $(if $(VERSION),$(subst -,+,$(VERSION:v%=%)),$(shell git log -1 --date=format:%Y%m%d%H%M --format=0.0.0+git%cd.%h 2>/dev/null || echo 0.0.0))
+
+.PHONY: docs install dist deb rpm test-packages
+
+## docs: man pages and completions, made from the commands, in bin/docs
+docs:
+	@rm -rf bin/docs
+	$(GO) run -tags docs -ldflags '-X main.releaseVersion=$(VERSION)' ./cmd/wkwfs bin/docs
+
+## install: program, man pages, completions and mount helper below PREFIX (/usr/local), in DESTDIR
+install: $(BINARY) docs
+	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/wkwfs
+	install -d $(DESTDIR)$(MOUNTDIR)
+	ln -sf $(PREFIX)/bin/wkwfs $(DESTDIR)$(MOUNTDIR)/mount.fuse.wkwfs
+	set -e; for page in bin/docs/man/*; do \
+		dir=$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; install -d $$dir; \
+		gzip -9 -n -c $$page >$$dir/$${page##*/}.gz; done
+	install -D -m 644 bin/docs/completions/wkwfs $(DESTDIR)$(PREFIX)/share/bash-completion/completions/wkwfs
+	install -D -m 644 bin/docs/completions/_wkwfs $(DESTDIR)$(ZSHDIR)/_wkwfs
+	install -D -m 644 bin/docs/completions/wkwfs.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/wkwfs.fish
+	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/wkwfs/copyright
+	install -m 644 README.md CHANGELOG.md $(DESTDIR)$(PREFIX)/share/doc/wkwfs
+	set -e; for unit in packaging/systemd/*.*; do test ! -f $$unit || \
+		install -D -m 644 $$unit $(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}; done
+
+## dist: static programs for linux/amd64 and linux/arm64, in dist
+dist: $(ARCHES:%=dist/wkwfs-linux-%)
+	cd dist && sha256sum wkwfs-linux-* >SHA256SUMS
+
+dist/wkwfs-linux-%: FORCE
+	GOOS=linux GOARCH=$* $(BUILD) -o $@ ./cmd/wkwfs
+
+## deb: packages for Debian and Ubuntu, in dist
+deb: $(ARCHES:%=deb-%)
+
+## rpm: packages for Fedora, RHEL and openSUSE, in dist
+rpm: $(ARCHES:%=rpm-%)
+
+# Packages have what "make install" installs.
+deb-% rpm-%: kind = $(firstword $(subst -, ,$@))
+deb-% rpm-%: root = dist/$@
+deb-%: dist/wkwfs-linux-%
+	$(call package,ZSHDIR=/usr/share/zsh/vendor-completions)
+rpm-%: dist/wkwfs-linux-%
+	$(call package)
+
+define package
+	rm -rf $(root)
+	$(MAKE) --no-print-directory install BINARY=$< DESTDIR=$(root) PREFIX=/usr MOUNTDIR=/usr/sbin $(1)
+	find $(root) -exec touch -h -d @$(SOURCE_DATE_EPOCH) {} +
+	PACKAGE_ROOT=$(root) PACKAGE_ARCH=$* PACKAGE_VERSION=$(PACKAGE_VERSION) $(NFPM) package -f packaging/nfpm.yaml -p $(kind) -t dist/
+	rm -rf $(root)
+endef
+
+## test-packages: programs and packages come out the same twice, install and run; man pages are sound
+test-packages:
+	sh packaging/test.sh

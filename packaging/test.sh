@@ -1,0 +1,68 @@
+#!/bin/sh
+# Holds what is promised of what users install: programs and packages come out the same
+# from two clones that share nothing; they install, run, and have sound man pages.
+set -eu
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+
+for tool in dpkg rpm; do
+	command -v $tool >/dev/null || { echo "test-packages: $tool is missing: apt install rpm" >&2; exit 1; }
+done
+host=$(dpkg --print-architecture)
+
+say() { echo "test-packages: $*"; }
+fail() { say "$*" >&2; exit 1; }
+only() { # PATTERN: the one file of that name
+	set -- $1
+	[ $# -eq 1 ] && [ -f "$1" ] || fail "expected one file, found: $*"
+	echo "$1"
+}
+
+# Same bytes: other directory, other cache, other time.
+made="$work/one $work/another-place"
+for clone in $made; do
+	git clone -q . "$clone"
+	(cd "$clone" && GOCACHE="$work/cache-${clone##*/}" make -s dist deb rpm >"$clone.log" 2>&1) || { cat "$clone.log"; exit 1; }
+done
+sums() { (cd "$1/dist" && sha256sum wkwfs*); }
+[ "$(sums "$work/one")" = "$(sums "$work/another-place")" ] || {
+	sums "$work/one"; sums "$work/another-place"; fail 'made twice, they differ'; }
+sums "$work/one"
+say 'programs and packages are reproducible'
+
+commit=$(git rev-parse HEAD)
+sound() { # ROOT: what is installed there is whole, and works
+	"$1/usr/bin/wkwfs" version | grep -qx "revision $commit" || fail "$1: version does not tell commit $commit"
+	"$1/usr/bin/wkwfs" sample "$1/cortex" >/dev/null
+	"$1/usr/bin/wkwfs" cp -q "$1/cortex" color/1/volume.npy "$1/"
+	[ "$(readlink "$1/usr/sbin/mount.fuse.wkwfs")" = /usr/bin/wkwfs ] || fail "$1: no mount helper"
+	for command in $("$1/usr/bin/wkwfs" __complete '' 2>/dev/null | cut -f1 | grep -v -e '^:' -e help -e completion); do
+		[ -f "$1/usr/share/man/man1/wkwfs-$command.1.gz" ] || fail "$1: no man page of $command"
+	done
+	for page in "$1"/usr/share/man/man?/*.gz; do
+		complaints=$(lint "$page")
+		[ -z "$complaints" ] || fail "$page: $complaints"
+	done
+}
+lint() {
+	if command -v mandoc >/dev/null; then zcat "$1" | mandoc -T lint -W warning 2>&1 || true; fi
+	if command -v groff >/dev/null; then zcat "$1" | groff -man -Tutf8 -ww -z 2>&1; fi
+}
+
+deb=$(only "$work/one/dist/wkwfs_*_$host.deb")
+root="$work/deb" && mkdir -p "$root/var/lib/dpkg/updates" "$root/var/lib/dpkg/info" && : >"$root/var/lib/dpkg/status"
+dpkg --root="$root" --force-not-root --force-script-chrootless --log=/dev/null -i "$deb" >/dev/null
+sound "$root"
+say "$(basename "$deb") installs and works"
+
+package=$(only "$work/one/dist/wkwfs-*.$(uname -m).rpm")
+root="$work/rpm" && mkdir -p "$root"
+rpm --root "$root" --dbpath /var/lib/rpm --nodeps -i "$package"
+sound "$root"
+say "$(basename "$package") installs and works"
+
+for clone in $made; do (cd "$clone/dist" && sha256sum --quiet -c SHA256SUMS); done
+for arch in amd64 arm64; do
+	file "$work/one/dist/wkwfs-linux-$arch" 2>/dev/null | grep -q 'statically linked' || ! command -v file >/dev/null || fail "$arch: not static"
+done
