@@ -21,13 +21,19 @@ var completions = map[string][]cobra.CompletionFunc{
 	"info":   {completeFiles},
 	"check":  {completeFiles},
 	"sample": {completeDirectories},
+
+	"version": {},
 }
 
 // completeArguments lets shells complete the arguments of all commands below root. Where
-// there is no further argument, none is offered.
+// there is no further argument, none is offered. Of a command that is not listed, shells
+// complete all as files.
 func completeArguments(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
-		of := completions[cmd.Name()]
+		of, ok := completions[cmd.Name()]
+		if !ok {
+			continue
+		}
 		cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) >= len(of) {
 				return nil, cobra.ShellCompDirectiveNoFileComp
