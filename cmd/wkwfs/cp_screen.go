@@ -15,7 +15,7 @@ import (
 	"github.com/wkwfs/wkwfs/copier"
 )
 
-// screen is where a copy tells how it goes on: a bar on a terminal, else a line a
+// screen is where a copy or an import tells how it goes on: a bar on a terminal, else a line a
 // minute. It is an io.Writer for other messages, which do not mix with the bar.
 type screen struct {
 	mu    sync.Mutex
@@ -61,6 +61,13 @@ func (s *screen) clear() {
 
 // follow shows how far the copy is until finish is called, which sums it up.
 func (s *screen) follow(stats *copier.Stats) (finish func()) {
+	return s.followWith(
+		func() { s.show(stats) },
+		func(took time.Duration) string { return summary(stats, took) })
+}
+
+// followWith calls show now and then until finish is called, which prints the summary.
+func (s *screen) followWith(show func(), summary func(took time.Duration) string) (finish func()) {
 	if s.quiet {
 		return func() {}
 	}
@@ -75,7 +82,7 @@ func (s *screen) follow(stats *copier.Stats) (finish func()) {
 		for {
 			select {
 			case <-ticker.C:
-				s.show(stats)
+				show()
 			case <-end:
 				return
 			}
@@ -85,7 +92,9 @@ func (s *screen) follow(stats *copier.Stats) (finish func()) {
 		ticker.Stop()
 		close(end)
 		group.Wait()
-		s.print(summary(stats, time.Since(begin)))
+		if text := summary(time.Since(begin)); text != "" {
+			s.print(text)
+		}
 	}
 }
 
@@ -102,10 +111,15 @@ func (s *screen) show(stats *copier.Stats) {
 		s.print(bytesText(copied) + of + " copied")
 		return
 	}
+	s.draw(copied, all)
+}
+
+// draw draws the bar.
+func (s *screen) draw(done, all int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.bar.ChangeMax64(max(all, copied+1)) // a bar that was full once is not drawn again
-	_ = s.bar.Set64(copied)
+	s.bar.ChangeMax64(max(all, done+1)) // a bar that was full once is not drawn again
+	_ = s.bar.Set64(done)
 }
 
 func summary(stats *copier.Stats, took time.Duration) string {

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// voxelsFlag is X,Y,Z in voxels; it points to nil as long as it is not given.
+type voxelsFlag struct{ to **volume.Vec }
+
+func (f voxelsFlag) Set(text string) error {
+	var v volume.Vec
+	err := eachAxis(text, func(axis int, word string) bool {
+		var ok bool
+		v[axis], ok = volume.ParseIndex(word)
+		return ok
+	})
+	if err == nil {
+		*f.to = &v
+	}
+	return err
+}
+
+func (f voxelsFlag) String() string {
+	if f.to == nil || *f.to == nil {
+		return ""
+	}
+	return (*f.to).String()
+}
+
+func (f voxelsFlag) Type() string { return "X,Y,Z" }
+
+// lengthsFlag is X,Y,Z in nm; zeros as long as it is not given.
+type lengthsFlag struct{ to *[3]float64 }
+
+func (f lengthsFlag) Set(text string) error {
+	var v [3]float64
+	err := eachAxis(text, func(axis int, word string) bool {
+		var err error
+		v[axis], err = strconv.ParseFloat(word, 64)
+		return err == nil && v[axis] > 0 && !math.IsInf(v[axis], 0)
+	})
+	if err == nil {
+		*f.to = v
+	}
+	return err
+}
+
+func (f lengthsFlag) String() string {
+	if f.to == nil || *f.to == ([3]float64{}) {
+		return ""
+	}
+	return fmt.Sprintf("%v,%v,%v", f.to[0], f.to[1], f.to[2])
+}
+
+func (f lengthsFlag) Type() string { return "X,Y,Z" }
+
+// eachAxis gives take the three words of a text one by one.
+func eachAxis(text string, take func(axis int, word string) bool) error {
+	words := strings.Split(text, ",")
+	if len(words) != 3 {
+		return usageError("write it like 1024,1024,256", "%q is not three numbers", text)
+	}
+	for axis, word := range words {
+		if !take(axis, strings.TrimSpace(word)) {
+			return usageError("write it like 1024,1024,256", "%q cannot be the number on axis %c", word, "xyz"[axis])
+		}
+	}
+	return nil
+}
