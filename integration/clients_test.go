@@ -28,7 +28,7 @@ func TestClients(t *testing.T) {
 	}
 	for _, c := range clients {
 		t.Run(c.name, func(t *testing.T) {
-			var files []opened
+			var files []shown
 			for _, a := range arrays {
 				files = append(files, c.files(a)...)
 			}
@@ -117,8 +117,8 @@ func toImageJ(a array) bool {
 	return rgb(a) || gray(a) && slices.Contains([]string{"uint8", "uint16", "uint32", "float32"}, a.dtype)
 }
 
-// opened is a file and what a client has to see in it.
-type opened struct {
+// shown is a file and what a client has to see in it.
+type shown struct {
 	array
 	what string // in words
 	path string
@@ -127,14 +127,14 @@ type opened struct {
 
 // files returns all that the client opens of an array: the volume, boxes, a slice, a
 // sequence of slices, cubes.
-func (c client) files(a array) []opened {
-	var all []opened
+func (c client) files(a array) []shown {
+	var all []shown
 	for _, r := range c.readings {
 		if !r.can(a) {
 			continue
 		}
 		add := func(part array, path string) {
-			all = append(all, opened{part, a.name + "/" + path, filepath.Join(a.dir, path), r})
+			all = append(all, shown{part, a.name + "/" + path, filepath.Join(a.dir, path), r})
 		}
 		if r.suffix == sequence {
 			add(a, "slices")
@@ -178,7 +178,7 @@ type answer struct {
 }
 
 // open runs the client once for all files.
-func (c client) open(t *testing.T, files []opened) []answer {
+func (c client) open(t *testing.T, files []shown) []answer {
 	t.Helper()
 	var lines strings.Builder
 	for _, f := range files {
@@ -215,7 +215,7 @@ func (c client) open(t *testing.T, files []opened) []answer {
 	return answers
 }
 
-func (f opened) compare(t *testing.T, got answer) {
+func (f shown) compare(t *testing.T, got answer) {
 	if got.Error != "" {
 		t.Fatal(got.Error)
 	}
@@ -237,7 +237,7 @@ func (f opened) compare(t *testing.T, got answer) {
 	f.comparePlace(t, got)
 }
 
-func (f opened) comparePlace(t *testing.T, got answer) {
+func (f shown) comparePlace(t *testing.T, got answer) {
 	switch {
 	case f.place == nowhere || f.nm == nil && f.place == somewhat:
 		if got.Spacing != nil || got.Origin != nil {

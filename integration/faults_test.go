@@ -96,8 +96,9 @@ func TestErrorsOfDirectories(t *testing.T) {
 	}
 }
 
-// TestStaleHandles lets a file server forget the files that are open. Who has them open
-// gets EIO, and when they have closed it, the next open works.
+// TestStaleHandles lets a file server forget the files that are open. Who has a cube open
+// gets EIO; a volume opens its cubes anew, if they are what they were; and the next
+// open works.
 func TestStaleHandles(t *testing.T) {
 	disk := serveFaulty(t, sparse.write(t))
 	dir := filepath.Join(mount(t, disk.dir, "--cache-size", "0"), "color/1")
@@ -113,8 +114,10 @@ func TestStaleHandles(t *testing.T) {
 				t.Fatalf("before: %d bytes, %v", n, err)
 			}
 			disk.restart()
-			if n, err := old.ReadAt(p, 0); !errors.Is(err, unix.EIO) {
-				t.Errorf("the open file: %d bytes, %v; want EIO", n, err)
+			n, err := old.ReadAt(p, 0)
+			readsOn := name == "volume.raw" && err == nil && bytes.Equal(p[:n], want)
+			if !readsOn && !errors.Is(err, unix.EIO) {
+				t.Errorf("the open file: %d bytes, %v; want EIO, or the bytes of the volume", n, err)
 			}
 			if err := old.Close(); err != nil {
 				t.Error(err)
@@ -240,7 +243,7 @@ func TestFewDescriptors(t *testing.T) {
 		l.cubes[[3]int{i % 6, i / 6 % 6, i / 36}] = true
 	}
 	s := mountServer(t, l.write(t), "--cache-size", "0")
-	limit := unix.Rlimit{Cur: 100, Max: 100}
+	limit := unix.Rlimit{Cur: 50, Max: 50}
 	if err := unix.Prlimit(s.pid, unix.RLIMIT_NOFILE, &limit, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/wkwfs/wkwfs/header"
@@ -114,15 +115,37 @@ func (m *mosaic) valid() volume.Box {
 	return m.local(m.bounds).Intersect(volume.Box{Max: m.grid.Size})
 }
 
-// Block reads a block of the cube that it lies in.
+// Block reads a block of the cube that it lies in. A cube that a file server has
+// forgotten is opened once more: what it holds is still of the version that is shown.
 func (m *mosaic) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
+	block, err := m.block(ctx, b)
+	if errors.Is(err, syscall.ESTALE) {
+		return m.block(ctx, b)
+	}
+	return block, err
+}
+
+func (m *mosaic) block(ctx context.Context, b volume.Vec) ([]byte, error) {
 	c := b.Div(m.blocks)
 	t, err := m.acquire(c)
 	if t == nil || err != nil {
 		return nil, err
 	}
 	defer m.release(t)
-	return t.src.Block(ctx, b.Sub(c.Mul(m.blocks)))
+	block, err := t.src.Block(ctx, b.Sub(c.Mul(m.blocks)))
+	if errors.Is(err, syscall.ESTALE) {
+		m.forget(t)
+	}
+	return block, err
+}
+
+// forget lets the next reader open the cube anew.
+func (m *mosaic) forget(t *tile) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.tiles[t.at] == t {
+		delete(m.tiles, t.at)
+	}
 }
 
 // acquire returns the cube, open; nil where there is none.
@@ -138,7 +161,7 @@ func (m *mosaic) acquire(c volume.Vec) (*tile, error) {
 		return nil, nil
 	}
 	// Opened under the lock: it takes some microseconds, once a cube.
-	f, err := m.mag.OpenCube(c)
+	f, err := m.openCube(c)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !decided:
 		m.shown.pin(c, absent)
@@ -163,6 +186,18 @@ func (m *mosaic) acquire(c volume.Vec) (*tile, error) {
 	return t, nil
 }
 
+// openCube opens a cube file. Cubes in no use are closed for it if the process may have
+// no more files open. It is called with mu held.
+func (m *mosaic) openCube(c volume.Vec) (volume.CubeFile, error) {
+	for {
+		f, err := m.mag.OpenCube(c)
+		if !errors.Is(err, syscall.EMFILE) || m.used.Len() == 0 {
+			return f, err
+		}
+		m.close(m.used.Front())
+	}
+}
+
 func (m *mosaic) use(t *tile) {
 	t.busy++
 	if t.rest != nil {
@@ -176,6 +211,10 @@ func (m *mosaic) release(t *tile) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if t.busy--; t.busy > 0 {
+		return
+	}
+	if m.tiles[t.at] != t { // forgotten
+		t.file.Close() // read-only: nothing can be lost
 		return
 	}
 	t.rest = m.used.PushBack(t)
@@ -214,23 +253,27 @@ func (m *mosaic) Close() error {
 
 // current reports whether what is shown of the box, in absolute voxels of the mag, is
 // still so. Other cubes are of no concern to a file of the box, and there may be many
-// of them.
+// of them; but one that has come to be in the box, outside of the bounds that were
+// found from the cubes, is.
 func (m *mosaic) current(box volume.Box) bool {
 	g, err := m.mag.CubeGrid()
-	if err != nil || g != m.cube || !m.boundsHold(box == m.bounds) {
+	if err != nil || g != m.cube {
+		return false
+	}
+	if whole := box == m.bounds; (whole || !m.shown.isComplete()) && !m.boundsHold(whole) {
 		return false
 	}
 	m.mu.Lock()
 	moved := m.moved
 	m.mu.Unlock()
-	box = m.local(box.Intersect(m.bounds))
+	box = m.local(box)
 	cubes := volume.Box{Min: box.Min.Div(m.cube.Size), Max: box.Max.CeilDiv(m.cube.Size)}
 	return !moved && m.shown.holds(cubes) && m.mayBeSearched(cubes)
 }
 
-// boundsHold reports whether the bounding box is still the same. Where it has to be
-// found out from all the cubes there are, those who open one box after the other are
-// told what was true less than a second ago.
+// boundsHold reports whether the bounding box is still the same. It may have to be
+// found from all the cubes there are: those who open one box after the other are told
+// what was true less than a second ago.
 func (m *mosaic) boundsHold(whole bool) bool {
 	if now := time.Now().UnixNano(); !whole && now-m.bounded.Load() < int64(time.Second) {
 		return true

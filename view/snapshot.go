@@ -73,6 +73,13 @@ func (s *snapshot) version(c volume.Vec) (vfs.Version, bool) {
 	return v, ok || s.complete
 }
 
+// isComplete reports whether all cubes are known.
+func (s *snapshot) isComplete() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.complete
+}
+
 // pin decides the version of a cube.
 func (s *snapshot) pin(c volume.Vec, v vfs.Version) {
 	s.mu.Lock()

@@ -90,7 +90,17 @@ func (m *mag) geometry() (Header, error) {
 		m.header, m.err = m.readGeometry(name, first)
 	}
 	m.version, m.checked = version, time.Now()
+	if m.err != nil && !damage(m.err) {
+		m.checked = time.Time{} // a disk may fail now and not in a moment
+	}
 	return m.header, m.err
+}
+
+// damage reports whether an error is about what a file says, not about reading it.
+func damage(err error) bool {
+	var format *FormatError
+	var unsupported *UnsupportedError
+	return errors.As(err, &format) || errors.As(err, &unsupported)
 }
 
 // readGeometry reads header.wkw or, where it is missing (users lose it often) or

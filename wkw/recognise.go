@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -102,14 +103,33 @@ func singleCube(fsys fs.FS, name string) (*volume.SingleCube, error) {
 }
 
 // isMag reports whether dir has a header.wkw or at least one cube file in its place.
+// Where that cannot be told, it may well be one: it must not pass for absent, and
+// whoever reads from it is told what is wrong.
 func isMag(fsys fs.FS, dir string) bool {
-	if isRegular(fsys, path.Join(dir, headerFile)) {
+	info, err := fs.Stat(fsys, path.Join(dir, headerFile))
+	if err == nil && info.Mode().IsRegular() {
+		return true
+	}
+	if undecided(err) {
 		return true
 	}
 	for range cubeFiles(fsys, dir) {
 		return true
 	}
 	return false
+}
+
+// undecided reports whether an error leaves open what there is.
+func undecided(err error) bool {
+	var number syscall.Errno
+	if !errors.As(err, &number) {
+		return false
+	}
+	switch number {
+	case syscall.ENOENT, syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG:
+		return false
+	}
+	return true
 }
 
 // isLayer reports whether dir has at least one mag.
