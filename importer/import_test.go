@@ -1,0 +1,259 @@
+package importer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
+)
+
+// stopping is an input that ends the import after so many reads.
+type stopping struct {
+	*inputFile
+	reads int
+	stop  func()
+}
+
+func (s *stopping) ReadAt(p []byte, off int64) (int, error) {
+	if s.reads--; s.reads == 0 {
+		s.stop()
+	}
+	return s.inputFile.ReadAt(p, off)
+}
+
+// TestResume ends an import in the middle, as a signal does, and goes on with it.
+func TestResume(t *testing.T) {
+	dir := t.TempDir()
+	a := array(volume.Uint32, 1)
+	voxels := pattern(a.Grid)
+	name := export(t, dir, a, voxels, ".nrrd")
+	out := filepath.Join(dir, "out")
+	o := small("ids")
+	o.Mags, o.Jobs, o.Stats = 2, 1, &Stats{}
+
+	ctx, stop := context.WithCancel(t.Context())
+	in := mustOpen(t, name)
+	in.data = &stopping{in.files[0], 2000, stop}
+	if err := Import(ctx, in, out, o); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want that it was ended", err)
+	}
+	written := o.Stats.Written.Load()
+	if written == 0 {
+		t.Fatal("ended before the first cube")
+	}
+	if _, err := os.Stat(filepath.Join(out, wkw.PropertiesFile)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the layer is in the metadata before it is complete: %v", err)
+	}
+	if left := names(t, out, ".tmp"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+
+	// What a killed process leaves; and cubes that were written are not written again.
+	cubes := names(t, out, ".wkw")
+	past := time.Unix(1e9, 0)
+	for _, name := range cubes {
+		if err := os.Chtimes(name, past, past); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, filepath.Join(out, "ids/1/.x0.wkw.ABC.tmp"), nil)
+
+	other := o
+	other.Block = 16
+	if err := Import(t.Context(), mustOpen(t, name), out, other); !errors.Is(err, ErrOther) {
+		t.Errorf("with other settings: got %v, want %v", err, ErrOther)
+	}
+	o.Stats = &Stats{}
+	if err := Import(t.Context(), mustOpen(t, name), out, o); err != nil {
+		t.Fatal(err)
+	}
+	if kept := o.Stats.Kept.Load(); kept != written {
+		t.Errorf("kept %d cubes, want the %d that were written", kept, written)
+	}
+	for _, name := range cubes {
+		if info, err := os.Stat(name); err != nil || !info.ModTime().Equal(past) && filepath.Base(name) != "header.wkw" {
+			t.Errorf("%s was written again: %v", name, err)
+		}
+	}
+	if left := append(names(t, out, ".tmp"), names(t, out, journalFile)...); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if !bytes.Equal(read(t, tree(t, out), "ids/1/volume.raw"), voxels) {
+		t.Error("other voxels")
+	}
+
+	// An import in one go says the same of the layer, the largest id included.
+	whole := filepath.Join(dir, "whole", "out")
+	o.Stats = nil
+	if err := Import(t.Context(), mustOpen(t, name), whole, o); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := os.ReadFile(filepath.Join(out, wkw.PropertiesFile))
+	want, _ := os.ReadFile(filepath.Join(whole, wkw.PropertiesFile))
+	if !bytes.Equal(got, want) {
+		t.Errorf("metadata: got %s, want %s", got, want)
+	}
+}
+
+// names returns the files below dir whose names end so.
+func names(t *testing.T, dir, end string) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, end) {
+			all = append(all, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestInputChanges holds that an input that changes meanwhile makes no layer.
+func TestInputChanges(t *testing.T) {
+	dir := t.TempDir()
+	a := array(volume.Uint8, 1)
+	name := export(t, dir, a, pattern(a.Grid), ".nrrd")
+	in := mustOpen(t, name)
+	if err := os.Chtimes(name, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Import(t.Context(), in, dir, small("l")); err == nil || !strings.Contains(err.Error(), "has changed") {
+		t.Errorf("got %v", err)
+	}
+	if err := Import(t.Context(), mustOpen(t, name), dir, small("l")); !errors.Is(err, ErrOther) {
+		t.Errorf("the changed input goes on where the other one stopped: %v", err)
+	}
+}
+
+// TestMetadata holds that what is in the metadata already stays as it is.
+func TestMetadata(t *testing.T) {
+	dir := t.TempDir()
+	const before = `{"version": 7, "name": "<cortex> & co", "dataLayers": [
+		{"name": "first", "category": "color", "a number": 1.10, "mags": [{"mag": 1, "path": "./first/1"}]},
+		{"dataFormat": "zarr3", "name": "second", "mags": []}], "scale": [11.24, 11.24, 25], "later": {"b": 1, "a": null}}`
+	write(t, filepath.Join(dir, wkw.PropertiesFile), []byte(before))
+	if err := os.Chmod(filepath.Join(dir, wkw.PropertiesFile), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	a := array(volume.Uint8, 3)
+	in := mustOpen(t, export(t, dir, a, pattern(a.Grid), ".tif"))
+	for _, layer := range []string{"third", "first"} {
+		o := small(layer)
+		o.Force = layer == "first"
+		if err := Import(t.Context(), in, dir, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(dir, wkw.PropertiesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	if err := json.Compact(&got, b); err != nil {
+		t.Fatal(err)
+	}
+	layer := func(name string) string {
+		return `{"name":"` + name + `","category":"color","boundingBox":{"topLeft":[5,30,11],"width":37,"height":21,"depth":19},` +
+			`"elementClass":"uint24","dataFormat":"wkw","numChannels":3,"mags":[{"mag":[1,1,1],"path":"./` + name + `/1","cubeLength":16}]}`
+	}
+	want := `{"version":7,"name":"<cortex> & co","dataLayers":[` + layer("first") + `,{"dataFormat":"zarr3","name":"second","mags":[]},` + layer("third") +
+		`],"scale":[11.24,11.24,25],"later":{"b":1,"a":null},"id":{"name":"` + filepath.Base(dir) + `","team":""}}`
+	if got.String() != want {
+		t.Errorf("got  %s\nwant %s", got.String(), want)
+	}
+	if info, _ := os.Stat(filepath.Join(dir, wkw.PropertiesFile)); info.Mode().Perm() != 0o640 {
+		t.Errorf("permissions: %v", info.Mode())
+	}
+}
+
+func TestElementClass(t *testing.T) {
+	for want, of := range map[string]struct {
+		t        volume.Type
+		channels int
+	}{
+		"uint8": {volume.Uint8, 1}, "uint24": {volume.Uint8, 3}, "int64": {volume.Int64, 1}, "uint32": {volume.Uint16, 2},
+		"float": {volume.Float32, 1}, "double": {volume.Float64, 1}, "float96": {volume.Float32, 3},
+	} {
+		if got := elementClass(of.t, of.channels); got != want {
+			t.Errorf("%d × %v: got %s, want %s", of.channels, of.t, got, want)
+		}
+	}
+}
+
+// TestImportErrors holds what is refused before anything is written.
+func TestImportErrors(t *testing.T) {
+	for name, test := range map[string]struct {
+		change   func(*Options)
+		metadata string
+		typ      volume.Type
+		channels int
+		want     string
+	}{
+		"no name":                  {func(o *Options) { o.Layer = "" }, "", volume.Uint8, 1, `layer ""`},
+		"a path":                   {func(o *Options) { o.Layer = "../l" }, "", volume.Uint8, 1, `layer "../l"`},
+		"sides":                    {func(o *Options) { o.Block, o.Cube = 32, 48 }, "", volume.Uint8, 1, "cubes of 48 voxels a side"},
+		"no power of two":          {func(o *Options) { o.Block, o.Cube = 12, 24 }, "", volume.Uint8, 1, "expected a power of two"},
+		"huge blocks":              {func(o *Options) { o.Block, o.Cube = 2048, 2048 }, "", volume.Uint8, 1, "expected at most 1073741824"},
+		"wide voxels":              {func(*Options) {}, "", volume.Uint64, 32, "expected 1 to 255 bytes"},
+		"category":                 {func(o *Options) { o.Category = "colour" }, "", volume.Uint8, 1, `category "colour"`},
+		"ids of floats":            {func(o *Options) { o.Category = Segmentation }, "", volume.Float32, 1, "a segmentation of 1 × float32"},
+		"ids of channels":          {func(o *Options) { o.Category = Segmentation }, "", volume.Uint32, 2, "a segmentation of 2 × uint32"},
+		"negative place":           {func(o *Options) { o.Offset = &volume.Vec{-1, 0, 0} }, "", volume.Uint8, 1, "at -1,0,0: WKW has voxels from 0"},
+		"another size of voxels":   {func(*Options) {}, `{"scale": [11.24, 11.24, 30]}`, volume.Uint8, 1, "the dataset has voxels of [11.24 11.24 30] nm"},
+		"a layer in the metadata":  {func(*Options) {}, `{"scale": [11.24, 11.24, 25], "dataLayers": [{"name": "l"}]}`, volume.Uint8, 1, ErrExists.Error()},
+		"metadata that is no JSON": {func(*Options) {}, `{`, volume.Uint8, 1, "datasource-properties.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			a := array(test.typ, test.channels)
+			in := mustOpenRaw(t, export(t, dir, a, pattern(a.Grid), ".raw"), a.Grid)
+			out := filepath.Join(dir, "out")
+			if test.metadata != "" {
+				if err := os.Mkdir(out, 0o777); err != nil {
+					t.Fatal(err)
+				}
+				write(t, filepath.Join(out, wkw.PropertiesFile), []byte(test.metadata))
+			}
+			o := small("l")
+			test.change(&o)
+			if err := Import(t.Context(), in, out, o); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+			if entries, _ := os.ReadDir(out); len(entries) > 1 {
+				t.Errorf("written: %v", entries)
+			}
+		})
+	}
+}
+
+// TestScale holds where the size of voxels is taken from.
+func TestScale(t *testing.T) {
+	dir := t.TempDir()
+	a := array(volume.Uint8, 1)
+	name := export(t, dir, a, pattern(a.Grid), ".npy") // which has none
+	if err := Import(t.Context(), mustOpen(t, name), dir, small("l")); !errors.Is(err, ErrNoScale) {
+		t.Errorf("got %v, want %v", err, ErrNoScale)
+	}
+	o := small("l")
+	o.Scale = spacing
+	if err := Import(t.Context(), mustOpen(t, name), dir, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := Import(t.Context(), mustOpen(t, name), dir, small("m")); err != nil {
+		t.Errorf("into a dataset that has one: %v", err)
+	}
+	if err := Import(t.Context(), mustOpen(t, name), dir, small("m")); !errors.Is(err, ErrExists) {
+		t.Errorf("got %v, want %v", err, ErrExists)
+	}
+}

@@ -1,0 +1,295 @@
+package importer
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/lzw"
+	"compress/zlib"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// voxelsOf reads a whole input.
+func voxelsOf(t *testing.T, in *Input) []byte {
+	t.Helper()
+	b := make([]byte, in.Grid.Bytes())
+	if err := in.readBox(t.Context(), volume.Box{Max: in.Grid.Size}, b, in.Grid.Size, volume.Vec{}); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// swapped returns values of so many bytes in the other order.
+func swapped(b []byte, size int) []byte {
+	b = slices.Clone(b)
+	for v := range slices.Chunk(b, size) {
+		slices.Reverse(v)
+	}
+	return b
+}
+
+func npy(descr, order, shape string, voxels []byte) []byte {
+	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }\n", descr, order, shape)
+	b := binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(dict)))
+	return slices.Concat(b, []byte(dict), voxels)
+}
+
+// TestForms opens what our own headers do not look like.
+func TestForms(t *testing.T) {
+	counting := make([]byte, 48)
+	for i := range counting {
+		counting[i] = byte(i)
+	}
+	nrrd := func(fields string, voxels []byte) []byte { return append([]byte("NRRD0005\n"+fields+"\n"), voxels...) }
+	tests := map[string]struct {
+		file []byte
+		grid volume.Grid
+	}{
+		"npy in C order":              {npy("<u2", "False", "4, 3, 2", counting), volume.Grid{Size: volume.Vec{2, 3, 4}, Type: volume.Uint16, Channels: 1}},
+		"npy in C order, channels":    {npy("|u1", "False", "4, 2, 2, 3", counting), volume.Grid{Size: volume.Vec{2, 2, 4}, Type: volume.Uint8, Channels: 3}},
+		"npy big-endian":              {npy(">u4", "True", "2, 3, 2", swapped(counting, 4)), volume.Grid{Size: volume.Vec{2, 3, 2}, Type: volume.Uint32, Channels: 1}},
+		"nrrd without a place":        {nrrd("type: short\ndimension: 3\nsizes: 2 3 4\nendian: big\nencoding: raw\n", swapped(counting, 2)), volume.Grid{Size: volume.Vec{2, 3, 4}, Type: volume.Int16, Channels: 1}},
+		"nrrd with lines of Windows":  {nrrd("type: uchar\r\n# x\r\ndimension: 3\r\nsizes: 4 3 4\r\nkey:=value\r\nencoding: raw\r\n\r", counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1}},
+		"nrrd with spacings in units": {nrrd("type: uchar\ndimension: 3\nsizes: 4 3 4\nspacings: 1 2 3\nunits: \"um\" \"nm\" \"nm\"\nencoding: raw\n", counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1, Spacing: [3]float64{1000, 2, 3}}},
+		"tiff big-endian":             {tinyTIFF(binary.BigEndian, tiffPlain, 1, 16, swapped(counting[:32], 2)), volume.Grid{Size: volume.Vec{4, 4, 1}, Type: volume.Uint16, Channels: 1}},
+		"tiff by deflate":             {tinyTIFF(binary.LittleEndian, tiffDeflate, 1, 16, deflated(counting[:32])), volume.Grid{Size: volume.Vec{4, 4, 1}, Type: volume.Uint16, Channels: 1}},
+		"tiff by LZW":                 {tinyTIFF(binary.LittleEndian, tiffLZW, 1, 16, lzwed(counting[:32])), volume.Grid{Size: volume.Vec{4, 4, 1}, Type: volume.Uint16, Channels: 1}},
+		"tiff by differences":         {tinyTIFF(binary.LittleEndian, tiffDeflate, 2, 16, deflated(differences(counting[:32], 4))), volume.Grid{Size: volume.Vec{4, 4, 1}, Type: volume.Uint16, Channels: 1}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "file")
+			write(t, path, test.file)
+			in := mustOpen(t, path)
+			test.grid.Block = volume.Cube(1)
+			if in.Grid != test.grid {
+				t.Errorf("got %+v, want %+v", in.Grid, test.grid)
+			}
+			if got := voxelsOf(t, in); !bytes.Equal(got, counting[:len(got)]) {
+				t.Errorf("got % x, want % x", got, counting[:len(got)])
+			}
+		})
+	}
+}
+
+// tinyTIFF returns a TIFF of 4 × 4 samples in one strip.
+func tinyTIFF(order binary.AppendByteOrder, compression, predictor, bits uint16, strip []byte) []byte {
+	mark := "II*\x00"
+	if order == binary.AppendByteOrder(binary.BigEndian) {
+		mark = "MM\x00*"
+	}
+	fields := [][2]uint16{{tagImageWidth, 4}, {tagImageLength, 4}, {tagBitsPerSample, bits}, {tagCompression, compression}, {tagPhotometric, 1},
+		{tagStripOffsets, 200}, {tagRowsPerStrip, 4}, {tagStripByteCounts, uint16(len(strip))}, {tagPredictor, predictor}}
+	b := order.AppendUint32([]byte(mark), 8)
+	b = order.AppendUint16(b, uint16(len(fields)))
+	for _, f := range fields {
+		b = order.AppendUint16(b, f[0])
+		b = order.AppendUint16(b, 3)
+		b = order.AppendUint32(b, 1)
+		b = order.AppendUint16(b, f[1])
+		b = order.AppendUint16(b, 0)
+	}
+	b = append(b, make([]byte, 200-len(b))...)
+	return append(b, strip...)
+}
+
+func deflated(b []byte) []byte {
+	var out bytes.Buffer
+	w := zlib.NewWriter(&out)
+	w.Write(b)
+	w.Close()
+	return out.Bytes()
+}
+
+// lzwed compresses so little that TIFF's way of widening codes makes no difference.
+func lzwed(b []byte) []byte {
+	var out bytes.Buffer
+	w := lzw.NewWriter(&out, lzw.MSB, 8)
+	w.Write(b)
+	w.Close()
+	return out.Bytes()
+}
+
+// differences applies the predictor to rows of so many 16-bit samples.
+func differences(b []byte, row int) []byte {
+	out := slices.Clone(b)
+	for i := range len(b) / 2 {
+		if i%row > 0 {
+			binary.LittleEndian.PutUint16(out[2*i:], binary.LittleEndian.Uint16(b[2*i:])-binary.LittleEndian.Uint16(b[2*i-2:]))
+		}
+	}
+	return out
+}
+
+// TestOpenErrors holds that what cannot be used is refused, with the field at fault.
+func TestOpenErrors(t *testing.T) {
+	nrrd := func(change ...string) []byte {
+		text := "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 2 2 2\nencoding: raw\n\n12345678"
+		return []byte(strings.NewReplacer(change...).Replace(text))
+	}
+	nii := func(change func(b []byte)) []byte {
+		dir := t.TempDir()
+		a := array(volume.Uint8, 1)
+		name := export(t, dir, a, pattern(a.Grid), ".nii")
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(b)
+		return b
+	}
+	var zipped bytes.Buffer
+	gz := gzip.NewWriter(&zipped)
+	gz.Write(nrrd())
+	gz.Close()
+	tiff := func(at int, v uint16) []byte { // the value of a field
+		b := tinyTIFF(binary.LittleEndian, tiffPlain, 1, 16, make([]byte, 32))
+		binary.LittleEndian.PutUint16(b[10+12*at+8:], v)
+		return b
+	}
+	loop := tiff(0, 4)
+	binary.LittleEndian.PutUint32(loop[10+9*12:], 8)
+	for name, test := range map[string]struct {
+		file []byte
+		want string
+	}{
+		"empty":                  {nil, "not an .npy, NRRD, NIfTI or TIFF"},
+		"gzip":                   {zipped.Bytes(), "gunzip"},
+		"npy cut off":            {[]byte("\x93NUMPY\x01"), "header at byte 0: expected at least 10 bytes"},
+		"npy of version 9":       {append([]byte("\x93NUMPY\x09\x00"), make([]byte, 9)...), "version at byte 6: expected 1 to 3, found 9"},
+		"npy length":             {[]byte("\x93NUMPY\x01\x00\xff\xff"), "length of the header at byte 8"},
+		"npy of objects":         {npy("|O", "True", "2, 2, 2", make([]byte, 8)), `descr at byte 10: expected numbers of 8 to 64 bits, found "|O"`},
+		"npy without type":       {npy("", "True", "2, 2, 2", make([]byte, 8)), "descr at byte 10"},
+		"npy of two axes":        {npy("|u1", "True", "2, 4", make([]byte, 8)), "shape at byte 10: expected 3 axes"},
+		"npy too short":          {npy("|u1", "True", "2, 2, 2", make([]byte, 7)), "expected 8 bytes"},
+		"npy too large":          {npy("<u8", "True", "4000000000, 4000000000, 4000000000", nil), "2^63"},
+		"npy code":               {npy("|u1", "open('/etc/passwd')", "2, 2, 2", make([]byte, 8)), "header at byte 10: expected a dictionary"},
+		"nrrd by gzip":           {nrrd("raw", "gzip"), `encoding at byte 47: expected "raw"`},
+		"nrrd of blocks":         {nrrd("uint8", "block"), "type at byte 9: expected numbers"},
+		"nrrd without sizes":     {nrrd("sizes: 2 2 2\n", ""), "sizes at byte 0: expected 3 axes, or 4 that begin with the channels, as many as the dimension says, found none"},
+		"nrrd with other sizes":  {nrrd("dimension: 3", "dimension: 4"), "sizes at byte 34"},
+		"nrrd of 16 bits":        {nrrd("uint8", "uint16"), "endian at byte 0: expected little or big, found none"},
+		"nrrd twice":             {nrrd("encoding: raw", "type: uint8"), "header at byte 47: expected a field that is there once"},
+		"nrrd without end":       {nrrd("\n\n12345678", "\nx"), "header at byte 61: expected a field"},
+		"nrrd with time":         {nrrd("sizes: 2 2 2", "sizes: 2 2 2\nkinds: domain domain time"), "kinds at byte 47"},
+		"nrrd with a path":       {nrrd("encoding: raw", "encoding: raw\ndata file: ../volume.raw"), "data file at byte 61: expected the name of one file beside"},
+		"nrrd too short":         {nrrd("12345678", "1234567"), "voxels at byte 62: expected 8 bytes"},
+		"nifti of two files":     {nii(func(b []byte) { copy(b[344:], "ni1") }), "magic at byte 344"},
+		"nifti that is scaled":   {nii(func(b []byte) { binary.LittleEndian.PutUint32(b[112:], 0x40000000) }), "scl_slope at byte 112: expected values that stand for themselves, found 2 × value + 0"},
+		"nifti of complex":       {nii(func(b []byte) { b[70] = 32 }), "datatype at byte 70"},
+		"nifti of four axes":     {nii(func(b []byte) { b[40] = 4; b[48] = 2 }), "dim[4]"},
+		"nifti of no axes":       {nii(func(b []byte) { b[40] = 0 }), "dim[0]"},
+		"nifti with voxels at 0": {nii(func(b []byte) { clear(b[108:112]) }), "vox_offset at byte 108: expected 348 to"},
+		"nifti that is short":    {nii(func(b []byte) { b[46] = 99 }), "voxels at byte 4096"},
+		"tiff cut off":           {[]byte("II*\x00"), "header at byte 0"},
+		"tiff without a page":    {[]byte("II*\x00\x00\x00\x00\x00"), "first directory"},
+		"tiff without an end":    {[]byte("II*\x00\x08\x00\x00\x00\xff\xff"), "directory at byte 10"},
+		"tiff in a loop":         {loop, "directory at byte 8: expected each page once"},
+		"tiff of no width":       {tiff(0, 0), "ImageWidth at byte 8: expected 1 to 4294967295, found 0"},
+		"tiff of 12 bits":        {tiff(2, 12), "BitsPerSample at byte 8: expected one of [8 16 32 64], found 12"},
+		"tiff by JPEG":           {tiff(3, 7), "Compression at byte 8"},
+		"tiff of negatives":      {tiff(4, 0), "PhotometricInterpretation"},
+		"tiff with strips away":  {tiff(5, 60000), "strip 0 within the 232 bytes"},
+		"tiff with more strips":  {tiff(6, 1), "expected 4 strips, found 1 offsets and 1 lengths"},
+		"tiff with short strips": {tiff(7, 31), "StripByteCounts at byte 8: expected 32 bytes in strip 0, found 31"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "file")
+			write(t, path, test.file)
+			in, err := Open(path)
+			if err == nil {
+				in.Close()
+				t.Fatalf("opened as %+v", in.Grid)
+			}
+			if !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), path) {
+				t.Errorf("got %q, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+// TestDamagedStrip holds that a strip that cannot be expanded is an error.
+func TestDamagedStrip(t *testing.T) {
+	for _, compression := range []uint16{tiffLZW, tiffDeflate} {
+		path := filepath.Join(t.TempDir(), "file")
+		write(t, path, tinyTIFF(binary.LittleEndian, compression, 1, 16, deflated([]byte("short"))))
+		in := mustOpen(t, path)
+		err := in.readBox(t.Context(), volume.Box{Max: volume.Cube(1)}, make([]byte, 2), volume.Cube(1), volume.Vec{})
+		if err == nil || !strings.Contains(err.Error(), "strip at byte 200: ") {
+			t.Errorf("compression %d: got %v", compression, err)
+		}
+	}
+}
+
+// TestFolder holds the order of planes, and that they have to be alike.
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	for i, name := range []string{"z2.tif", "z10.TIF", "z011.tiff"} {
+		write(t, filepath.Join(dir, name), tinyTIFF(binary.LittleEndian, tiffPlain, 1, 8, bytes.Repeat([]byte{byte(i)}, 16)))
+	}
+	write(t, filepath.Join(dir, "Thumbs.db"), nil)
+	in := mustOpen(t, dir)
+	if got := voxelsOf(t, in); len(got) != 48 || got[0] != 0 || got[16] != 1 || got[32] != 2 {
+		t.Errorf("got %v", got)
+	}
+	write(t, filepath.Join(dir, "z3.tif"), tinyTIFF(binary.LittleEndian, tiffPlain, 1, 16, make([]byte, 32)))
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "z3.tif: page 1") {
+		t.Errorf("planes of two types: %v", err)
+	}
+	if _, err := Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "no .tif files") {
+		t.Errorf("empty folder: %v", err)
+	}
+}
+
+// TestMisplaced holds that a place that is none is known, and the voxels still open.
+func TestMisplaced(t *testing.T) {
+	const fields = "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 1 1 1\nencoding: raw\nspace directions: (1,0,0) (0,1,0) (0,0,1)\nspace origin: (0,0,0)\n\n1"
+	for change, misplaced := range map[string]bool{"(1,0,0)=(1,0,0)": false, "(1,0,0)=(-1,0,0)": true, "(1,0,0)=(1,1,0)": true, "(0,0,0)=(0,0.5,0)": true, "(0,0,0)=(1e30,0,0)": true} {
+		from, to, _ := strings.Cut(change, "=")
+		path := filepath.Join(t.TempDir(), "file")
+		write(t, path, []byte(strings.Replace(fields, from, to, 1)))
+		if in := mustOpen(t, path); errors.Is(in.Misplaced, ErrPlace) != misplaced {
+			t.Errorf("%s: got %v", change, in.Misplaced)
+		}
+	}
+}
+
+// FuzzOpen holds that no file makes a panic, and that what opens has its first and last voxel.
+func FuzzOpen(f *testing.F) {
+	f.Add(npy("<u2", "False", "4, 3, 2", make([]byte, 48)))
+	f.Add([]byte("NRRD0004\ntype: uint8\ndimension: 3\nsizes: 2 2 2\nencoding: raw\nspace directions: (1,0,0) (0,1,0) (0,0,1)\nspace origin: (0,0,0)\n\n12345678"))
+	f.Add(tinyTIFF(binary.LittleEndian, tiffPlain, 1, 16, make([]byte, 32)))
+	f.Add(tinyTIFF(binary.BigEndian, tiffLZW, 2, 8, lzwed(make([]byte, 16))))
+	nii := make([]byte, 353)
+	binary.LittleEndian.PutUint32(nii, 348)
+	copy(nii[40:], "\x03\x00\x01\x00\x01\x00\x01\x00")
+	nii[70] = 2
+	binary.LittleEndian.PutUint32(nii[108:], 0x43b00000) // 352
+	copy(nii[344:], "n+1")
+	f.Add(nii)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		path := filepath.Join(t.TempDir(), "file")
+		write(t, path, b)
+		in, err := Open(path)
+		if err != nil {
+			return
+		}
+		defer in.Close()
+		for _, p := range []volume.Vec{{}, in.Grid.Size.Sub(volume.Cube(1))} {
+			voxel := make([]byte, in.Grid.VoxelBytes())
+			err := in.readBox(t.Context(), volume.Box{Min: p, Max: p.Add(volume.Cube(1))}, voxel, volume.Cube(1), volume.Vec{})
+			planes, isTIFF := in.data.(*tiffPlanes)
+			if err != nil && !(isTIFF && planes.pages[0].compression != tiffPlain) {
+				t.Errorf("voxel %v of %v: %v", p, in.Grid.Size, err)
+			}
+		}
+	})
+}
