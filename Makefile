@@ -43,9 +43,10 @@ test-browser:
 
 ## fuzz: every fuzz test for FUZZTIME
 fuzz:
-	@set -e; grep -rho --include='*_test.go' 'func Fuzz[A-Za-z]*' . | sort -u | cut -d' ' -f2 | while read name; do \
-		dir=$$(dirname $$(grep -rl --include='*_test.go' "func $$name(" . | head -1)); \
-		echo "$$dir $$name"; $(GO) test $$dir -run xxx -fuzz "^$$name$$" -fuzztime $(FUZZTIME) | tail -1; done
+	@mkdir -p bin; grep -ro --include='*_test.go' 'func Fuzz[A-Za-z]*(' . | sort -u | tr -d '(' | while IFS=': ' read -r file _ name; do \
+		dir=$$(dirname $$file); \
+		$(GO) test $$dir -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) >bin/fuzz.log 2>&1 || { cat bin/fuzz.log; exit 1; }; \
+		echo "$$dir $$name: $$(grep elapsed bin/fuzz.log | tail -n 1)"; done
 
 ## vuln: known vulnerabilities in what we depend on, where the database can be reached
 vuln:
