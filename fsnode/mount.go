@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"syscall"
 	"time"
 
 	gofs "github.com/hanwen/go-fuse/v2/fs"
@@ -26,11 +27,16 @@ type Options struct {
 	Log        *slog.Logger // nil: nothing is logged
 	Debug      bool         // log every request
 	Kernel     []string     // further mount options for the kernel
+
+	// What is shown instead of what the source says; nil: what the source says.
+	UID, GID *uint32      // owner and group
+	Umask    *fs.FileMode // everybody may read, but for these bits
 }
 
 // Server is a mount that is being served.
 type Server struct {
 	fuse       *fuse.Server
+	nodes      fuse.RawFileSystem
 	mountpoint string
 }
 
@@ -61,8 +67,9 @@ func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
 		RootStableAttr:  &gofs.StableAttr{Ino: rootIno, Gen: 1},
 		MountOptions:    mountOptions(o),
 	}
-	root := &node{served: &served{fsys: fsys, log: newReporter(o.Log)}, path: "."}
-	server, err := fuse.NewServer(gofs.NewNodeFS(root, options), mountpoint, &options.MountOptions)
+	root := &node{served: &served{fsys: fsys, log: newReporter(o.Log), access: access{o.UID, o.GID, o.Umask}}, path: "."}
+	nodes := gofs.NewNodeFS(root, options)
+	server, err := fuse.NewServer(nodes, mountpoint, &options.MountOptions)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +82,7 @@ func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
 			o.Log.Debug("readahead left as it is", "err", err)
 		}
 	}
-	return &Server{server, mountpoint}, nil
+	return &Server{server, nodes, mountpoint}, nil
 }
 
 func mountOptions(o Options) fuse.MountOptions {
@@ -112,6 +119,17 @@ func mountOptions(o Options) fuse.MountOptions {
 
 // Wait returns when the mount is gone and the last request was answered.
 func (s *Server) Wait() { s.fuse.Wait() }
+
+// Check returns when the server has answered a question that the kernel could have
+// asked, but for which neither the kernel nor the source is needed. If it does not
+// return, requests do not either.
+func (s *Server) Check() error {
+	var out fuse.StatfsOut
+	if status := s.nodes.StatFs(nil, &fuse.InHeader{NodeId: fuse.FUSE_ROOT_ID}, &out); !status.Ok() {
+		return fmt.Errorf("statfs: %w", syscall.Errno(status))
+	}
+	return nil
+}
 
 // Unmount takes the mount away. While it is busy, it disappears from the tree and
 // is served until the last file is closed.

@@ -19,8 +19,9 @@ import (
 
 // served is what all nodes of a mount share.
 type served struct {
-	fsys fs.FS
-	log  *reporter
+	fsys   fs.FS
+	log    *reporter
+	access access
 }
 
 // node is an entry that the kernel knows: a path with one version of its content.
@@ -89,7 +90,7 @@ func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*go
 		attr.Mode, attr.Gen = syscall.S_IFREG, child.version.Uint64()
 	}
 	child.known.Store(&info)
-	setAttr(&out.Attr, info)
+	n.setAttr(&out.Attr, info)
 	return n.NewInode(ctx, child, attr), 0
 }
 
@@ -100,13 +101,13 @@ func (n *node) Getattr(_ context.Context, _ gofs.FileHandle, out *fuse.AttrOut) 
 	known := n.known.Load()
 	switch {
 	case n.isFile() && (err != nil || vfs.VersionOf(info) != n.version):
-		setAttr(&out.Attr, *known)
+		n.setAttr(&out.Attr, *known)
 		return 0
 	case err != nil:
 		return n.log.errno("getattr", n.path, err)
 	}
 	n.known.Store(&info)
-	setAttr(&out.Attr, info)
+	n.setAttr(&out.Attr, info)
 	return 0
 }
 
@@ -192,7 +193,7 @@ func reply(dest []byte, value string) (uint32, syscall.Errno) {
 
 // setAttr translates a FileInfo. Owner, times and the rest come from the operating
 // system's description of what the entry is made of, where there is one.
-func setAttr(out *fuse.Attr, info fs.FileInfo) {
+func (s *served) setAttr(out *fuse.Attr, info fs.FileInfo) {
 	mtime := info.ModTime()
 	out.SetTimes(&mtime, &mtime, &mtime)
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
@@ -207,4 +208,5 @@ func setAttr(out *fuse.Attr, info fs.FileInfo) {
 		out.Size = uint64(info.Size())
 		out.Blocks = uint64(vfs.StoredOf(info)+511) / 512
 	}
+	s.access.override(out, info.IsDir())
 }

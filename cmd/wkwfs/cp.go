@@ -23,6 +23,7 @@ import (
 // copySettings is what the user asked of a copy.
 type copySettings struct {
 	from      sourceFlags
+	config    configFlag
 	source    string
 	path      string // in the tree, as fs.ValidPath wants it
 	contents  bool   // of the folder at path: its name is left out
@@ -61,6 +62,9 @@ If a file cannot be read, the others of the folder are copied; the exit code is 
 		Args: exactArgs("SOURCE", "PATH", "DEST"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.source, s.dest = args[0], args[2]
+			if err := s.config.settle(cmd.Flags(), s.source); err != nil {
+				return err
+			}
 			if err := s.setPath(args[1]); err != nil {
 				return err
 			}
@@ -74,6 +78,7 @@ If a file cannot be read, the others of the folder are copied; the exit code is 
 	}
 	flags := cmd.Flags()
 	s.from.register(flags)
+	s.config.register(flags)
 	flags.Var(&s.cacheSize, "cache-size", "memory for decoded blocks, such as 512MiB or 4GB")
 	flags.IntVarP(&s.jobs, "jobs", "j", runtime.NumCPU(), "read `N` ranges or files at once, 4 MiB each")
 	flags.BoolVar(&s.choice.all, "all", false, "with the volumes, slices and precomputed: several times the size")

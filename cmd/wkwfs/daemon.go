@@ -16,8 +16,8 @@ import (
 	"github.com/wkwfs/wkwfs/fsnode"
 )
 
-// A mount in the background is this program started once more, in a session of
-// its own: a Go process cannot fork. The two agree on a pipe, on which the server
+// A mount in the background is this program started once more: a Go process cannot
+// fork. The two agree on a pipe, on which the server
 // writes the mountpoint when the mount is ready. A server that fails says why on
 // stderr, as it would in the foreground, and the pipe ends without a word.
 
@@ -50,7 +50,6 @@ func startServer(stderr io.Writer) error {
 	server.Env = append(os.Environ(), readyVariable+"=1")
 	server.Stderr = &said
 	server.ExtraFiles = []*os.File{serverEnd}
-	server.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = server.Start()
 	serverEnd.Close() // else the pipe would not end with the server
 	if err != nil {
@@ -119,7 +118,10 @@ func serveInBackground(s settings, stderr io.Writer) error {
 	if err := os.Unsetenv(readyVariable); err != nil {
 		return err
 	}
-	return serve(s, true, func(mountpoint string) error {
+	return serve(s, manager{}, true, func(mountpoint string) error {
+		if err := leaveSession(); err != nil {
+			return err
+		}
 		if err := dropStderr(); err != nil {
 			return err
 		}
@@ -129,6 +131,16 @@ func serveInBackground(s settings, stderr io.Writer) error {
 		}
 		return pipe.Close()
 	}, stderr)
+}
+
+// leaveSession unties the server from the terminal, only now that it has mounted: while
+// an automount (autofs) waits for the mount, it lets nobody look at the mountpoint but
+// the process group that is to mount.
+func leaveSession() error {
+	if _, err := unix.Setsid(); err != nil {
+		return fmt.Errorf("leaving the session: %w", err)
+	}
+	return nil
 }
 
 // dropStderr lets go of the pipe that ends with the starting process.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"os"
@@ -20,8 +21,8 @@ const lingerTime = 5 * time.Second
 
 // serve mounts and returns when the mount is gone. It calls ready with the
 // resolved mountpoint as soon as the mount answers; an error of ready ends the
-// mount.
-func serve(s settings, background bool, ready func(mountpoint string) error, stderr io.Writer) error {
+// mount. The service manager m is told what happens from then on.
+func serve(s settings, m manager, background bool, ready func(mountpoint string) error, stderr io.Writer) error {
 	log, err := newLogger(s, background, stderr)
 	if err != nil {
 		return err
@@ -52,6 +53,9 @@ func serve(s settings, background bool, ready func(mountpoint string) error, std
 		ReadAhead:  int(s.readAhead),
 		Log:        log,
 		Debug:      s.debug,
+		UID:        s.uid.id,
+		GID:        s.gid.id,
+		Umask:      s.umask.mask,
 		Kernel:     s.kernel,
 	})
 	if err != nil {
@@ -65,7 +69,11 @@ func serve(s settings, background bool, ready func(mountpoint string) error, std
 		_ = server.Unmount() // the first error is the one to tell
 		return err
 	}
-	return waitForEnd(server, signals, log)
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	// Not waited for: a server that hangs is to end all the same.
+	go m.watch(ctx, server.Check, log)
+	return waitForEnd(server, m, signals, log)
 }
 
 // endSignals returns the signals that end a mount. A terminal that is closed ends
@@ -84,7 +92,7 @@ func endSignals(background bool) <-chan os.Signal {
 
 // waitForEnd returns when somebody has unmounted, or unmounts on a signal. A
 // second signal does not wait for readers any more.
-func waitForEnd(server *fsnode.Server, signals <-chan os.Signal, log *slog.Logger) error {
+func waitForEnd(server *fsnode.Server, m manager, signals <-chan os.Signal, log *slog.Logger) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -96,6 +104,9 @@ func waitForEnd(server *fsnode.Server, signals <-chan os.Signal, log *slog.Logge
 		return nil
 	case s := <-signals:
 		log.Info("unmounting", "signal", s.String())
+	}
+	if err := m.notify(stateStopping); err != nil {
+		log.Warn("the service manager does not know that this is the end", "err", err)
 	}
 	if err := server.Unmount(); err != nil {
 		return err

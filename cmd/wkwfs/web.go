@@ -23,6 +23,7 @@ import (
 // webSettings is what the user asked of a server over HTTP.
 type webSettings struct {
 	from         sourceFlags
+	config       configFlag
 	source       string
 	listen       string
 	token        string
@@ -60,6 +61,9 @@ TOKEN", or in links as ?token=TOKEN. On the command line others can see it:
 		Args: exactArgs("SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.source = args[0]
+			if err := s.config.settle(cmd.Flags(), s.source); err != nil {
+				return err
+			}
 			if err := s.check(); err != nil {
 				return err
 			}
@@ -70,6 +74,7 @@ TOKEN", or in links as ?token=TOKEN. On the command line others can see it:
 	}
 	flags := cmd.Flags()
 	s.from.register(flags)
+	s.config.register(flags)
 	flags.StringVar(&s.listen, "listen", defaultListen, "listen at `HOST:PORT`; port 0 is any that is free")
 	flags.StringVar(&s.token, "token", "", "let in only those who have `TOKEN`")
 	flags.StringVar(&s.tokenFile, "token-file", "", "read the token from `FILE`")
@@ -180,5 +185,5 @@ func (s *webSettings) announce(address net.Addr, stdout io.Writer, log *slog.Log
 	if _, err := fmt.Fprintln(stdout, place.String()); err != nil {
 		return err
 	}
-	return notifyManager()
+	return findManager(os.Getenv).notify(stateReady)
 }
