@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/header"
 	"github.com/wkwfs/wkwfs/view"
 	"github.com/wkwfs/wkwfs/volume"
@@ -87,7 +88,9 @@ func tree(t *testing.T, dir string) fs.FS {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return view.New(root, view.Options{})
+	blocks := cache.New(64 << 20) // planes need each block many times
+	t.Cleanup(func() { blocks.Close() })
+	return view.New(root, view.Options{Wrap: blocks.Wrap})
 }
 
 func read(t *testing.T, fsys fs.FS, name string) []byte {

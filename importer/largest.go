@@ -34,6 +34,9 @@ func (l *layer) noteLargest(block []byte) {
 
 // littleEndian reads the unsigned number that b is.
 func littleEndian(b []byte) (v uint64) {
+	if len(b) == 1 {
+		return uint64(b[0])
+	}
 	for i := len(b) - 1; i >= 0; i-- {
 		v = v<<8 | uint64(b[i])
 	}

@@ -94,7 +94,8 @@ func (s *reducedCube) Grid() volume.Grid { return s.grid }
 // Block reduces the finer voxels inside of the layer's box; nil where they are 0.
 func (s *reducedCube) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
 	first := s.grid.Origin.Div(s.grid.Block).Add(b).Mul(s.ratio) // finer block, counted from voxel 0,0,0
-	blocks := map[volume.Vec][]byte{}
+	var blocks finerBlocks
+	empty := true
 	for at := range (volume.Box{Min: first, Max: first.Add(s.ratio)}).All() {
 		cube := at.Div(s.grid.Blocks())
 		f := s.cubes[cube]
@@ -106,42 +107,39 @@ func (s *reducedCube) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
 			return nil, err
 		}
 		if block = unlessZero(block); block != nil {
-			blocks[at.Sub(first)] = block
+			blocks[at.Sub(first).Index(volume.Cube(2))] = block
+			empty = false
 		}
 	}
-	if len(blocks) == 0 {
+	if empty {
 		return nil, nil
 	}
 	dst := make([]byte, s.grid.BlockBytes())
 	lo := first.Mul(s.grid.Block)
 	inside := volume.Box{Min: s.finer.box.Min.Sub(lo), Max: s.finer.box.Max.Sub(lo)}
-	s.fill(dst, blocks, inside)
+	s.fill(dst, &blocks, inside)
 	return unlessZero(dst), nil
 }
 
+// finerBlocks are the blocks that become one, in Fortran order of a cube of two; nil
+// where there are none or zeros.
+type finerBlocks [8][]byte
+
 // fill computes the voxels of a block. inside is what the finer blocks have of the box,
 // in finer voxels from the first of them on.
-func (s *reducedCube) fill(dst []byte, blocks map[volume.Vec][]byte, inside volume.Box) {
-	side, size, channels := s.grid.Block, s.grid.Type.Size(), s.grid.Channels
-	voxel := size * channels
+func (s *reducedCube) fill(dst []byte, blocks *finerBlocks, inside volume.Box) {
+	size, voxel := s.grid.Type.Size(), s.grid.VoxelBytes()
 	zero := make([]byte, voxel)
 	voxels, values := make([][]byte, 0, 8), make([][]byte, 0, 8)
-	for p := range (volume.Box{Max: side}).All() {
-		voxels = voxels[:0]
+	for p := range (volume.Box{Max: s.grid.Block}).All() {
 		from := p.Mul(s.ratio)
 		part := volume.Box{Min: from, Max: from.Add(s.ratio)}.Intersect(inside)
-		for q := range part.All() {
-			at := q.Div(side)
-			v := zero
-			if block := blocks[at]; block != nil {
-				v = block[q.Sub(at.Mul(side)).Index(side)*voxel:][:voxel]
-			}
-			voxels = append(voxels, v)
-		}
+		voxels = s.gather(voxels[:0], blocks, part, zero)
+		to := dst[:voxel]
+		dst = dst[voxel:]
 		if len(voxels) == 0 {
 			continue
 		}
-		to := dst[p.Index(side)*voxel:][:voxel]
 		for c := 0; c < voxel; c += size {
 			values = values[:0]
 			for _, v := range voxels {
@@ -150,4 +148,23 @@ func (s *reducedCube) fill(dst []byte, blocks map[volume.Vec][]byte, inside volu
 			s.reduce(to[c:c+size], values)
 		}
 	}
+}
+
+// gather appends the finer voxels of the part, which become one.
+func (s *reducedCube) gather(voxels [][]byte, blocks *finerBlocks, part volume.Box, zero []byte) [][]byte {
+	side, n := s.grid.Block[0], len(zero)
+	for z := part.Min[2]; z < part.Max[2]; z++ {
+		for y := part.Min[1]; y < part.Max[1]; y++ {
+			for x := part.Min[0]; x < part.Max[0]; x++ {
+				block := blocks[x/side+2*(y/side)+4*(z/side)]
+				if block == nil {
+					voxels = append(voxels, zero)
+					continue
+				}
+				at := (x%side + side*(y%side+side*(z%side))) * n
+				voxels = append(voxels, block[at:at+n])
+			}
+		}
+	}
+	return voxels
 }
