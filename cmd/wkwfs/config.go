@@ -165,8 +165,11 @@ func printSettings(w io.Writer, flags *pflag.FlagSet) error {
 		f := flags.Lookup(name)
 		key := &yaml.Node{Kind: yaml.ScalarNode, Value: name}
 		value := &yaml.Node{Kind: yaml.ScalarNode, Value: f.Value.String(), LineComment: whereFrom(f)}
-		if value.Value == "" {
+		switch {
+		case value.Value == "":
 			value.Value = "null"
+		case f.Value.Type() == "string": // or a file of the name "null" would be none
+			value.Tag = "!!str"
 		}
 		file.Content = append(file.Content, key, value)
 	}

@@ -25,17 +25,16 @@ func runAs(args []string, stdout, stderr io.Writer) int {
 	if !slices.Contains(helperNames, name) {
 		return run(args[1:], stdout, stderr)
 	}
+	asServer := startedAsServer() // by ourselves: then the codes are ours
 	cmd := newHelperCommand(name)
 	cmd.SetArgs(args[1:])
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	code := report(stderr, cmd.Execute())
 	switch {
-	case startedAsServer(): // by ourselves
-		return code
-	case code == exitUsage:
+	case code == exitUsage && !asServer:
 		return mountExitUsage
-	case code == exitFailed:
+	case code == exitFailed && !asServer:
 		return mountExitFailed
 	}
 	return code

@@ -7,7 +7,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"wkwfs": main})
+	testscript.Main(m, map[string]func(){"wkwfs": main, "mount.fuse.wkwfs": main, "mount.wkwfs": main})
 }
 
 // TestScripts runs what testdata/*.txt shows of the command line: as far as it

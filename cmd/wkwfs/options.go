@@ -66,8 +66,16 @@ func (b *byteSize) Set(text string) error {
 	return nil
 }
 
-func (b *byteSize) String() string { return strings.ReplaceAll(humanize.IBytes(uint64(*b)), " ", "") }
-func (b *byteSize) Type() string   { return "SIZE" }
+// String is the size as people write it, unless that would be another one.
+func (b *byteSize) String() string {
+	text := strings.ReplaceAll(humanize.IBytes(uint64(*b)), " ", "")
+	if n, err := humanize.ParseBytes(text); err == nil && n == uint64(*b) {
+		return text
+	}
+	return fmt.Sprintf("%dB", *b)
+}
+
+func (b *byteSize) Type() string { return "SIZE" }
 
 // flagError turns what pflag says about a value into one of ours: where is the
 // flag or word as it was written.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"reflect"
 	"strings"
 	"testing"
@@ -22,6 +23,10 @@ func parse(args ...string) (settings, error) {
 	cmd.SetArgs(args)
 	return s, cmd.Execute()
 }
+
+func owner(id uint32) ownerID { return ownerID{&id} }
+
+func mask(bits fs.FileMode) permissionMask { return permissionMask{&bits} }
 
 // TestFlagsAndWordsAgree holds that a flag and the -o word of that name say the same.
 func TestFlagsAndWordsAgree(t *testing.T) {
@@ -54,6 +59,12 @@ func TestFlagsAndWordsAgree(t *testing.T) {
 		{"notes", []string{"-o", "x-systemd.automount,x-gvfs-show,x-y=z,comment=for us"}, func(*settings) {}},
 		{"times", []string{"-o", "noatime,relatime,nodiratime,strictatime,lazytime"}, func(*settings) {}},
 		{"always on", []string{"-o", "ro,nosuid,nodev,noexec,default_permissions"}, func(*settings) {}},
+		{"owner", []string{"--uid=1000", "--gid", "0"}, func(s *settings) { s.uid, s.gid = owner(1000), owner(0) }},
+		{"owner words", []string{"-o", "uid=1000,gid=0"}, func(s *settings) { s.uid, s.gid = owner(1000), owner(0) }},
+		{"mask", []string{"--umask=077"}, func(s *settings) { s.umask = mask(0o77) }},
+		{"mask word", []string{"-o", "umask=0027"}, func(s *settings) { s.umask = mask(0o27) }},
+		{"links word", []string{"-o", "follow_links"}, func(s *settings) { s.from.followLinks = true }},
+		{"config word", []string{"-o", "config=/a"}, func(s *settings) { s.config.file = "/a" }},
 		{"label", []string{"-o", "ro,context=system_u:object_r:t:s0"},
 			func(s *settings) { s.kernel = []string{"context=system_u:object_r:t:s0"} }},
 	}
@@ -95,6 +106,11 @@ func TestOptionErrors(t *testing.T) {
 		{[]string{"-o", "suid"}, "-o suid: the mount is always nosuid", "leave it out"},
 		{[]string{"-o", "dev"}, "-o dev: the mount is always nodev", "leave it out"},
 		{[]string{"-o", "exec"}, "-o exec: the mount is always noexec", "leave it out"},
+		{[]string{"-o", "remount,ro"}, "-o remount is not possible", "unmount it, and mount it again"},
+		{[]string{"-o", "uid=alice"}, `-o uid: "alice" is not the number of a user or group`, "id -u NAME, and id -g NAME, tell it"},
+		{[]string{"--gid=4294967295"}, `--gid: "4294967295" is not the number of a user or group`, "id -u NAME, and id -g NAME, tell it"},
+		{[]string{"-o", "umask=9"}, `-o umask: "9" is not a mask of permissions`, "write it like 022 or 077"},
+		{[]string{"--umask=1777"}, `--umask: "1777" is not a mask of permissions`, "write it like 022 or 077"},
 		{[]string{"-o", "ro=1"}, "-o ro takes no value", ""},
 		{[]string{"-o", "allow_other=1"}, "-o allow_other takes no value", ""},
 		{[]string{"-o", "cache_size"}, "-o cache_size needs a value: cache_size=…", ""},
@@ -131,7 +147,7 @@ func TestByteSize(t *testing.T) {
 		want int64 // -1: an error
 	}{
 		{"0", 0}, {"1", 1}, {"1024", 1024}, {"1KiB", 1 << 10}, {"1kib", 1 << 10}, {"1 MiB", 1 << 20}, {"1GiB", 1 << 30},
-		{"1GB", 1e9}, {"512MB", 512e6}, {"1.5GiB", 3 << 29}, {"2TiB", 2 << 40},
+		{"1GB", 1e9}, {"512MB", 512e6}, {"1.5GiB", 3 << 29}, {"1234567", 1234567}, {"2TiB", 2 << 40},
 		{"", -1}, {"-1", -1}, {"-1GiB", -1}, {"GiB", -1}, {"1XB", -1}, {"1e9", -1}, {"NaN", -1}, {"inf", -1},
 		{"1,024", -1}, {"1..5GiB", -1}, {"0x10", -1}, {"1GiB more", -1}, {"16EiB", -1}, {"4EiB", -1}, {"99999999999999999999", -1},
 	}
@@ -144,6 +160,11 @@ func TestByteSize(t *testing.T) {
 			t.Errorf("%q: %v", test.text, err)
 		case test.want >= 0 && int64(b) != test.want:
 			t.Errorf("%q: got %d, want %d", test.text, b, test.want)
+		case test.want >= 0:
+			var again byteSize
+			if err := again.Set(b.String()); err != nil || again != b {
+				t.Errorf("%d is written as %s, which is %d, %v", b, b.String(), again, err)
+			}
 		}
 	}
 }

@@ -1,0 +1,65 @@
+package integration
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The kernel's automounter (linux/auto_fs.h): a request is a packet in a pipe, and the
+// answer an ioctl with its token.
+const (
+	autofsReady       = 0x9360 // AUTOFS_IOC_READY
+	autofsFail        = 0x9361 // AUTOFS_IOC_FAIL
+	autofsTokenOffset = 8      // in a packet, behind version and type
+)
+
+// mountAutofs puts an automount on the directory, with the test as the one who mounts.
+// asked waits until somebody wants what is to be mounted; answer says whether it is.
+func mountAutofs(t *testing.T, dir string) (asked func() (answer func(mounted bool))) {
+	t.Helper()
+	requests, kernelEnd, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { requests.Close() })
+	options := fmt.Sprintf("fd=%d,pgrp=%d,minproto=5,maxproto=5,direct", kernelEnd.Fd(), unix.Getpgrp())
+	err = unix.Mount("automount", dir, "autofs", 0, options)
+	kernelEnd.Close()
+	if err != nil {
+		t.Skipf("no automounts here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	root, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() func(bool) {
+		packet := make([]byte, 512)
+		if err := requests.SetReadDeadline(time.Now().Add(deadline)); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := requests.Read(packet); err != nil || n < autofsTokenOffset+4 {
+			t.Fatalf("waiting for somebody who looks: %d bytes, %v", n, err)
+		}
+		token := int(binary.NativeEndian.Uint32(packet[autofsTokenOffset:]))
+		return func(mounted bool) {
+			request := uint(autofsFail)
+			if mounted {
+				request = autofsReady
+			}
+			if err := unix.IoctlSetInt(root, request, token); err != nil {
+				t.Error(err)
+			}
+			unix.Close(root)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package integration
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// helperPath is where mount(8) looks for what mounts the type fuse.wkwfs.
+const helperPath = "/sbin/mount.fuse.wkwfs"
+
+// installHelper makes mount(8) find the program, until the end of the test. It changes
+// the machine, and so is only done where the environment asks for all tests.
+func installHelper(t *testing.T) {
+	t.Helper()
+	requireFUSE(t)
+	requireRoot(t)
+	if os.Getenv(requireVariable) != "1" {
+		t.Skipf("puts a link into /sbin: only with %s=1", requireVariable)
+	}
+	if _, err := os.Lstat(helperPath); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("%s is in the way: %v", helperPath, err)
+	}
+	if err := os.Symlink(program, helperPath); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.Remove(helperPath); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// found is the server of a mount that another program has asked for.
+func found(t *testing.T, dir string) *server {
+	t.Helper()
+	s := &server{dir: dir, pid: serverOf(t, dir), ended: make(chan *os.ProcessState, 1)}
+	s.await(t)
+	t.Cleanup(func() { s.stop(t) })
+	return s
+}
+
+// TestMountCommand: mount(8) mounts by the type, and umount(8) unmounts.
+func TestMountCommand(t *testing.T) {
+	installHelper(t)
+	source := dataset(t)
+	for _, options := range []string{"", "rw", "ro,nofail,_netdev,x-systemd.automount,allow_other,uid=5,gid=6,umask=027,cache_size=64MiB", "defaults,noatime"} {
+		t.Run(options, func(t *testing.T) {
+			dir := tempDir(t)
+			args := []string{"-t", "fuse.wkwfs", source, dir}
+			if options != "" {
+				args = append(args, "-o", options)
+			}
+			if r := runCommand(t, exec.Command("mount", args...)); r.code != 0 || r.stderr != "" {
+				t.Fatalf("mount: exit code %d, stderr %q", r.code, r.stderr)
+			}
+			s := found(t, dir)
+			if m := mountsAt(dir); len(m) != 1 || m[0].Source != source || !strings.HasPrefix(m[0].Options, "ro,nosuid,nodev,noexec") {
+				t.Errorf("mounted: %+v", m)
+			}
+			if _, err := os.ReadFile(anyFile(t, dir)); err != nil {
+				t.Error(err)
+			}
+			if r := runCommand(t, exec.Command("umount", dir)); r.code != 0 || r.stderr != "" {
+				t.Errorf("umount: exit code %d, stderr %q", r.code, r.stderr)
+			}
+			s.wantExit(t, 0)
+		})
+	}
+}
+
+// TestMountCommandErrors: mount(8) passes on what is wrong, with its own exit codes.
+func TestMountCommandErrors(t *testing.T) {
+	installHelper(t)
+	source, dir := dataset(t), tempDir(t)
+	tests := []struct {
+		source, options string
+		code            int
+		want            string
+	}{
+		{source, "alow_other", 1, "wkwfs: unknown option -o alow_other\nhint: did you mean allow_other?\n"},
+		{source, "cache_size=much", 1, "wkwfs: -o cache_size: \"much\" is not a size\nhint: write it like 512MiB, 1GiB or 4GB\n"},
+		{filepath.Join(source, "none"), "ro", 32, "wkwfs: source: lstat " + filepath.Join(source, "none") + ": no such file or directory\n"},
+		{dir, "ro", 32, "wkwfs: the mount on " + dir + " would hide the source " + dir + " from its own server\nhint: choose a mountpoint elsewhere\n"},
+	}
+	for _, test := range tests {
+		r := runCommand(t, exec.Command("mount", "-t", "fuse.wkwfs", test.source, dir, "-o", test.options))
+		if r.code != test.code || r.stderr != test.want {
+			t.Errorf("%s, %s: exit code %d, stderr %q; want %d, %q", test.source, test.options, r.code, r.stderr, test.code, test.want)
+		}
+		if isMounted(dir) {
+			t.Fatal("something is mounted")
+		}
+	}
+	if r := runCommand(t, exec.Command("mount", "-s", "-t", "fuse.wkwfs", source, dir, "-o", "alow_other")); r.code != 0 {
+		t.Fatalf("sloppy: exit code %d, stderr %q", r.code, r.stderr)
+	}
+	found(t, dir)
+}
+
+// TestFstab: lines of fstab mount, one by its mountpoint and all by mount -a; what
+// cannot be mounted does not keep the rest from it.
+func TestFstab(t *testing.T) {
+	installHelper(t)
+	source, one, two, none := dataset(t), tempDir(t), tempDir(t), tempDir(t)
+	lines := fmt.Sprintf("%s %s fuse.wkwfs nofail,_netdev,x-systemd.automount,allow_other,ro,uid=5,gid=6,umask=027,cache_size=64MiB 0 0\n", source, one) +
+		fmt.Sprintf("%s %s fuse.wkwfs defaults 0 0\n", source, two) +
+		fmt.Sprintf("%s/none %s fuse.wkwfs nofail,ro 0 0\n", source, none)
+	fstab := writeFile(t, filepath.Join(tempDir(t), "fstab"), []byte(lines))
+
+	if r := runCommand(t, exec.Command("mount", "-T", fstab, one)); r.code != 0 || r.stderr != "" {
+		t.Fatalf("mount: exit code %d, stderr %q", r.code, r.stderr)
+	}
+	found(t, one)
+	info, err := os.Stat(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st := info.Sys().(*syscall.Stat_t); st.Uid != 5 || st.Gid != 6 || info.Mode().Perm() != 0o550 {
+		t.Errorf("owner %d, group %d, mode %v", st.Uid, st.Gid, info.Mode())
+	}
+	const someSucceeded = 64
+	r := runCommand(t, exec.Command("mount", "-a", "-T", fstab))
+	if want := "wkwfs: source: lstat " + source + "/none: no such file or directory\n"; r.code != someSucceeded || r.stderr != want {
+		t.Errorf("mount -a: exit code %d, stderr %q; want %d, %q", r.code, r.stderr, someSucceeded, want)
+	}
+	found(t, two)
+	if n := len(mountsAt(one)); n != 1 {
+		t.Errorf("mount -a mounted again: %d mounts", n)
+	}
+	if isMounted(none) {
+		t.Error("mounted what is not there")
+	}
+}
+
+// TestAutomount holds that the helper can mount where an automount waits for it: until
+// it has, the kernel makes everybody wait who is not of its process group. The test is
+// what systemd is for x-systemd.automount.
+func TestAutomount(t *testing.T) {
+	requireFUSE(t)
+	requireRoot(t)
+	source, dir := dataset(t), tempDir(t)
+	asked := mountAutofs(t, dir)
+
+	var list bytes.Buffer
+	reader := exec.Command("ls", dir)
+	reader.Stdout, reader.Stderr = &list, &list
+	reader.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := reader.Start(); err != nil {
+		t.Fatal(err)
+	}
+	answer := asked()
+	r := runCommand(t, &exec.Cmd{Path: program, Args: []string{"mount.fuse.wkwfs", source, dir, "-o", "rw,x-systemd.automount"}})
+	answer(r.code == 0)
+	err := reader.Wait()
+	if r.code != 0 || r.stderr != "" {
+		t.Fatalf("mount: exit code %d, stderr %q", r.code, r.stderr)
+	}
+	s := found(t, dir)
+	if err != nil || !strings.Contains(list.String(), "color") {
+		t.Errorf("ls: %v, %q", err, list.String())
+	}
+	mustRun(t, "umount", dir)
+	s.wantExit(t, 0)
+}
