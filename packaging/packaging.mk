@@ -11,13 +11,14 @@ BINARY   ?= bin/wkwfs
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 # The last version whose dependencies have a well-known home.
-NFPM ?= $(GO) run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4
+NFPM_MODULE := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4
+NFPM ?= $(GO) run $(NFPM_MODULE)
 ARCHES := amd64 arm64
 
 # As deb and rpm want it: a digit first, and no dash.
 PACKAGE_VERSION ?= $(if $(VERSION),$(subst -,+,$(VERSION:v%=%)),$(shell git log -1 --date=format:%Y%m%d%H%M --format=0.0.0+git%cd.%h 2>/dev/null || echo 0.0.0))
 
-.PHONY: docs install dist deb rpm test-packages
+.PHONY: docs install dist deb rpm nfpm test-packages
 
 ## docs: man pages and completions, made from the commands, in bin/docs
 docs:
@@ -68,6 +69,10 @@ define package
 	PACKAGE_ROOT=$(root) PACKAGE_ARCH=$* PACKAGE_VERSION=$(PACKAGE_VERSION) $(NFPM) package -f packaging/nfpm.yaml -p $(kind) -t dist/
 	rm -rf $(root)
 endef
+
+# The tool itself, to where GOBIN says.
+nfpm:
+	$(GO) install $(NFPM_MODULE)
 
 ## test-packages: programs and packages come out the same twice, install and run; man pages are sound
 test-packages:

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Holds what is promised of what users install: programs and packages come out the same
-# from two clones that share nothing; they install, run, and have sound man pages.
+# from two clones; they install, run, and have sound man pages.
 set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
+trap 'exit 1' HUP INT TERM
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 
 for tool in dpkg rpm; do
@@ -19,12 +20,14 @@ only() { # PATTERN: the one file of that name
 	echo "$1"
 }
 
-# Same bytes: other directory, other cache, other time.
-made="$work/one $work/another-place"
-for clone in $made; do
-	git clone -q . "$clone"
-	(cd "$clone" && GOCACHE="$work/cache-${clone##*/}" make -s dist deb rpm >"$clone.log" 2>&1) || { cat "$clone.log"; exit 1; }
-done
+# Same bytes: other directory, other time, and the second time nothing is cached.
+GOBIN=$work make -s nfpm
+make_in() { # CLONE
+	git clone -q . "$1"
+	make -C "$1" -s dist deb rpm NFPM="$work/nfpm" >"$1.log" 2>&1 || { cat "$1.log"; exit 1; }
+}
+make_in "$work/one"
+GOCACHE="$work/cache" make_in "$work/another-place"
 sums() { (cd "$1/dist" && sha256sum wkwfs*); }
 [ "$(sums "$work/one")" = "$(sums "$work/another-place")" ] || {
 	sums "$work/one"; sums "$work/another-place"; fail 'made twice, they differ'; }
@@ -40,12 +43,19 @@ sound() { # ROOT: what is installed there is whole, and works
 	for command in $("$1/usr/bin/wkwfs" __complete '' 2>/dev/null | cut -f1 | grep -v -e '^:' -e help -e completion); do
 		[ -f "$1/usr/share/man/man1/wkwfs-$command.1.gz" ] || fail "$1: no man page of $command"
 	done
+	parses bash "$1/usr/share/bash-completion/completions/wkwfs"
+	parses zsh "$1"/usr/share/zsh/*/_wkwfs
+	parses fish "$1/usr/share/fish/vendor_completions.d/wkwfs.fish"
 	for page in "$1"/usr/share/man/man?/*.gz; do
 		complaints=$(lint "$page")
 		[ -z "$complaints" ] || fail "$page: $complaints"
 	done
 }
-lint() {
+parses() { # SHELL FILE: where there is that shell
+	[ -f "$2" ] || fail "$2 is missing"
+	! command -v "$1" >/dev/null || "$1" -n "$2" || fail "$2: no $1"
+}
+lint() { # PAGE, with what there is
 	if command -v mandoc >/dev/null; then zcat "$1" | mandoc -T lint -W warning 2>&1 || true; fi
 	if command -v groff >/dev/null; then zcat "$1" | groff -man -Tutf8 -ww -z 2>&1; fi
 }
@@ -62,7 +72,8 @@ rpm --root "$root" --dbpath /var/lib/rpm --nodeps -i "$package"
 sound "$root"
 say "$(basename "$package") installs and works"
 
-for clone in $made; do (cd "$clone/dist" && sha256sum --quiet -c SHA256SUMS); done
+(cd "$work/one/dist" && sha256sum --quiet -c SHA256SUMS)
 for arch in amd64 arm64; do
-	file "$work/one/dist/wkwfs-linux-$arch" 2>/dev/null | grep -q 'statically linked' || ! command -v file >/dev/null || fail "$arch: not static"
+	go version -m "$work/one/dist/wkwfs-linux-$arch" >"$work/about"
+	grep -q "GOARCH=$arch" "$work/about" && grep -q 'CGO_ENABLED=0' "$work/about" || fail "$arch: not static, or for another processor"
 done
