@@ -148,6 +148,27 @@ func TestMountFlags(t *testing.T) {
 	}
 }
 
+// TestReadAhead holds that the kernel is told how much to read ahead, where that is
+// permitted.
+func TestReadAhead(t *testing.T) {
+	requireRoot(t)
+	source := t.TempDir()
+	small.write(t, source, 0, 0, 0)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{{nil, "256"}, {[]string{"--read-ahead", "1024"}, "1024"}, {[]string{"--read-ahead", "0"}, "128"}} {
+		var st unix.Stat_t
+		if err := unix.Stat(mount(t, source, c.args...), &st); err != nil {
+			t.Fatal(err)
+		}
+		kib, err := os.ReadFile(fmt.Sprintf("/sys/class/bdi/%d:%d/read_ahead_kb", unix.Major(st.Dev), unix.Minor(st.Dev)))
+		if got := strings.TrimSpace(string(kib)); err != nil || got != c.want {
+			t.Errorf("%v: %s KiB, want %s; %v", c.args, got, c.want, err)
+		}
+	}
+}
+
 // TestListingIsQuick lists 100,000 cubes, and a cube of 32,768 blocks. The cubes are
 // empty files, so listing that opened any would show errors.
 func TestListingIsQuick(t *testing.T) {

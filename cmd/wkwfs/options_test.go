@@ -30,7 +30,7 @@ func mask(bits fs.FileMode) permissionMask { return permissionMask{&bits} }
 
 // TestFlagsAndWordsAgree holds that a flag and the -o word of that name say the same.
 func TestFlagsAndWordsAgree(t *testing.T) {
-	defaults := settings{cacheSize: defaultCacheSize}
+	defaults := settings{cacheSize: defaultCacheSize, readAhead: defaultReadAhead}
 	tests := []struct {
 		name string
 		args []string
