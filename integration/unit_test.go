@@ -1,0 +1,30 @@
+package integration
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestUnit holds that systemd finds nothing wrong with the unit that is shipped.
+func TestUnit(t *testing.T) {
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skipf("needs systemd-analyze (apt install systemd): %v", err)
+	}
+	text, err := os.ReadFile("../packaging/systemd/wkwfs@.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const command = "ExecStart=wkwfs "
+	if !strings.Contains(string(text), command) {
+		t.Fatalf("no %q in the unit", command)
+	}
+	unit := strings.Replace(string(text), command, "ExecStart="+program+" ", 1) // which is not installed
+	path := writeFile(t, filepath.Join(tempDir(t), "wkwfs@.service"), []byte(unit))
+	r := runCommand(t, exec.Command("systemd-analyze", "verify", "--man=no", strings.Replace(path, "@", "@cortex", 1)))
+	if r.code != 0 || r.stdout+r.stderr != "" {
+		t.Errorf("exit code %d:\n%s%s", r.code, r.stdout, r.stderr)
+	}
+}
