@@ -97,7 +97,7 @@ func (s *snapshot) holds(cubes volume.Box) bool {
 	}
 	if n := cubes.Size(); n[0] <= few && n[1] <= few && n[2] <= few && n[0]*n[1]*n[2] <= few {
 		for c := range cubes.All() {
-			if v, ok := s.version(c); ok && s.now(c) != v {
+			if v, ok := s.version(c); ok && s.now(c) != v && (v != absent || s.listed(c)) {
 				return false
 			}
 		}
@@ -113,6 +113,15 @@ func (s *snapshot) holds(cubes volume.Box) bool {
 		}
 	}
 	return s.same(known)
+}
+
+// listed reports whether the cube is one of those that the mag lists. Some sources
+// find cubes by name that they do not list: those were never met.
+func (s *snapshot) listed(c volume.Vec) bool {
+	for range volume.CubesIn(s.mag, volume.Box{Min: c, Max: c.Add(volume.Cube(1))}) {
+		return true
+	}
+	return false
 }
 
 // now returns the version that the source has of the cube.
