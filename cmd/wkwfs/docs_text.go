@@ -2,7 +2,11 @@
 
 package main
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // What the man pages tell that is not in the commands.
 
@@ -18,10 +22,27 @@ var tuning = []item{
 	{"GOMAXPROCS", "Processors to use at once."},
 }
 
+// settable is how settings can be given without flags.
+var settable = []item{
+	{variableOf("cache-size"), "As --cache-size, where that is not given; and so for other settings."},
+	{variableOf(configName), "As --config."},
+}
+
 var environment = map[string][]item{
-	"mount": tuning,
-	"cp":    tuning,
-	"serve": append([]item{{tokenVariable, "The token that lets in, unless --token or --token-file gives one."}}, tuning...),
+	"mount": slices.Concat(settable, service, tuning),
+	"cp":    slices.Concat(settable, tuning),
+	"serve": slices.Concat([]item{{tokenVariable, "The token that lets in, unless --token or --token-file gives one."}}, settable, service[:1], tuning),
+}
+
+// service is what systemd says to those that it starts, with --foreground.
+var service = []item{
+	{"NOTIFY_SOCKET", "Where to tell that it is ready; see sd_notify(3)."},
+	{"WATCHDOG_USEC", "How often to tell that it lives; see sd_watchdog_enabled(3)."},
+}
+
+var configFiles = []item{
+	{"~/.config/" + userConfig, "Settings by the names of their flags, as YAML; under sources, more of them by the path of a source."},
+	{systemConfig, "The same, for all users."},
 }
 
 var sourceFiles = []item{
@@ -39,9 +60,10 @@ var mountFiles = []item{
 
 var files = map[string][]item{
 	"wkwfs":  sourceFiles,
-	"mount":  mountFiles,
+	"mount":  slices.Concat(configFiles, mountFiles),
+	"serve":  configFiles,
 	"umount": mountFiles[2:],
-	"cp":     {{"DEST.part", "A copy that is not whole. The same command goes on with it."}},
+	"cp":     append([]item{{"DEST.part", "A copy that is not whole. The same command goes on with it."}}, configFiles...),
 }
 
 // helperPage is the man page of the helper of mount(8).
@@ -64,15 +86,23 @@ mounts, and how, is what wkwfs-mount(1) does. It is not meant to be called by ha
 	}
 	p.item(strings.Join(labelWords, "=..., ")+"=...", "The security label of the mount, which the kernel sets.")
 	p.item(strings.Join(settledWords, ", "), "Accepted: the mount is so anyway, or they are for others.")
+	p.item(strings.Join(slices.Sorted(maps.Keys(refusedWords)), ", "), "Accepted, as mount(8) adds them, and not done: the mount is read-only, nosuid, nodev and noexec.")
+	p.item("-s", "Options that do not exist are passed over.")
+	p.item("-f", "Everything is checked, and nothing mounted.")
+	p.item("-n, -v, -t TYPE", "Accepted: there is nothing to do for them.")
 	p.heading("EXAMPLES")
 	p.verbatim(`  # mount -t fuse.wkwfs -o allow_other,cache_size=4GiB /data/cortex /mnt/cortex`)
 	p.line(".PP")
 	p.prose("In /etc/fstab:", "")
 	p.line(".PP")
-	p.verbatim(`  /data/cortex  /mnt/cortex  fuse.wkwfs  allow_other,cache_size=4GiB,nofail  0  0`)
+	p.verbatim(`  /data/cortex  /mnt/cortex  fuse.wkwfs  nofail,_netdev,x-systemd.automount,allow_other,cache_size=4GiB  0  0`)
 	p.items("FILES", append([]item{{"/etc/fstab", "What is mounted when the machine starts."}}, mountFiles...))
-	p.items("ENVIRONMENT", tuning)
-	p.items("EXIT STATUS", exitStatus)
+	p.items("ENVIRONMENT", slices.Concat(settable, tuning))
+	p.items("EXIT STATUS", []item{
+		{"0", "Mounted."},
+		{"1", "What was asked makes no sense; standard error says why."},
+		{"32", "The mount failed; standard error says why."},
+	})
 	p.heading("SEE ALSO")
 	p.references([]string{"wkwfs-mount(1)", "mount(8)", "fstab(5)"})
 	return p
