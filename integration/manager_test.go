@@ -74,15 +74,10 @@ func TestServiceManager(t *testing.T) {
 	if names(t, dir) == "" {
 		t.Error("it is ready, and the mount is empty")
 	}
-	start := time.Now()
-	const signs = 6
-	for range signs {
+	for range 6 { // how often it does is held by TestWatch
 		if said := manager.hear(t, deadline); said != "WATCHDOG=1" {
 			t.Fatalf("it says %q", said)
 		}
-	}
-	if took := time.Since(start); took < (signs-2)*100*time.Millisecond {
-		t.Errorf("%d signs of life in %v: more than two in the time of the watchdog", signs, took)
 	}
 
 	s.signal(t, unix.SIGSTOP)

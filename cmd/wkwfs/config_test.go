@@ -242,8 +242,11 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte("a: &a [*a]"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, err := parseConfig("c.yaml", text)
-		if err != nil && !strings.HasPrefix(err.Error(), "c.yaml:") {
-			t.Errorf("the error does not name the file: %v", err)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "c.yaml:") {
+				t.Errorf("the error does not name the file: %v", err)
+			}
+			return
 		}
 		for _, e := range c.general {
 			if e.line < 1 {
