@@ -96,8 +96,6 @@ func (c *configFlag) read() ([]*configFile, error) {
 			continue
 		case errors.Is(err, fs.ErrPermission) && path != systemConfig:
 			continue // the home is another user's, as after sudo -u: so are the settings
-		case errors.Is(err, fs.ErrPermission) && path != systemConfig: // a home of somebody else, as under sudo
-			continue
 		case err != nil:
 			return nil, err
 		}
