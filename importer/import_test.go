@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,12 +20,12 @@ import (
 // stopping is an input that ends the import after so many reads.
 type stopping struct {
 	*inputFile
-	reads int
+	reads atomic.Int64
 	stop  func()
 }
 
 func (s *stopping) ReadAt(p []byte, off int64) (int, error) {
-	if s.reads--; s.reads == 0 {
+	if s.reads.Add(-1) == 0 {
 		s.stop()
 	}
 	return s.inputFile.ReadAt(p, off)
@@ -42,7 +43,9 @@ func TestResume(t *testing.T) {
 
 	ctx, stop := context.WithCancel(t.Context())
 	in := mustOpen(t, name)
-	in.data = &stopping{in.files[0], 2000, stop}
+	ending := &stopping{inputFile: in.files[0], stop: stop}
+	ending.reads.Store(2000)
+	in.data = ending
 	if err := Import(ctx, in, out, o); !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want that it was ended", err)
 	}
