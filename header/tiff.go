@@ -23,9 +23,9 @@ const maxStrip = 1 << 30
 // An array of one plane has no tail: this is also the layout of a slice.
 //
 // The file is a classic TIFF where all offsets fit 32 bits, because ImageJ opens no
-// other by itself; else a BigTIFF. The first page's description is ImageJ's, which
-// tifffile and Bio-Formats read as well: number of planes, unit, spacing, and the
-// place of voxel 0,0,0, from which ImageJ counts.
+// other by itself; else a BigTIFF. The first page's description is ImageJ's, or of a
+// BigTIFF OME's: number of planes, unit, spacing, and the place of voxel 0,0,0. There
+// can be only one; tifffile and Bio-Formats read both.
 //
 // By itself ImageJ opens one channel of up to 32 bits, of which it takes int8 for
 // uint8 and uint32 for int32, and 8-bit RGB. For the rest Fiji has Bio-Formats.
@@ -113,8 +113,19 @@ func (t *tiff) describe(a Array) error {
 			t.shared = append(t.shared, t.field(tag, typeRational, uint64(num)|uint64(den)<<32))
 		}
 	}
-	t.first = []tiffField{t.text(tagImageDescription, imageJ(a))}
+	t.first = []tiffField{t.text(tagImageDescription, t.description(a))}
 	return nil
+}
+
+// description is ImageJ's where ImageJ opens the file by itself, else OME's, by which
+// Bio-Formats knows size, spacing and unit of a BigTIFF. tifffile reads both.
+func (t *tiff) description(a Array) []byte {
+	if t.width == bigTIFF {
+		if text := ome(a); text != nil {
+			return text
+		}
+	}
+	return imageJ(a)
 }
 
 // sampleFormat returns TIFF's number for the kind of number.
