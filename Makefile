@@ -26,7 +26,8 @@ demo: build
 
 ## test: all tests, real mounts included; then again with the race detector
 test: check
-	$(GO) test ./...
+	@mkdir -p bin; echo '$(GO) test ./...'; $(GO) test -v ./... >bin/test.log 2>&1 || { cat bin/test.log; exit 1; }; \
+		grep '^ok' bin/test.log; grep -B 1 -e '--- SKIP' bin/test.log || echo 'nothing was skipped'
 	$(GO) test -race $$($(GO) list ./... | grep -v /integration)
 	WKWFS_RACE=1 $(GO) test ./integration -count=1
 	GOMAXPROCS=1 $(GO) test ./cache ./view ./wkw

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -67,7 +68,7 @@ func requireContainers(t *testing.T) {
 	requireFUSE(t)
 	requireRoot(t)
 	if _, err := exec.LookPath("capsh"); err != nil {
-		t.Skipf("needs capsh (apt install libcap2-bin): %v", err)
+		skipUnlessRequired(t, fmt.Sprintf("needs capsh (apt install libcap2-bin): %v", err))
 	}
 }
 

@@ -142,6 +142,16 @@ func requireFUSE(t *testing.T) {
 	}
 }
 
+// skipUnlessRequired skips a test that lacks something, or fails it where the
+// environment promises everything.
+func skipUnlessRequired(t *testing.T, reason string) {
+	t.Helper()
+	if os.Getenv(requireVariable) == "1" {
+		t.Fatalf("%s=1, but: %s", requireVariable, reason)
+	}
+	t.Skip(reason)
+}
+
 // requireRoot skips a test that does what only root can do.
 func requireRoot(t *testing.T) {
 	t.Helper()

@@ -21,7 +21,7 @@ func TestTools(t *testing.T) {
 	} {
 		t.Run(c.script, func(t *testing.T) {
 			if _, err := exec.LookPath(c.tool); err != nil {
-				t.Skip(err)
+				skipUnlessRequired(t, err.Error())
 			}
 			copied := tempDir(t)
 			t.Cleanup(func() { makeRemovable(t, copied) })
