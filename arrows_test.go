@@ -19,6 +19,7 @@ var arrows = map[string][]string{
 	"vfs":    {},
 	"volume": {"vfs"},
 	"store":  {},
+	"errlog": {},
 
 	"wkw":         {"vfs", "volume", "github.com/pierrec/lz4", "golang.org/x/sync"},
 	"precomputed": {"vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture"},
@@ -31,13 +32,13 @@ var arrows = map[string][]string{
 	"sample":   {"volume", "wkw"},
 	"importer": {"vfs", "volume", "wkw", "golang.org/x/image", "golang.org/x/sync"},
 
-	"web":    {"vfs"},
+	"web":    {"vfs", "errlog"},
 	"check":  {"vfs", "volume", "golang.org/x/sync"},
 	"cache":  {"vfs", "volume", "github.com/dgraph-io/ristretto", "golang.org/x/sync"},
 	"header": {"volume"},
 	"view":   {"vfs", "volume", "header"},
 	"copier": {"vfs"},
-	"fsnode": {"vfs", "volume", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
+	"fsnode": {"vfs", "errlog", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
 
 	"cmd/wkwfs":   {"*"},
 	"integration": {},

@@ -5,28 +5,17 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
-	"sync"
 	"syscall"
 
+	"github.com/wkwfs/wkwfs/errlog"
 	"github.com/wkwfs/wkwfs/vfs"
 )
 
 // reporter turns errors into error numbers, and writes those to the log that say
-// that something is wrong: each once, however often it is met.
-type reporter struct {
-	log *slog.Logger
+// that something is wrong.
+type reporter struct{ log *errlog.Log }
 
-	mu   sync.Mutex
-	seen map[string]struct{}
-}
-
-// maxSeen bounds how many different errors are remembered. After that many the
-// memory starts anew, and an error may be logged a second time.
-const maxSeen = 10_000
-
-func newReporter(log *slog.Logger) *reporter {
-	return &reporter{log: log, seen: map[string]struct{}{}}
-}
+func newReporter(log *slog.Logger) *reporter { return &reporter{errlog.New(log)} }
 
 // errno returns the number for an error of an operation on a path.
 func (r *reporter) errno(op, path string, err error) syscall.Errno {
@@ -35,30 +24,8 @@ func (r *reporter) errno(op, path string, err error) syscall.Errno {
 	case syscall.ENOENT, syscall.EINTR, syscall.ENOTDIR, syscall.EACCES:
 		return number // what somebody asked for, not what is wrong
 	}
-	// The path above is left out, so that damage that shows in many entries is told
-	// once: what is wrong is below.
-	var outer *fs.PathError
-	if errors.As(err, &outer) && outer.Path == path {
-		err = outer.Err
-	}
-	if r.first(err.Error()) {
-		r.log.Error("cannot "+op, "path", path, "err", err)
-	}
+	r.log.Report(op, path, err)
 	return number
-}
-
-// first reports whether the error is met for the first time.
-func (r *reporter) first(text string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, ok := r.seen[text]; ok {
-		return false
-	}
-	if len(r.seen) >= maxSeen {
-		clear(r.seen)
-	}
-	r.seen[text] = struct{}{}
-	return true
 }
 
 // errnoOf classifies an error. What is not the caller's doing is EIO.

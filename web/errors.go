@@ -3,9 +3,7 @@ package web
 import (
 	"errors"
 	"io/fs"
-	"log/slog"
 	"net/http"
-	"sync"
 	"syscall"
 )
 
@@ -48,46 +46,4 @@ func statusOf(err error) int {
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError
-}
-
-// reporter writes each error to the log once, however often it is met.
-type reporter struct {
-	log *slog.Logger
-
-	mu   sync.Mutex
-	seen map[string]struct{}
-}
-
-// maxSeen bounds how many different errors are remembered. After that many the
-// memory starts anew, and an error may be logged a second time.
-const maxSeen = 10_000
-
-func newReporter(log *slog.Logger) *reporter {
-	return &reporter{log: log, seen: map[string]struct{}{}}
-}
-
-// error reports what is wrong with the path. The path itself does not count, so
-// that damage that shows in many files is told once.
-func (r *reporter) error(path string, err error) {
-	var outer *fs.PathError
-	if errors.As(err, &outer) && outer.Path == path {
-		err = outer.Err
-	}
-	if r.first(err.Error()) {
-		r.log.Error("cannot read", "path", path, "err", err)
-	}
-}
-
-// first reports whether the error is met for the first time.
-func (r *reporter) first(text string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, ok := r.seen[text]; ok {
-		return false
-	}
-	if len(r.seen) >= maxSeen {
-		clear(r.seen)
-	}
-	r.seen[text] = struct{}{}
-	return true
 }

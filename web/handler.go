@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/wkwfs/wkwfs/errlog"
 )
 
 // Options says who may read, and what the start page says.
@@ -49,7 +51,7 @@ func Handler(fsys fs.FS, o Options) http.Handler {
 		fsys:    fsys,
 		options: o,
 		slots:   make(chan struct{}, o.MaxRequests),
-		report:  newReporter(o.Log),
+		report:  errlog.New(o.Log),
 		gallery: newGallery(),
 	}
 }
@@ -58,7 +60,7 @@ type handler struct {
 	fsys    fs.FS
 	options Options
 	slots   chan struct{} // one for each request that is being answered
-	report  *reporter
+	report  *errlog.Log
 	gallery *gallery
 }
 
@@ -142,7 +144,7 @@ func (h *handler) fail(w *response, r *http.Request, err error) {
 	}
 	status := statusOf(err)
 	if status == http.StatusInternalServerError {
-		h.report.error(strings.TrimPrefix(r.URL.Path, "/"), err)
+		h.report.Report("read", strings.TrimPrefix(r.URL.Path, "/"), err)
 	}
 	if w.begun {
 		panic(http.ErrAbortHandler)
