@@ -65,6 +65,6 @@ func (c *Cache) Stats() Stats {
 		Failures:    c.loader.failures.Load(),
 		LoadedBytes: c.loader.bytes.Load(),
 		Dropped:     c.frequent.dropped.Load(),
-		HeldBytes:   c.window.used.Load() + c.frequent.used(),
+		HeldBytes:   c.window.used.Load() + c.window.reserved.Load() + c.frequent.used(),
 	}
 }

@@ -249,30 +249,49 @@ func TestHuge(t *testing.T) {
 		for b := range all(a) {
 			check(t, src, a, b)
 		}
-		if held, room := c.Stats().HeldBytes, src.(volume.Keeper).Room(); held != 0 || room != 0 {
-			t.Errorf("%d bytes held and room for %d, expected none", held, room)
+		if held := c.Stats().HeldBytes; held != 0 {
+			t.Errorf("%d bytes held, expected none", held)
 		}
 	}
 }
 
-func TestRoom(t *testing.T) {
-	for _, tt := range []struct {
-		budget int64
-		block  int
-		want   int64
-	}{
-		{0, 100, 0},
-		{5 * (100 + overhead), 100, 400},
-		{5*(100+overhead) - 1, 100, 400}, // the window has the remainder of the fifth
-		{5*(100+overhead) - 5, 100, 300},
-		{1 << 30, 32 << 10, 26011 * 32 << 10},
-	} {
-		c := newTestCache(t, tt.budget)
-		src := c.Wrap(newArray(1, volume.Cube(1), tt.block)).(volume.Keeper)
-		if got := src.Room(); got != tt.want {
-			t.Errorf("budget %d, blocks of %d bytes: room %d, expected %d", tt.budget, tt.block, got, tt.want)
+// Half of the budget can be reserved; blocks have what is left.
+func TestReserve(t *testing.T) {
+	const size = 1000 - overhead
+	c := newTestCache(t, 100_000)
+	a := newArray(1, volume.Vec{200, 1, 1}, size)
+	src := c.Wrap(a).(volume.Keeper)
+	fill := func() {
+		for b := range all(a) {
+			check(t, src, a, b)
 		}
 	}
+	held := func(want int64) {
+		t.Helper()
+		if got := c.Stats().HeldBytes; got != want {
+			t.Errorf("%d bytes held, expected %d", got, want)
+		}
+	}
+	fill()
+	held(100_000)
+	for _, tt := range []struct {
+		n  int64
+		ok bool
+	}{{50_001, false}, {30_000, true}, {20_001, false}, {20_000, true}, {1, false}} {
+		if ok := src.Reserve(tt.n); ok != tt.ok {
+			t.Errorf("%d bytes reserved: %v, expected %v", tt.n, ok, tt.ok)
+		}
+		held(100_000)
+	}
+	fill()
+	held(100_000)
+	if kept := c.window.used.Load(); kept != 30_000 {
+		t.Errorf("%d bytes of blocks in the window, expected 30000", kept)
+	}
+	src.Release(50_000)
+	held(50_000)
+	fill()
+	held(100_000)
 }
 
 func TestBadBlocks(t *testing.T) {

@@ -130,17 +130,26 @@ func (l *loader) remove(k key, f *flight) {
 func (l *loader) fly(ctx context.Context, r request, f *flight) {
 	defer f.cancel()
 	defer l.land(r.key, f)
-	weight := weight(r.source.bytes)
-	if f.err = l.places.Acquire(ctx, weight); f.err != nil {
+	release, err := l.place(ctx, r.source.bytes)
+	if f.err = err; err != nil {
 		close(f.done)
 		return
 	}
-	defer l.places.Release(weight)
+	defer release()
 
 	l.load(ctx, r, f)
 	if f.err == nil {
 		r.keep(f.data)
 	}
+}
+
+// place waits for a place to load blocks of so many bytes, and returns how it is given back.
+func (l *loader) place(ctx context.Context, bytes int) (release func(), err error) {
+	weight := weight(bytes)
+	if err := l.places.Acquire(ctx, weight); err != nil {
+		return nil, err
+	}
+	return func() { l.places.Release(weight) }, nil
 }
 
 // land makes room for the next flight to the same block.

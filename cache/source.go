@@ -9,8 +9,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Wrap returns a source with the voxels of src that keeps its blocks in c. The
-// result is a [volume.Keeper], and a [volume.Versioned] if src is one.
+// Wrap returns a source with the voxels of src that keeps its blocks in c, except for
+// those that are scanned. The result is a [volume.Keeper], and a [volume.Versioned] if src is one.
 //
 // What src says of its version when it is wrapped decides which blocks it shares:
 // those of all sources with the same version, which must have the same blocks in the
@@ -54,12 +54,6 @@ func (s versioned) Version() vfs.Version { return s.version }
 
 // Grid implements [volume.Source].
 func (s *source) Grid() volume.Grid { return s.grid }
-
-// Room implements [volume.Keeper]: the whole blocks that fit into the window.
-func (s *source) Room() int64 {
-	bytes := int64(s.bytes)
-	return s.cache.window.capacity / (bytes + overhead) * bytes
-}
 
 // Block implements [volume.Source]. It returns ctx.Err() as soon as ctx is done,
 // though the load goes on if others wait for it.

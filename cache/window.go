@@ -23,8 +23,9 @@ type window struct {
 	offer func([]*entry)
 
 	mu    sync.Mutex // for what follows; held over offer, not by hits
-	queue queue
-	used  atomic.Int64 // bytes; written under mu
+	queue    queue
+	used     atomic.Int64 // bytes; written under mu
+	reserved atomic.Int64 // bytes of the capacity that others use; written under mu
 }
 
 // stamps are the two times of an entry, in ticks of the window's clock.
@@ -49,11 +50,11 @@ func (w *window) get(h uint64, k key) *entry {
 // add keeps e, which is now the block used last, unless it is larger than the window.
 func (w *window) add(e *entry) {
 	cost := e.cost()
-	if cost > w.capacity {
-		return
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if cost > w.capacity-w.reserved.Load() {
+		return
+	}
 	w.makeRoom(cost)
 	e.queued = w.clock.Add(1)
 	e.used.Store(e.queued)
@@ -67,7 +68,7 @@ func (w *window) add(e *entry) {
 func (w *window) makeRoom(cost int64) {
 	var leaving []*entry
 	used := w.used.Load()
-	for used+cost > w.capacity {
+	for used+cost > w.capacity-w.reserved.Load() {
 		e := w.queue.popOldest()
 		used -= e.cost()
 		leaving = append(leaving, e)
@@ -80,6 +81,25 @@ func (w *window) makeRoom(cost int64) {
 		w.index.remove(e)
 	}
 	w.used.Store(used)
+}
+
+// reserve takes n bytes of the capacity, if no more than limit of it are taken then.
+func (w *window) reserve(n, limit int64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if n > limit-w.reserved.Load() {
+		return false
+	}
+	w.reserved.Add(n)
+	w.makeRoom(0)
+	return true
+}
+
+// release gives back what reserve took.
+func (w *window) release(n int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reserved.Add(-n)
 }
 
 // clear forgets everything.

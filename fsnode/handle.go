@@ -38,6 +38,9 @@ func (h *handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadRes
 	patient, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(patience, giveUp) })()
+	if pieces, release := vfs.Lend(patient, h.file, off, int64(len(dest))); pieces != nil {
+		return lent{pieces, release}, 0
+	}
 	n, err := vfs.ReadAt(patient, h.file, dest, off)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, h.node.log.errno("read", h.node.path, err)

@@ -10,22 +10,22 @@ import (
 )
 
 // array is an open file of voxels, with what its format puts around them. It
-// implements io.ReaderAt, io.Seeker, vfs.ContextReaderAt and vfs.Holed.
+// implements io.ReaderAt, io.Seeker, vfs.ContextReaderAt, vfs.Lender and vfs.Holed.
 type array struct {
 	*io.SectionReader // Read and Seek, by way of ReadAt
 	info              info
 	layout            header.Layout
-	flat              *Flat  // nil: there are no voxels in it
-	holes             *holes // nil: none are known
-	ahead             *ahead
+	flat              *Flat   // nil: there are no voxels in it
+	holes             *holes  // nil: none are known
+	stream            *stream // nil: nothing is read ahead
 	below             io.Closer
 }
 
 // newArray makes a file of the layout around flat; it closes below when it is closed.
-func newArray(i info, layout header.Layout, flat *Flat, below io.Closer) *array {
+func newArray(i info, layout header.Layout, flat *Flat, s *slabs, below io.Closer) *array {
 	a := &array{info: i, layout: layout, flat: flat, below: below}
 	if flat != nil {
-		a.ahead = newAhead(flat)
+		a.stream = newStream(flat, s)
 	}
 	a.SectionReader = io.NewSectionReader(background{a}, 0, i.size)
 	return a
@@ -70,7 +70,10 @@ func (a *array) readPart(ctx context.Context, p []byte, off int64) (int, error) 
 	}
 	off -= a.head()
 	if off < a.voxels() {
-		a.ahead.note(off, int64(len(p)))
+		if lent, slab := a.stream.lend(ctx, off, int64(len(p))); slab != nil {
+			defer a.stream.slabs.release(slab)
+			return copy(p, lent), nil
+		}
 		return a.flat.ReadAtContext(ctx, p, off)
 	}
 	off -= a.voxels()
@@ -78,6 +81,41 @@ func (a *array) readPart(ctx context.Context, p []byte, off int64) (int, error) 
 		return 0, io.EOF
 	}
 	return a.layout.Tail.ReadAt(p, off)
+}
+
+// Lend implements vfs.Lender: bytes of the head and out of slabs.
+func (a *array) Lend(ctx context.Context, off, n int64) (pieces [][]byte, release func()) {
+	var used []*slab
+	release = func() {
+		for _, slab := range used {
+			a.stream.slabs.release(slab)
+		}
+	}
+	for end := min(off+n, a.info.size); off < end; {
+		piece, slab := a.lendPart(ctx, off, end-off)
+		if slab != nil {
+			used = append(used, slab)
+		}
+		if piece == nil {
+			release()
+			return nil, nil
+		}
+		pieces = append(pieces, piece)
+		off += int64(len(piece))
+	}
+	return pieces, release
+}
+
+// lendPart lends from the part that off lies in; nil if it cannot.
+func (a *array) lendPart(ctx context.Context, off, n int64) ([]byte, *slab) {
+	head := a.layout.Head
+	if off < a.head() {
+		return head[off:min(off+n, a.head())], nil
+	}
+	if off -= a.head(); off < a.voxels() {
+		return a.stream.lend(ctx, off, n)
+	}
+	return nil, nil
 }
 
 // SeekData implements vfs.Holed.
@@ -108,9 +146,7 @@ func (a *array) SeekHole(off int64) (int64, error) {
 
 // Close waits for what was begun ahead of the reader.
 func (a *array) Close() error {
-	if a.ahead != nil {
-		a.ahead.close()
-	}
+	a.stream.close()
 	return a.below.Close()
 }
 

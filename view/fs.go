@@ -34,7 +34,7 @@ func New(root volume.Root, o Options) *FS {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	t := &tree{Options: o, shelf: shelf{mosaics: map[volume.Mag]*mosaic{}}}
+	t := &tree{Options: o, shelf: shelf{mosaics: map[volume.Mag]*mosaic{}}, slabs: newSlabs()}
 	switch {
 	case root.Dataset != nil:
 		return &FS{datasetDir{t, root.Dataset}}
@@ -50,6 +50,7 @@ func New(root volume.Root, o Options) *FS {
 type tree struct {
 	Options
 	shelf shelf
+	slabs *slabs
 }
 
 // A node is an entry of the tree: a directory or a file. Making one costs nothing;

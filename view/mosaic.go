@@ -33,8 +33,8 @@ type mosaic struct {
 	bounds volume.Box  // the layer's bounding box, in absolute voxels of the mag
 	grid   volume.Grid // to the end of the last cube
 
-	room    int64    // bytes of blocks that are kept once they were read
-	layouts sync.Map // of the whole volume: format's suffix → header.Layout or error
+	keeper  volume.Keeper // of the memory for decoded voxels; nil: there is none
+	layouts sync.Map      // of the whole volume: format's suffix → header.Layout or error
 	cubes   cubeIndex
 	surveys surveyor
 	bounded atomic.Int64 // when the bounds were last compared with the source, in ns
@@ -90,9 +90,7 @@ func newMosaic(mag volume.Mag, wrap func(volume.Source) volume.Source) (*mosaic,
 	sum := sha256.Sum256(fmt.Appendf(id, "%d %v %v", started, g, bounds))
 	m.version = vfs.Version(sum[:16])
 	// It is each cube that is read through the wrapper; this one is only asked.
-	if keeper, ok := wrap(m).(volume.Keeper); ok {
-		m.room = keeper.Room()
-	}
+	m.keeper, _ = wrap(m).(volume.Keeper)
 	return m, nil
 }
 
@@ -105,10 +103,7 @@ func (m *mosaic) local(b volume.Box) volume.Box {
 }
 
 // flat lays out a box, given in absolute voxels of the mag.
-func (m *mosaic) flat(box volume.Box) *Flat { return newFlat(m, m.local(box), m.valid()) }
-
-// Room implements volume.Keeper.
-func (m *mosaic) Room() int64 { return m.room }
+func (m *mosaic) flat(box volume.Box) *Flat { return newFlat(m.source(), m.local(box), m.valid()) }
 
 // valid is where there can be voxels: the bounding box, as far as it is in the grid.
 func (m *mosaic) valid() volume.Box {

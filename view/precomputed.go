@@ -223,7 +223,7 @@ func (f infoFile) open() (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newArray(i, header.Layout{Head: b}, nil, nothingBelow{}), nil
+	return newArray(i, header.Layout{Head: b}, nil, nil, nothingBelow{}), nil
 }
 
 // nothingBelow is what a file that is made of memory closes.
@@ -320,14 +320,14 @@ func (f chunkFile) open() (fs.File, error) {
 	m.addFile()
 	flat := m.flat(f.box)
 	if m.cube.Channels == 1 {
-		return newArray(i, header.Layout{}, flat, m), nil
+		return newArray(i, header.Layout{}, flat, nil, m), nil
 	}
 	defer m.Close() // all is read here
 	voxels := make([]byte, flat.Size())
 	if _, err := flat.ReadAtContext(context.Background(), voxels, 0); err != nil {
 		return nil, err
 	}
-	return newArray(i, header.Layout{Head: planar(voxels, m.cube.Channels, m.cube.Type.Size())}, nil, nothingBelow{}), nil
+	return newArray(i, header.Layout{Head: planar(voxels, m.cube.Channels, m.cube.Type.Size())}, nil, nil, nothingBelow{}), nil
 }
 
 // planar makes the channel the slowest axis of voxels of so many values.

@@ -169,10 +169,10 @@ func (f arrayFile) open() (fs.File, error) {
 	}
 	m.addFile()
 	if s.detached {
-		return newArray(info, s.layout, nil, m), nil
+		return newArray(info, s.layout, nil, nil, m), nil
 	}
 	flat := m.flat(s.box)
-	a := newArray(info, s.layout, flat, m)
+	a := newArray(info, s.layout, flat, f.d.t.slabs, m)
 	a.holes = &holes{flat, &m.cubes, m.cube.Size}
 	return a, nil
 }

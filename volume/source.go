@@ -29,12 +29,24 @@ type Versioned interface {
 	Version() vfs.Version
 }
 
-// Keeper is a Source that keeps blocks in memory after they were asked for.
-type Keeper interface {
+// Scanner is a Source that can show many blocks one after the other, none of which
+// it keeps: what a reader wants who looks at each block once.
+type Scanner interface {
 	Source
-	// Room returns how many bytes of recently used blocks are sure to be kept. It
-	// pays to load blocks ahead of a reader while they and those in use fit.
-	Room() int64
+	// Scan calls use for each block of the box, which is in blocks and inside the grid,
+	// in the order in which they are stored. The slice is what Block returns, but it may
+	// be written to again once use has returned. Nothing that use was given is to be
+	// believed until Scan has returned without an error.
+	Scan(ctx context.Context, blocks Box, use func(b Vec, block []byte)) error
+}
+
+// Keeper is a Source that keeps decoded voxels within a budget of memory.
+type Keeper interface {
+	Scanner
+	// Reserve takes n bytes of the budget for voxels that the caller keeps himself, and
+	// Release gives them back. It returns false, and takes nothing, if there are too few.
+	Reserve(n int64) bool
+	Release(n int64)
 }
 
 // Sized is a Source that knows how many bytes a block takes where it is stored.

@@ -40,15 +40,21 @@ func (f *File) rawExtent(b volume.Vec) (extent, error) {
 	return extent{int64(begin), int64(size)}, nil
 }
 
-// tableExtent: entry n of the jump table is the end of block n and the begin of
-// block n+1. Values are compared as they are stored, relative to base, so that none
-// can overflow.
+// tableExtent reads where the block is from the jump table.
 func (f *File) tableExtent(ctx context.Context, b volume.Vec) (extent, error) {
-	n, base := morton(b), f.header.entryBase()
-	before, end, err := f.tableEntries(ctx, b, n)
-	if err != nil {
+	var entries [16]byte
+	if err := f.readEntries(ctx, b, entries[:]); err != nil {
 		return extent{}, err
 	}
+	return f.checkEntry(b, entries[:])
+}
+
+// checkEntry: entry n of the jump table is the end of block n and the begin of
+// block n+1; entries holds n−1 and n. Values are compared as they are stored, relative
+// to base, so that none can overflow.
+func (f *File) checkEntry(b volume.Vec, entries []byte) (extent, error) {
+	n, base := morton(b), f.header.entryBase()
+	before, end := binary.LittleEndian.Uint64(entries), binary.LittleEndian.Uint64(entries[8:])
 	first, last := f.header.DataOffset-base, uint64(max(f.info.Size()-int64(base), 0))
 	if n == 0 {
 		before = first // in version 1 entry −1 is dataOffset, in the draft it is the header
@@ -79,19 +85,16 @@ func (f *File) tableExtent(ctx context.Context, b volume.Vec) (extent, error) {
 	return extent{begin, size}, nil
 }
 
-// tableEntries reads entries n−1 and n of the jump table. In both versions there
-// are 8 bytes of header in front of entry 0.
-func (f *File) tableEntries(ctx context.Context, b volume.Vec, n uint64) (before, end uint64, err error) {
-	var p [16]byte
-	at := f.header.entryOffset(n)
+// readEntries fills p with entries of the jump table: that before block b, that of b and
+// those of the blocks that follow it in the file. In both versions there are 8 bytes of
+// header in front of entry 0.
+func (f *File) readEntries(ctx context.Context, b volume.Vec, p []byte) error {
+	at := f.header.entryOffset(morton(b))
 	if at+8 > f.info.Size() {
-		return 0, 0, f.broken(fmt.Sprintf("jump table entry of block %v", b), at,
+		return f.broken(fmt.Sprintf("jump table entry of block %v", b), at,
 			"8 bytes", fmt.Sprintf("the end of the file at byte %d", f.info.Size()))
 	}
-	if err := f.readBlock(ctx, b, p[:], at-8); err != nil {
-		return 0, 0, err
-	}
-	return binary.LittleEndian.Uint64(p[:8]), binary.LittleEndian.Uint64(p[8:]), nil
+	return f.readBlock(ctx, b, p, at-8)
 }
 
 // entryOffset returns the offset of entry n of the jump table, in bytes.

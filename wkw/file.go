@@ -140,24 +140,27 @@ func (f *File) block(ctx context.Context, b volume.Vec) ([]byte, error) {
 	if err := f.readBlock(ctx, b, *buf, at.begin); err != nil {
 		return nil, err
 	}
-	return f.decode(b, *buf, at.begin)
+	block := make([]byte, f.grid.BlockBytes())
+	if err := f.decode(b, block, *buf, at.begin); err != nil {
+		return nil, err
+	}
+	return block, nil
 }
 
 // buffers holds *[]byte for compressed blocks; what is decoded is never recycled.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// decode returns the voxels of a compressed block that was read at byte offset.
-func (f *File) decode(b volume.Vec, compressed []byte, offset int64) ([]byte, error) {
-	block := make([]byte, f.grid.BlockBytes())
+// decode fills block with the voxels of a compressed block that was read at byte offset.
+func (f *File) decode(b volume.Vec, block, compressed []byte, offset int64) error {
 	n, err := lz4.UncompressBlock(compressed, block)
+	if err == nil && n == len(block) {
+		return nil
+	}
 	found := fmt.Sprint(n) // ending early is no error to the decoder
 	if err != nil {
 		found = "invalid LZ4 data or too much of it"
 	}
-	if err != nil || n != len(block) {
-		return nil, f.broken(fmt.Sprintf("block %v", b), offset, fmt.Sprintf("%d decoded bytes", len(block)), found)
-	}
-	return block, nil
+	return f.broken(fmt.Sprintf("block %v", b), offset, fmt.Sprintf("%d decoded bytes", len(block)), found)
 }
 
 // readBlock fills p from byte offset on, for block b.

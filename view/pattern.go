@@ -1,0 +1,37 @@
+package view
+
+// pattern tells readers that go through a file from one end to the other from those
+// that pick what they need. It follows one reader; offsets and lengths are in bytes.
+//
+// Reads need not come in order: the kernel's readahead has several under way. What
+// counts is that they leave little out. A program that maps the file and looks at one xz
+// plane also moves forward steadily, but takes a row of each plane.
+type pattern struct {
+	begin, end int64 // the part of the file that the reader has come through
+	seen       int64 // what it has read of that
+}
+
+const (
+	slack  = 4 << 20  // how far from where it was expected a read of a stream may be
+	memory = 64 << 20 // how much of the past counts
+)
+
+// note tells of a read, and reports whether the reader has gone on where it was before.
+func (p *pattern) note(off, n int64) bool {
+	if d := off - p.end; d < -slack || d > slack {
+		*p = pattern{off, off + n, n}
+		return false
+	}
+	p.begin = min(p.begin, off)
+	p.end = max(p.end, off+n)
+	p.seen += n
+	if p.end-p.begin > memory {
+		p.begin = p.end - (p.end-p.begin)/2
+		p.seen /= 2
+	}
+	return true
+}
+
+// flows reports whether the reader has come through more than least bytes without
+// leaving much out.
+func (p *pattern) flows(least int64) bool { return p.seen > least && p.seen > (p.end-p.begin)/2 }

@@ -1,0 +1,216 @@
+package view_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/store"
+	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/view"
+	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
+)
+
+// streamed are files of the mag that newStreamed writes.
+var streamed = []string{
+	"z0/y0/x0.raw", "z1/y0/x1.raw", "volume.raw", "volume.npy", "volume.tif", "box/3-101_17-64_-5-90.raw",
+	"box/-9-20_30-31_0-128.nii", "slices/z0000020.tif",
+}
+
+// newStreamed writes a mag of 2×1×2 cubes of 64³ voxels, in blocks of 16³. Cube 0,0,1 is not
+// there. It returns the tree without a cache, and what to make others of.
+func newStreamed(t *testing.T) (dir string, plain fs.FS) {
+	t.Helper()
+	dir = t.TempDir()
+	for _, c := range []volume.Vec{{0, 0, 0}, {1, 0, 0}, {1, 0, 1}} {
+		path := filepath.Join(dir, fmt.Sprintf("z%d/y%d/x%d.wkw", c[2], c[1], c[0]))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		src := coords{grid: grid(volume.Cube(64), volume.Cube(16), volume.Uint16, 1)}
+		if err := wkw.WriteCube(context.Background(), path, wkw.LZ4, src); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, newTree(t, dir, view.Options{})
+}
+
+// newTree shows the mag in dir.
+func newTree(t *testing.T, dir string, o view.Options) fs.FS {
+	t.Helper()
+	fsys, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { fsys.Close() })
+	root, err := wkw.Recognise(fsys, ".", wkw.Options{Name: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return view.New(root, o)
+}
+
+// pieces reads a file piece by piece, each lent if it can be. What cannot be read is left
+// out of good.
+type pieces struct {
+	f    fs.File
+	lent int // how many were
+}
+
+func (p *pieces) at(off, n int64) ([]byte, error) {
+	if lent, release := vfs.Lend(context.Background(), p.f, off, n); lent != nil {
+		defer release()
+		p.lent++
+		return bytes.Join(lent, nil), nil
+	}
+	b := make([]byte, n)
+	got, err := vfs.ReadAt(context.Background(), p.f, b, off)
+	return b[:got], err
+}
+
+func openSized(t *testing.T, tree fs.FS, name string) (fs.File, int64) {
+	t.Helper()
+	f, err := tree.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, info.Size()
+}
+
+// TestStreams reads files from start to end, in pieces of many sizes, with all kinds of
+// memory; what comes is what comes without any.
+func TestStreams(t *testing.T) {
+	dir, plain := newStreamed(t)
+	for _, name := range streamed {
+		f, size := openSized(t, plain, name)
+		want := make([]byte, size)
+		if _, err := vfs.ReadAt(t.Context(), f, want, 0); err != nil && err != io.EOF {
+			t.Fatal(err)
+		}
+		f.Close()
+		for _, budget := range []int64{0, 1 << 20, 4 << 20, 64 << 20} {
+			for _, n := range []int64{1000, 4096, 100_000, 1 << 20} {
+				t.Run(fmt.Sprintf("%s/%d KiB/%d bytes", name, budget>>10, n), func(t *testing.T) {
+					blocks := cache.New(budget)
+					defer blocks.Close()
+					f, size := openSized(t, newTree(t, dir, view.Options{Wrap: blocks.Wrap}), name)
+					r := pieces{f: f}
+					for off := int64(0); off < size; off += n {
+						got, err := r.at(off, n)
+						if err != nil && err != io.EOF || !bytes.Equal(got, want[off:min(off+n, size)]) {
+							t.Fatalf("%d bytes at %d: %d bytes, not those that are there: %v", n, off, len(got), err)
+						}
+					}
+					if most := size / n / 2; budget == 64<<20 && n < 100_000 && name == "volume.raw" && int64(r.lent) < most {
+						t.Errorf("%d pieces were lent, expected more than %d", r.lent, most)
+					}
+					if err := f.Close(); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestStreamsTogether has many readers go through the same and other files at once, some
+// from the middle, some picking, with memory for few of them.
+func TestStreamsTogether(t *testing.T) {
+	dir, plain := newStreamed(t)
+	blocks := cache.New(3 << 20)
+	defer blocks.Close()
+	tree := newTree(t, dir, view.Options{Wrap: blocks.Wrap})
+	var group sync.WaitGroup
+	for i := range 12 {
+		group.Go(func() {
+			rnd := rand.New(rand.NewPCG(uint64(i), 0))
+			for range 4 {
+				name := streamed[rnd.IntN(len(streamed))]
+				f, size := openSized(t, tree, name)
+				g, _ := openSized(t, plain, name)
+				r, want := pieces{f: f}, make([]byte, 40_000)
+				off := rnd.Int64N(size)
+				for range 40 {
+					if off >= size || i%4 == 3 {
+						off = rnd.Int64N(size)
+					}
+					n := 1 + rnd.Int64N(int64(len(want)))
+					got, err := r.at(off, n)
+					m, wantErr := vfs.ReadAt(context.Background(), g, want[:n], off)
+					if !bytes.Equal(got, want[:m]) || err != nil && err != io.EOF || wantErr != nil && wantErr != io.EOF {
+						t.Errorf("%s: %d bytes at %d: %d bytes, %v; expected %d other ones, %v", name, n, off, len(got), err, m, wantErr)
+					}
+					off += n
+				}
+				f.Close()
+				g.Close()
+			}
+		})
+	}
+	group.Wait()
+	// All that was reserved is given back.
+	keeper := blocks.Wrap(coords{grid: grid(volume.Cube(1), volume.Cube(1), volume.Uint8, 1)}).(volume.Keeper)
+	if !keeper.Reserve(3 << 19) {
+		t.Error("memory is still reserved after all files were closed")
+	}
+}
+
+// TestStreamsWithDamage holds that a reader who goes through a file meets the errors that
+// one meets who picks each page, and no others.
+func TestStreamsWithDamage(t *testing.T) {
+	dir, plain := newStreamed(t)
+	path := filepath.Join(dir, "z0/y0/x1.wkw")
+	stored, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := len(stored) / 3; i < len(stored)/3+100; i++ {
+		stored[i] ^= 0x5A
+	}
+	if err := os.WriteFile(path, stored, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	blocks := cache.New(64 << 20)
+	defer blocks.Close()
+	const page = 4096
+	for _, name := range []string{"volume.raw", "box/3-101_17-64_-5-90.raw"} {
+		f, size := openSized(t, newTree(t, dir, view.Options{Wrap: blocks.Wrap}), name)
+		g, _ := openSized(t, plain, name)
+		r, bad, lent := pieces{f: f}, 0, 0
+		want := make([]byte, page)
+		for off := int64(0); off < size; off += page {
+			got, err := r.at(off, page)
+			m, wantErr := vfs.ReadAt(t.Context(), g, want, off)
+			if wantErr == io.EOF {
+				wantErr = nil
+			}
+			if err == io.EOF {
+				err = nil
+			}
+			if fmt.Sprint(err) != fmt.Sprint(wantErr) || !bytes.Equal(got, want[:m]) {
+				t.Fatalf("%s: page at %d: %d bytes, error %v; expected %d, %v", name, off, len(got), err, m, wantErr)
+			}
+			if err != nil {
+				bad++
+			}
+		}
+		if lent = r.lent; bad == 0 || lent == 0 {
+			t.Errorf("%s: %d bad pages, %d lent, expected some of both", name, bad, lent)
+		}
+		f.Close()
+		g.Close()
+	}
+}

@@ -1,0 +1,103 @@
+package wkw
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// TestScan compares the blocks that Scan shows with those of Block, for boxes of all
+// kinds and each way to store a block.
+func TestScan(t *testing.T) {
+	for _, compression := range []BlockType{Raw, LZ4, LZ4HC} {
+		for _, c := range []struct{ side, blocks, channels int }{{1, 1, 1}, {2, 8, 3}, {8, 1, 1}, {8, 4, 1}, {32, 4, 1}} {
+			t.Run(fmt.Sprintf("%v, %d³ blocks of %d³", compression, c.blocks, c.side), func(t *testing.T) {
+				src := cubeOf(volume.Uint16, c.channels, c.side, c.blocks)
+				path := filepath.Join(t.TempDir(), "x0.wkw")
+				if err := WriteCube(t.Context(), path, compression, src); err != nil {
+					t.Fatal(err)
+				}
+				file, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f, err := openBytes(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rnd := rand.New(rand.NewPCG(1, 2))
+				whole := volume.Box{Max: src.grid.Blocks()}
+				for i := range 50 {
+					box := whole
+					for axis := range 3 {
+						if i > 0 {
+							box.Min[axis] = rnd.IntN(c.blocks)
+							box.Max[axis] = box.Min[axis] + rnd.IntN(c.blocks-box.Min[axis]+1)
+						}
+					}
+					scanAgrees(t, f, box)
+				}
+			})
+		}
+	}
+}
+
+// scanAgrees checks that Scan shows each block of the box once, as it is.
+func scanAgrees(t *testing.T, f *File, box volume.Box) {
+	t.Helper()
+	missing := map[volume.Vec]bool{}
+	for b := range box.All() {
+		missing[b] = true
+	}
+	err := f.Scan(t.Context(), box, func(b volume.Vec, block []byte) {
+		want, err := f.Block(t.Context(), b)
+		if err != nil || !missing[b] || !bytes.Equal(block, want) {
+			t.Errorf("box %v, block %v: missing so far: %v; %v", box, b, missing[b], err)
+		}
+		delete(missing, b)
+	})
+	if err != nil || len(missing) > 0 {
+		t.Errorf("box %v: %v; not shown: %v", box, err, missing)
+	}
+}
+
+// TestScanDamaged flips each byte of the header and the jump table of a small cube, and
+// cuts it at each byte: Scan fails exactly where one of the blocks does, with its error.
+func TestScanDamaged(t *testing.T) {
+	sound := literalCube(damagedCube, 80)
+	check := func(name string, file []byte) {
+		f, err := openBytes(file)
+		if err != nil {
+			return
+		}
+		box := volume.Box{Max: volume.Cube(2)}
+		want := map[string]bool{}
+		for b := range box.All() {
+			if _, err := f.Block(t.Context(), b); err != nil {
+				want[err.Error()] = true
+			}
+		}
+		err = f.Scan(t.Context(), box, func(volume.Vec, []byte) {})
+		if (err != nil) != (len(want) > 0) {
+			t.Errorf("%s: %v, expected one of %v", name, err, want)
+		}
+		var format *FormatError
+		if errors.As(err, &format) && !want[err.Error()] {
+			t.Errorf("%s: %v, expected one of %v", name, err, want)
+		}
+	}
+	for i := range 80 {
+		for _, flip := range []byte{1, 0x80, 0xFF} {
+			check(fmt.Sprintf("byte %d xor %#x", i, flip), set(i, sound[i]^flip)(bytes.Clone(sound)))
+		}
+	}
+	for n := range len(sound) {
+		check(fmt.Sprintf("cut at %d", n), cut(n)(bytes.Clone(sound)))
+	}
+}
