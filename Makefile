@@ -9,7 +9,7 @@ BUILDVCS := $(shell git status >/dev/null 2>&1 && echo auto || echo false)
 BUILD := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=$(BUILDVCS) -ldflags '$(LDFLAGS)'
 FUZZTIME ?= 10s
 
-.PHONY: all build demo test test-race test-clients test-browser fuzz vuln check clean help
+.PHONY: all build demo test test-race test-clients test-browser bench fuzz vuln check clean help
 
 all: build
 
@@ -41,6 +41,12 @@ test-clients:
 test-browser:
 	sh integration/browser/install.sh
 	WKWFS_REQUIRE_FUSE=1 $(GO) test -tags browser ./integration -run Browser -count=1 -v
+
+## bench: how fast, beside squashfs and EROFS; as root (installs them from Debian; 15 minutes, 8 GiB in BENCH_DIR)
+bench: build
+	sh integration/bench/install.sh
+	@mkdir -p bin; $(GO) build -o bin/bench ./integration/bench
+	bin/bench -json bin/bench.json $(BENCHFLAGS)
 
 ## fuzz: every fuzz test for FUZZTIME
 fuzz:

@@ -42,6 +42,8 @@ var arrows = map[string][]string{
 
 	"cmd/wkwfs":   {"*"},
 	"integration": {},
+
+	"integration/bench": {"volume", "wkw", "sample", "github.com/hanwen/go-fuse", "golang.org/x/sync", "golang.org/x/sys"},
 }
 
 func TestArrows(t *testing.T) {

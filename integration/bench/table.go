@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// printTable prints a row for each figure of each contender, as Markdown.
+func printTable(w io.Writer, all []outcome) error {
+	var rows [][]string
+	for _, o := range all {
+		for c := range o.contenders {
+			for f := range o.figures {
+				rows = append(rows, o.row(c, f))
+			}
+		}
+	}
+	return printColumns(w, append([][]string{{"work", "contender", "median", "best", "unit", "CPU s/GiB", "ratio", "wanted", "verdict"}}, rows...))
+}
+
+// row describes one figure of one contender. The ratio is that of the first contender to it.
+func (o outcome) row(c, f int) []string {
+	fig := o.figures[f]
+	start := []string{o.name, o.contenders[c].name}
+	if why := o.contenders[c].absent; why != "" {
+		return append(start, "not here: "+why, "", "", "", "", "", "")
+	}
+	values := o.values(c, f)
+	row := append(start, number(median(values)), number(fig.best(values)), fig.unit, o.cpu(c))
+	ratio, against := o.ratio(c, f), o.contenders[c].name
+	if c == 0 {
+		ratio, against = median(values), ""
+	}
+	shown := ""
+	if c > 0 {
+		shown = number(ratio) + " ×"
+	}
+	wanted, verdict := fig.judge(against, ratio)
+	return append(row, shown, wanted, verdict)
+}
+
+// judge says what is wanted of a figure, or of its ratio to that of a contender, and
+// whether it is so.
+func (f figure) judge(against string, found float64) (wanted, verdict string) {
+	i := slices.IndexFunc(f.bounds, func(b bound) bool { return b.against == against })
+	if i < 0 {
+		return "", ""
+	}
+	b := f.bounds[i]
+	wanted = map[bool]string{false: "≥ ", true: "≤ "}[b.most] + number(b.limit)
+	verdict = map[bool]string{false: "missed", true: "met"}[b.met(found)]
+	return wanted, verdict
+}
+
+func (b bound) met(found float64) bool {
+	if b.most {
+		return found <= b.limit
+	}
+	return found >= b.limit
+}
+
+// best is the largest rate, or the smallest of what else there is.
+func (f figure) best(values []float64) float64 {
+	if strings.HasSuffix(f.unit, "/s") {
+		return slices.Max(values)
+	}
+	return slices.Min(values)
+}
+
+// cpu is the median of the CPU seconds that a contender took for a GiB.
+func (o outcome) cpu(c int) string {
+	var all []float64
+	for _, t := range o.turns[c] {
+		if t.bytes > 0 {
+			all = append(all, t.cpu/(float64(t.bytes)/(1<<30)))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return number(median(all))
+}
+
+// number shows three digits.
+func number(x float64) string {
+	switch {
+	case x == 0:
+		return "0"
+	case x >= 1000:
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.3g", x)
+}
+
+// printColumns prints rows as a Markdown table whose columns are aligned. The first row
+// is the heading.
+func printColumns(w io.Writer, rows [][]string) error {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], len([]rune(cell)))
+		}
+	}
+	line := make([]string, len(widths))
+	for i, n := range widths {
+		line[i] = strings.Repeat("-", n)
+	}
+	for _, row := range slices.Insert(slices.Clone(rows), 1, line) {
+		for i, cell := range row {
+			row[i] = cell + strings.Repeat(" ", widths[i]-len([]rune(cell)))
+		}
+		if _, err := fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// work is what a reader does with a flat file. It returns what it measured.
+type work func(ctx context.Context, r reading) (turn, error)
+
+// reading is a flat file that is there to be read.
+type reading struct {
+	path string
+	pid  int // of the server, 0 if there is none
+}
+
+// reads is the contender that does the work through a peer, in a state of the page
+// cache. budget is that of the server's cache in MiB, 0 of others than wkwfs.
+func (p peer) reads(s state, budget int, do work) contender {
+	return contender{p.name, p.absent, func(ctx context.Context) (t turn, err error) {
+		if err := cacheFiles(ctx, p.stored); err != nil {
+			return t, err
+		}
+		m, path, err := p.open(ctx)
+		if err != nil {
+			return t, err
+		}
+		r := reading{path: path}
+		if m != nil {
+			defer func() { err = errors.Join(err, m.close()) }()
+			r.pid = m.pid()
+		}
+		if err := prepare(ctx, s, path); err != nil {
+			return t, err
+		}
+		if t, err = r.measure(ctx, do); err == nil && budget > 0 {
+			t.over, err = r.overBudget(budget)
+		}
+		return t, err
+	}}
+}
+
+// prepare brings a file that is mounted, and whose source is in the page cache, into a state.
+func prepare(ctx context.Context, s state, path string) error {
+	switch s {
+	case cold:
+		return dropCaches()
+	case warm:
+		return cacheFiles(ctx, []string{path})
+	}
+	return nil
+}
+
+// measure does the work and adds the server's CPU time to it.
+func (r reading) measure(ctx context.Context, do work) (turn, error) {
+	if r.pid == 0 {
+		return do(ctx, r)
+	}
+	before, err := processTime(r.pid)
+	if err != nil {
+		return turn{}, err
+	}
+	t, err := do(ctx, r)
+	if err != nil {
+		return t, err
+	}
+	after, err := processTime(r.pid)
+	t.cpu += after - before
+	return t, err
+}
+
+// overBudget returns by how many bytes the server's memory was ever larger than its cache may be.
+func (r reading) overBudget(budget int) (int64, error) {
+	peak, err := peakMemory(r.pid)
+	return peak - int64(budget)<<20, err
+}
+
+// dd reads the whole file, and measures GB/s.
+func dd(ctx context.Context, r reading) (turn, error) {
+	info, err := os.Stat(r.path)
+	if err != nil {
+		return turn{}, err
+	}
+	cmd := exec.CommandContext(ctx, "dd", "if="+r.path, "of=/dev/null", "bs=1M")
+	start := time.Now()
+	output, err := cmd.CombinedOutput()
+	seconds := time.Since(start).Seconds()
+	if err != nil {
+		return turn{}, fmt.Errorf("dd %s: %w\n%s", r.path, err, output)
+	}
+	state := cmd.ProcessState
+	return turn{
+		values: []float64{float64(info.Size()) / 1e9 / seconds},
+		bytes:  info.Size(),
+		cpu:    (state.UserTime() + state.SystemTime()).Seconds(),
+	}, nil
+}

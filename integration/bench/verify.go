@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
+)
+
+// verify compares a peer's flat file with the voxels of the mag, so that nobody is
+// fast by being wrong.
+func (m mag) verify(ctx context.Context, p peer) (err error) {
+	if p.absent != "" {
+		return nil
+	}
+	mounted, path, err := p.open(ctx)
+	if err != nil {
+		return err
+	}
+	if mounted != nil {
+		defer func() { err = errors.Join(err, mounted.close()) }()
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := m.compare(ctx, f); err != nil {
+		return fmt.Errorf("%s: %s: %w", p.name, filepath.Base(path), err)
+	}
+	return nil
+}
+
+// compare reads voxels to their end, which has to be that of the mag's.
+func (m mag) compare(ctx context.Context, r io.Reader) error {
+	var got []byte
+	var at int64
+	for want, err := range m.slabs(ctx) {
+		if err != nil {
+			return err
+		}
+		got = append(got[:0], want...)
+		if _, err := io.ReadFull(r, got); err != nil {
+			return fmt.Errorf("from byte %d on: %w", at, err)
+		}
+		if !bytes.Equal(got, want) {
+			return fmt.Errorf("bytes %d to %d are not those of the cubes", at, at+int64(len(want)))
+		}
+		at += int64(len(want))
+	}
+	if n, err := r.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+		return fmt.Errorf("at byte %d: expected the end, found %d bytes, error %v", at, n, err)
+	}
+	return nil
+}
+
+// slabs yields the flat voxels of the whole mag, one layer of blocks after the other,
+// all in the same memory.
+func (m mag) slabs(ctx context.Context) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		blocks := m.side / blockSide
+		slab := make([]byte, m.bytes()/int64(m.cubes[2]*blocks))
+		for z := range m.cubes[2] * blocks {
+			err := m.slab(ctx, z/blocks, z%blocks, slab)
+			if !yield(slab, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// slab decodes one layer of blocks of the cubes at z.
+func (m mag) slab(ctx context.Context, z, layer int, flat []byte) error {
+	for c := range (volume.Box{Min: volume.Vec{0, 0, z}, Max: volume.Vec{m.cubes[0], m.cubes[1], z + 1}}).All() {
+		cube, err := m.openCube(c)
+		if err != nil {
+			return err
+		}
+		blocks := cube.Grid().Blocks()
+		box := volume.Box{Min: volume.Vec{0, 0, layer}, Max: volume.Vec{blocks[0], blocks[1], layer + 1}}
+		at := volume.Vec{c[0] * m.side, c[1] * m.side, -layer * blockSide}
+		size := volume.Vec{m.cubes[0] * m.side, m.cubes[1] * m.side, blockSide}
+		if err := errors.Join(decodeInto(ctx, cube, box, flat, size, at), cube.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openCube opens one of the mag's cubes.
+func (m mag) openCube(c volume.Vec) (*wkw.File, error) {
+	return wkw.OpenFile(os.DirFS(m.dir), cubeName(c))
+}
+
+// files is the paths of all cubes.
+func (m mag) files() []string {
+	var all []string
+	for c := range (volume.Box{Max: m.cubes}).All() {
+		all = append(all, filepath.Join(m.dir, cubeName(c)))
+	}
+	return all
+}
