@@ -11,14 +11,18 @@ import (
 	"github.com/wkwfs/wkwfs/vfs"
 )
 
-// reporter turns errors into error numbers, and writes those to the log that say
-// that something is wrong.
-type reporter struct{ log *errlog.Log }
+// reporter turns errors into error numbers, tells the observer, and writes those to the
+// log that say that something is wrong.
+type reporter struct {
+	log      *errlog.Log
+	observer Observer
+}
 
-func newReporter(log *slog.Logger) *reporter { return &reporter{errlog.New(log)} }
+func newReporter(log *slog.Logger, o Observer) *reporter { return &reporter{errlog.New(log), o} }
 
 // errno returns the number for an error of an operation on a path.
 func (r *reporter) errno(op, path string, err error) syscall.Errno {
+	r.observer.Failed(op, path, err)
 	number := errnoOf(err)
 	switch number {
 	case syscall.ENOENT, syscall.EINTR, syscall.ENOTDIR, syscall.EACCES:

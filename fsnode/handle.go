@@ -35,17 +35,28 @@ const patience = 5 * time.Second
 
 // Read answers with all the bytes there are, or with an error.
 func (h *handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	begin := time.Now()
+	result, err := h.read(ctx, dest, off)
+	if err != nil {
+		h.node.observer.Read(h.node.path, off, 0, time.Since(begin))
+		return nil, h.node.log.errno("read", h.node.path, err)
+	}
+	h.node.observer.Read(h.node.path, off, result.Size(), time.Since(begin))
+	return result, 0
+}
+
+func (h *handle) read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, error) {
 	patient, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(patience, giveUp) })()
 	if pieces, release := vfs.Lend(patient, h.file, off, int64(len(dest))); pieces != nil {
-		return lent{pieces, release}, 0
+		return lent{pieces, release}, nil
 	}
 	n, err := vfs.ReadAt(patient, h.file, dest, off)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, h.node.log.errno("read", h.node.path, err)
+		return nil, err
 	}
-	return fuse.ReadResultVector([][]byte{dest[:n]}), 0
+	return fuse.ReadResultVector([][]byte{dest[:n]}), nil
 }
 
 // Lseek finds holes and data; the kernel asks for nothing else. Files that know of no

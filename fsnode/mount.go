@@ -26,6 +26,7 @@ type Options struct {
 	ReadAhead  int          // KiB that the kernel reads ahead, set where permitted; 0 = leave
 	Log        *slog.Logger // nil: nothing is logged
 	Debug      bool         // log every request
+	Observer   Observer     // nil: nobody looks on
 	Kernel     []string     // further mount options for the kernel
 
 	// What is shown instead of what the source says; nil: what the source says.
@@ -59,6 +60,9 @@ func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Observer == nil {
+		o.Observer = nobody{}
+	}
 	timeout := believed
 	options := &gofs.Options{
 		EntryTimeout:    &timeout,
@@ -67,7 +71,12 @@ func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
 		RootStableAttr:  &gofs.StableAttr{Ino: rootIno, Gen: 1},
 		MountOptions:    mountOptions(o),
 	}
-	root := &node{served: &served{fsys: fsys, log: newReporter(o.Log), access: access{o.UID, o.GID, o.Umask}}, path: "."}
+	root := &node{path: ".", served: &served{
+		fsys:     fsys,
+		log:      newReporter(o.Log, o.Observer),
+		observer: o.Observer,
+		access:   access{o.UID, o.GID, o.Umask},
+	}}
 	nodes := gofs.NewNodeFS(root, options)
 	server, err := fuse.NewServer(nodes, mountpoint, &options.MountOptions)
 	if err != nil {

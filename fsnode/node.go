@@ -19,9 +19,10 @@ import (
 
 // served is what all nodes of a mount share.
 type served struct {
-	fsys   fs.FS
-	log    *reporter
-	access access
+	fsys     fs.FS
+	log      *reporter
+	observer Observer
+	access   access
 }
 
 // node is an entry that the kernel knows: a path with one version of its content.

@@ -1,0 +1,22 @@
+package fsnode
+
+import "time"
+
+// Observer is told what a server does. Its methods are called by many requests at once,
+// which wait for them.
+type Observer interface {
+	// Read is told of each READ: n bytes of the file at the path, from the byte offset on;
+	// none where it failed. It took so long to have them; giving them to the kernel is
+	// not counted.
+	Read(path string, off int64, n int, took time.Duration)
+
+	// Failed is told of each request that failed, by its name, such as "lookup" or
+	// "read", with the path that it was about.
+	Failed(op, path string, err error)
+}
+
+// nobody is an Observer that does not care.
+type nobody struct{}
+
+func (nobody) Read(string, int64, int, time.Duration) {}
+func (nobody) Failed(string, string, error)           {}
