@@ -199,23 +199,31 @@ func (r request) runs(part volume.Box, yield func(at int64, voxel volume.Vec, n 
 // copy copies the part of the box out of its block, which begins at voxel lo. Rows
 // that the request cuts are rare: they go one by one, the others plane by plane.
 func (r request) copy(part volume.Box, data []byte, lo volume.Vec) {
-	length := int64(part.Max[0]-part.Min[0]) * r.voxel
+	size := part.Size()
+	length := r.voxel * int64(size[0])
 	blockRow := r.voxel * int64(r.grid.Block[0])
-	rows := part.Max[1] - part.Min[1]
-	for z := part.Min[2]; z < part.Max[2]; z++ {
-		at := r.offset(volume.Vec{part.Min[0], part.Min[1], z}) // in the array
-		from := volume.Vec{part.Min[0], part.Min[1], z}.Sub(lo)
-		src := r.voxel * int64(from.Index(r.grid.Block)) // in the block
-		if at >= r.begin && at+int64(rows-1)*r.row+length <= r.end {
-			copyRows(r.p[at-r.begin:], data[src:], int(length), rows, int(r.row), int(blockRow))
-			continue
+	blockPlane := blockRow * int64(r.grid.Block[1])
+	// Plain numbers, from plane to plane: vectors would be put together in memory, where a
+	// processor waits with reading them until the voxels before are written.
+	at := r.offset(part.Min)                                     // in the array
+	src := r.voxel * int64(part.Min.Sub(lo).Index(r.grid.Block)) // in the block
+	for range size[2] {
+		if at >= r.begin && at+int64(size[1]-1)*r.row+length <= r.end {
+			copyRows(r.p[at-r.begin:], data[src:], int(length), size[1], int(r.row), int(blockRow))
+		} else {
+			r.copyCut(at, data[src:], length, size[1], blockRow)
 		}
-		for range rows {
-			if begin, end := max(at, r.begin), min(at+length, r.end); begin < end {
-				copy(r.p[begin-r.begin:end-r.begin], data[src+begin-at:])
-			}
-			at += r.row
-			src += blockRow
+		at += r.plane
+		src += blockPlane
+	}
+}
+
+// copyCut copies as much as the request holds of rows that begin at a place in the array.
+func (r request) copyCut(at int64, data []byte, length int64, rows int, blockRow int64) {
+	for i := range int64(rows) {
+		row := at + i*r.row
+		if begin, end := max(row, r.begin), min(row+length, r.end); begin < end {
+			copy(r.p[begin-r.begin:end-r.begin], data[i*blockRow+begin-row:])
 		}
 	}
 }
