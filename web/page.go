@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"embed"
+	"encoding/base64"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -23,6 +24,11 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 		b, err := pageFiles.ReadFile("pages/style.css")
 		return template.CSS(b), err
 	},
+	// In the page itself: the browser would ask for a file without the token.
+	"icon": func() (template.URL, error) {
+		b, err := pageFiles.ReadFile("pages/icon.svg")
+		return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(b)), err
+	},
 }).ParseFS(pageFiles, "pages/*.html"))
 
 // page replies with a page. It needs nothing but itself and pictures of ours, and a
@@ -34,7 +40,7 @@ func (h *handler) page(w *response, r *http.Request, name string, data any) erro
 	}
 	header := w.Header()
 	header.Add("Vary", "Accept")
-	header.Set("Content-Security-Policy", "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	header.Set("Content-Security-Policy", "default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	header.Set("Referrer-Policy", "no-referrer") // the address may have the token
 	h.made(w, r, "text/html; charset=utf-8", b.Bytes())
 	return nil

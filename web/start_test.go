@@ -2,7 +2,9 @@ package web_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
+	"encoding/xml"
 	"html"
 	"image/png"
 	"io/fs"
@@ -77,12 +79,44 @@ func TestStartPage(t *testing.T) {
 			viewers++
 			continue
 		}
+		if strings.HasPrefix(link, "data:") {
+			continue // the icon, which is in the page
+		}
 		if reply, _, err := fetch(t, "GET", at+link, nil); !strings.HasPrefix(link, "/") || err != nil || reply.StatusCode != 200 {
 			t.Errorf("link %s: status %d, error %v", link, reply.StatusCode, err)
 		}
 	}
 	if len(links) < 40 || viewers != 3 {
 		t.Errorf("%d links, %d of them to the viewer:\n%s", len(links), viewers, page)
+	}
+}
+
+// TestIcon holds that pages bring their icon along, and that a browser is allowed to show
+// it: otherwise it asks for /favicon.ico, which is not there.
+func TestIcon(t *testing.T) {
+	at := start(t, show(t, writeSample(t), "."), web.Options{})
+	for _, page := range []string{"/", "/color/"} {
+		reply, body, err := fetch(t, "GET", at+page, headers{browser})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if policy := reply.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "img-src 'self' data:;") {
+			t.Errorf("%s: policy %s", page, policy)
+		}
+		icon := regexp.MustCompile(`<link rel="icon" href="data:image/svg\+xml;base64,([^"]*)">`).FindStringSubmatch(html.UnescapeString(string(body)))
+		if icon == nil {
+			t.Fatalf("%s: no icon:\n%s", page, body)
+		}
+		svg, err := base64.StdEncoding.DecodeString(icon[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var drawing struct {
+			XMLName xml.Name `xml:"http://www.w3.org/2000/svg svg"`
+		}
+		if err := xml.Unmarshal(svg, &drawing); err != nil {
+			t.Errorf("%s: %v:\n%s", page, err, svg)
+		}
 	}
 }
 
