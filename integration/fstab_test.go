@@ -13,29 +13,31 @@ import (
 	"testing"
 )
 
-// helperPath is where mount(8) looks for what mounts the type fuse.wkwfs.
-const helperPath = "/sbin/mount.fuse.wkwfs"
+// helperPaths are where mount(8) looks for what mounts the types fuse.wkwfs and wkwfs.
+var helperPaths = []string{"/sbin/mount.fuse.wkwfs", "/sbin/mount.wkwfs"}
 
-// installHelper makes mount(8) find the program, until the end of the test. It changes
+// installHelpers makes mount(8) find the program, until the end of the test. It changes
 // the machine, and so is only done where the environment asks for all tests.
-func installHelper(t *testing.T) {
+func installHelpers(t *testing.T) {
 	t.Helper()
 	requireFUSE(t)
 	requireRoot(t)
 	if os.Getenv(requireVariable) != "1" {
-		t.Skipf("puts a link into /sbin: only with %s=1", requireVariable)
+		t.Skipf("puts links into /sbin: only with %s=1", requireVariable)
 	}
-	if _, err := os.Lstat(helperPath); !errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("%s is in the way: %v", helperPath, err)
-	}
-	if err := os.Symlink(program, helperPath); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.Remove(helperPath); err != nil {
-			t.Error(err)
+	for _, path := range helperPaths {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("%s is in the way: %v", path, err)
 		}
-	})
+		if err := os.Symlink(program, path); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := os.Remove(path); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // found is the server of a mount that another program has asked for.
@@ -49,20 +51,26 @@ func found(t *testing.T, dir string) *server {
 
 // TestMountCommand: mount(8) mounts by the type, and umount(8) unmounts.
 func TestMountCommand(t *testing.T) {
-	installHelper(t)
+	installHelpers(t)
 	source := dataset(t)
-	for _, options := range []string{"", "rw", "ro,nofail,_netdev,x-systemd.automount,allow_other,uid=5,gid=6,umask=027,cache_size=64MiB", "defaults,noatime"} {
-		t.Run(options, func(t *testing.T) {
+	for _, c := range []struct{ kind, options string }{
+		{"fuse.wkwfs", ""},
+		{"wkwfs", ""},
+		{"wkwfs", "rw"},
+		{"fuse.wkwfs", "ro,nofail,_netdev,x-systemd.automount,allow_other,uid=5,gid=6,umask=027,cache_size=64MiB"},
+		{"fuse.wkwfs", "defaults,noatime"},
+	} {
+		t.Run(c.kind+" "+c.options, func(t *testing.T) {
 			dir := tempDir(t)
-			args := []string{"-t", "fuse.wkwfs", source, dir}
-			if options != "" {
-				args = append(args, "-o", options)
+			args := []string{"-t", c.kind, source, dir}
+			if c.options != "" {
+				args = append(args, "-o", c.options)
 			}
 			if r := runCommand(t, exec.Command("mount", args...)); r.code != 0 || r.stderr != "" {
 				t.Fatalf("mount: exit code %d, stderr %q", r.code, r.stderr)
 			}
 			s := found(t, dir)
-			if m := mountsAt(dir); len(m) != 1 || m[0].Source != source || !strings.HasPrefix(m[0].Options, "ro,nosuid,nodev,noexec") {
+			if m := mountsAt(dir); len(m) != 1 || m[0].FSType != "fuse.wkwfs" || m[0].Source != source || !strings.HasPrefix(m[0].Options, "ro,nosuid,nodev,noexec") {
 				t.Errorf("mounted: %+v", m)
 			}
 			if _, err := os.ReadFile(anyFile(t, dir)); err != nil {
@@ -78,7 +86,7 @@ func TestMountCommand(t *testing.T) {
 
 // TestMountCommandErrors: mount(8) passes on what is wrong, with its own exit codes.
 func TestMountCommandErrors(t *testing.T) {
-	installHelper(t)
+	installHelpers(t)
 	source, dir := dataset(t), tempDir(t)
 	tests := []struct {
 		source, options string
@@ -108,10 +116,10 @@ func TestMountCommandErrors(t *testing.T) {
 // TestFstab: lines of fstab mount, one by its mountpoint and all by mount -a; what
 // cannot be mounted does not keep the rest from it.
 func TestFstab(t *testing.T) {
-	installHelper(t)
+	installHelpers(t)
 	source, one, two, none := dataset(t), tempDir(t), tempDir(t), tempDir(t)
 	lines := fmt.Sprintf("%s %s fuse.wkwfs nofail,_netdev,x-systemd.automount,allow_other,ro,uid=5,gid=6,umask=027,cache_size=64MiB 0 0\n", source, one) +
-		fmt.Sprintf("%s %s fuse.wkwfs defaults 0 0\n", source, two) +
+		fmt.Sprintf("%s %s wkwfs defaults 0 0\n", source, two) +
 		fmt.Sprintf("%s/none %s fuse.wkwfs nofail,ro 0 0\n", source, none)
 	fstab := writeFile(t, filepath.Join(tempDir(t), "fstab"), []byte(lines))
 
@@ -126,14 +134,18 @@ func TestFstab(t *testing.T) {
 	if st := info.Sys().(*syscall.Stat_t); st.Uid != 5 || st.Gid != 6 || info.Mode().Perm() != 0o550 {
 		t.Errorf("owner %d, group %d, mode %v", st.Uid, st.Gid, info.Mode())
 	}
-	const someSucceeded = 64
-	r := runCommand(t, exec.Command("mount", "-a", "-T", fstab))
-	if want := "wkwfs: source: lstat " + source + "/none: no such file or directory\n"; r.code != someSucceeded || r.stderr != want {
-		t.Errorf("mount -a: exit code %d, stderr %q; want %d, %q", r.code, r.stderr, someSucceeded, want)
+	const someSucceeded, allFailed = 64, 32
+	for _, code := range []int{someSucceeded, allFailed} { // the second time, there is only that left
+		r := runCommand(t, exec.Command("mount", "-a", "-T", fstab))
+		if want := "wkwfs: source: lstat " + source + "/none: no such file or directory\n"; r.code != code || r.stderr != want {
+			t.Errorf("mount -a: exit code %d, stderr %q; want %d, %q", r.code, r.stderr, code, want)
+		}
 	}
 	found(t, two)
-	if n := len(mountsAt(one)); n != 1 {
-		t.Errorf("mount -a mounted again: %d mounts", n)
+	for _, dir := range []string{one, two} {
+		if n := len(mountsAt(dir)); n != 1 {
+			t.Errorf("%s: %d mounts", dir, n)
+		}
 	}
 	if isMounted(none) {
 		t.Error("mounted what is not there")

@@ -25,14 +25,15 @@ docs:
 	@rm -rf bin/docs
 	$(GO) run -tags docs -ldflags '-X main.releaseVersion=$(VERSION)' ./cmd/wkwfs bin/docs
 
-## install: program, man pages, completions and mount helper below PREFIX (/usr/local), in DESTDIR
+## install: program, man pages, completions and mount helpers below PREFIX (/usr/local), in DESTDIR
 install: $(BINARY) docs
 	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/wkwfs
 	install -d $(DESTDIR)$(MOUNTDIR)
-	ln -sf $(PREFIX)/bin/wkwfs $(DESTDIR)$(MOUNTDIR)/mount.fuse.wkwfs
+	set -e; for type in fuse.wkwfs wkwfs; do ln -sf $(PREFIX)/bin/wkwfs $(DESTDIR)$(MOUNTDIR)/mount.$$type; done
 	set -e; for page in bin/docs/man/*; do \
 		dir=$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; install -d $$dir; \
 		gzip -9 -n -c $$page >$$dir/$${page##*/}.gz; done
+	ln -sf mount.fuse.wkwfs.8.gz $(DESTDIR)$(PREFIX)/share/man/man8/mount.wkwfs.8.gz
 	install -D -m 644 bin/docs/completions/wkwfs $(DESTDIR)$(PREFIX)/share/bash-completion/completions/wkwfs
 	install -D -m 644 bin/docs/completions/_wkwfs $(DESTDIR)$(ZSHDIR)/_wkwfs
 	install -D -m 644 bin/docs/completions/wkwfs.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/wkwfs.fish

@@ -39,7 +39,10 @@ sound() { # ROOT: what is installed there is whole, and works
 	"$1/usr/bin/wkwfs" version | grep -qx "revision $commit" || fail "$1: version does not tell commit $commit"
 	"$1/usr/bin/wkwfs" sample "$1/cortex" >/dev/null
 	"$1/usr/bin/wkwfs" cp -q "$1/cortex" color/1/volume.npy "$1/"
-	[ "$(readlink "$1/usr/sbin/mount.fuse.wkwfs")" = /usr/bin/wkwfs ] || fail "$1: no mount helper"
+	for helper in mount.fuse.wkwfs mount.wkwfs; do
+		[ "$(readlink "$1/usr/sbin/$helper")" = /usr/bin/wkwfs ] || fail "$1: no $helper"
+		[ -f "$1/usr/share/man/man8/$helper.8.gz" ] || fail "$1: no man page of $helper"
+	done
 	for command in $("$1/usr/bin/wkwfs" __complete '' 2>/dev/null | cut -f1 | grep -v -e '^:' -e help -e completion); do
 		[ -f "$1/usr/share/man/man1/wkwfs-$command.1.gz" ] || fail "$1: no man page of $command"
 	done

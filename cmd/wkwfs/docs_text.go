@@ -72,8 +72,9 @@ func helperPage(date string) page {
 	p.heading("SYNOPSIS")
 	p.line(".B " + escape("mount -t fuse.wkwfs [-o OPT,...] SOURCE MOUNTPOINT"))
 	p.heading("DESCRIPTION")
-	p.prose(`The command mount(8) calls this helper for file systems of the type fuse.wkwfs. What it
-mounts, and how, is what wkwfs-mount(1) does. It is not meant to be called by hand.`, "")
+	p.prose(`The command mount(8) calls this helper for file systems of the type fuse.wkwfs or wkwfs,
+which is the same: the mount has the type fuse.wkwfs. What it mounts, and how, is what
+wkwfs-mount(1) does. It is not meant to be called by hand.`, "")
 	p.heading("OPTIONS")
 	flags := newMountCommand().Flags()
 	for _, word := range flagWords {
