@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"github.com/wkwfs/wkwfs/check"
 	"github.com/wkwfs/wkwfs/precomputed"
@@ -25,23 +23,16 @@ type checkScreen struct {
 	mu     sync.Mutex
 	out    io.Writer
 	json   bool
-	bar    *progressbar.ProgressBar // of cubes, on stderr; nil: there is none
+	bar    *bar // of cubes, on stderr
 	found  map[check.Severity]int
 	failed error // of writing to out
 }
 
 func newCheckScreen(stdout, stderr io.Writer, asJSON bool) *checkScreen {
-	s := &checkScreen{out: stdout, json: asJSON, found: map[check.Severity]int{}}
-	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		s.bar = progressbar.NewOptions64(1,
-			progressbar.OptionSetWriter(stderr),
-			progressbar.OptionShowCount(),
-			progressbar.OptionSetItsString("cubes"),
-			progressbar.OptionShowIts(),
-			progressbar.OptionFullWidth(),
-		)
+	return &checkScreen{
+		out: stdout, json: asJSON, found: map[check.Severity]int{},
+		bar: newBar(stderr, progressbar.OptionShowCount(), progressbar.OptionSetItsString("cubes"), progressbar.OptionShowIts()),
 	}
-	return s
 }
 
 // faultJSON is a finding for programs: an interface. Positions are x, y, z.
@@ -118,9 +109,7 @@ func (s *checkScreen) writeJSON(v any) {
 
 // write writes lines above the bar.
 func (s *checkScreen) write(lines string) {
-	if s.bar != nil {
-		_ = s.bar.Clear() // what is wrong with a terminal, nobody can be told
-	}
+	s.bar.clear()
 	if _, err := io.WriteString(s.out, lines); err != nil && s.failed == nil {
 		s.failed = err
 	}
@@ -131,31 +120,13 @@ func (s *checkScreen) follow(stats *check.Stats) (finish func()) {
 	if s.bar == nil {
 		return func() {}
 	}
-	ticker, end := time.NewTicker(200*time.Millisecond), make(chan struct{})
-	var group sync.WaitGroup
-	group.Go(func() {
-		for {
-			select {
-			case <-ticker.C:
-				s.show(stats)
-			case <-end:
-				return
-			}
-		}
-	})
-	return func() {
-		ticker.Stop()
-		close(end)
-		group.Wait()
-	}
+	return every(barInterval, func() { s.show(stats) })
 }
 
 func (s *checkScreen) show(stats *check.Stats) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	done := stats.Cubes.Load()
-	s.bar.ChangeMax64(max(stats.Found.Load(), done+1)) // a bar that was full once is not drawn again
-	_ = s.bar.Set64(done)
+	s.bar.draw(stats.Cubes.Load(), stats.Found.Load())
 }
 
 // summaryJSON is the last line for programs.

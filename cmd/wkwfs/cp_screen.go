@@ -3,14 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"github.com/wkwfs/wkwfs/copier"
 )
@@ -20,25 +18,16 @@ import (
 type screen struct {
 	mu    sync.Mutex
 	out   io.Writer
-	bar   *progressbar.ProgressBar // nil: there is none
+	bar   *bar
 	quiet bool
 }
 
-const (
-	barInterval  = 200 * time.Millisecond
-	lineInterval = time.Minute
-)
+const lineInterval = time.Minute
 
 func newScreen(stderr io.Writer, quiet bool) *screen {
 	s := &screen{out: stderr, quiet: quiet}
-	if f, ok := stderr.(*os.File); ok && !quiet && term.IsTerminal(int(f.Fd())) {
-		s.bar = progressbar.NewOptions64(1,
-			progressbar.OptionSetWriter(stderr),
-			progressbar.OptionShowBytes(true),
-			progressbar.OptionUseIECUnits(true),
-			progressbar.OptionFullWidth(),
-			progressbar.OptionThrottle(barInterval/2),
-		)
+	if !quiet {
+		s.bar = newBar(stderr, progressbar.OptionShowBytes(true), progressbar.OptionUseIECUnits(true))
 	}
 	return s
 }
@@ -47,17 +36,11 @@ func newScreen(stderr io.Writer, quiet bool) *screen {
 func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.clear()
+	s.bar.clear()
 	return s.out.Write(p)
 }
 
 func (s *screen) print(line string) { fmt.Fprintf(s, "wkwfs: %s\n", line) }
-
-func (s *screen) clear() {
-	if s.bar != nil {
-		_ = s.bar.Clear() // what is wrong with a terminal, nobody can be told
-	}
-}
 
 // follow shows how far the copy is until finish is called, which sums it up.
 func (s *screen) follow(stats *copier.Stats) (finish func()) {
@@ -76,22 +59,9 @@ func (s *screen) followWith(show func(), summary func(took time.Duration) string
 	if s.bar != nil {
 		interval = barInterval
 	}
-	ticker, end := time.NewTicker(interval), make(chan struct{})
-	var group sync.WaitGroup
-	group.Go(func() {
-		for {
-			select {
-			case <-ticker.C:
-				show()
-			case <-end:
-				return
-			}
-		}
-	})
+	stop := every(interval, show)
 	return func() {
-		ticker.Stop()
-		close(end)
-		group.Wait()
+		stop()
 		if text := summary(time.Since(begin)); text != "" {
 			s.print(text)
 		}
@@ -114,12 +84,11 @@ func (s *screen) show(stats *copier.Stats) {
 	s.draw(copied, all)
 }
 
-// draw draws the bar.
+// draw draws the bar, which there has to be.
 func (s *screen) draw(done, all int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.bar.ChangeMax64(max(all, done+1)) // a bar that was full once is not drawn again
-	_ = s.bar.Set64(done)
+	s.bar.draw(done, all)
 }
 
 func summary(stats *copier.Stats, took time.Duration) string {
