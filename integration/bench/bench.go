@@ -24,29 +24,61 @@ type bench struct {
 	sizes   sizes
 	say     func(string, ...any) // tells how far it is
 
-	em *em // nil until a job needs it
+	notes []string // what is to be told with the table
+	em    *em      // nil until a job needs it
 }
 
-// sizes is how large the data is.
+// sizes is how large the data is, in voxels a side.
 type sizes struct {
-	image int // side of the image, in voxels
+	image int // of the cube E
+	ids   int // of the cube S
+	cube  int // of each of the cubes of L
+	many  volume.Vec
 }
 
 var (
-	usual = sizes{image: 1024}
-	tiny  = sizes{image: 64}
+	usual = sizes{image: 1024, ids: 512, cube: 512, many: volume.Vec{1000, 100, 1}}
+	tiny  = sizes{image: 64, ids: 64, cube: 32, many: volume.Vec{10, 10, 1}}
 )
 
 func (s sizes) em() piece {
 	return piece{"em-" + strconv.Itoa(s.image), volume.Cube(1), s.image, wkw.LZ4, sample.Usual.EM}
 }
 
+func (s sizes) segmentation() piece {
+	return piece{"segmentation-" + strconv.Itoa(s.ids), volume.Cube(1), s.ids, wkw.LZ4HC, sample.Usual.Segmentation}
+}
+
+func (s sizes) layer() piece {
+	return piece{"layer-" + strconv.Itoa(s.cube), volume.Vec{4, 4, 1}, s.cube, wkw.LZ4, sample.Usual.EM}
+}
+
+// named is cubes of two blocks a side, to be repeated along x: there is a limit to how
+// many names one file can have.
+func (s sizes) named() piece {
+	return piece{"names-" + strconv.Itoa(s.many[0]), volume.Vec{1, s.many[1], 1}, 2 * blockSide, wkw.LZ4, sample.Usual.EM}
+}
+
 // jobs is everything that there is to do.
 func (b *bench) jobs() []job {
 	return []job{
+		b.decoder(),
 		b.ddEM(decodedCold, atLeast(1, erofsName), atLeast(1.7, squashfsName), atLeast(1.7, squashfuseName), atLeast(1.7, oneThread)),
 		b.ddEM(warm, atLeast(0.95, memoryName)),
 		b.ddEM(cold),
+		b.ddSegmentation(),
+		b.preads(),
+		b.manyReaders(),
+		b.xyPlane(),
+		b.memmapPlane("xz", 1),
+		b.memmapPlane("yz", 0),
+		b.regions("box/ 256³ of E", mag.boxes),
+		b.regions("slices/ of E", mag.slices),
+		b.ddLayer(),
+		b.ddGrowing(),
+		b.mounting(),
+		b.listing(),
+		b.listingBlocks(),
 	}
 }
 
@@ -70,7 +102,7 @@ func (b *bench) run(ctx context.Context) ([]outcome, error) {
 		}
 		done = append(done, o)
 	}
-	return done, nil
+	return append(done, memoryOf(done)...), nil
 }
 
 // mountCommand is the command that mounts a mag on a directory. What its server has to

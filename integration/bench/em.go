@@ -2,8 +2,9 @@ package main
 
 import (
 	"context"
-	"time"
+	"fmt"
 
+	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -16,7 +17,8 @@ type em struct {
 	array  []byte // room for all voxels
 }
 
-// openEM makes the cube and its images, unless they are there.
+// openEM makes the cube and its images, unless they are there, and compares everybody's
+// bytes with it, once.
 func (b *bench) openEM(ctx context.Context) (*em, error) {
 	if b.em != nil {
 		return b.em, nil
@@ -33,68 +35,88 @@ func (b *bench) openEM(ctx context.Context) (*em, error) {
 	if e.others, err = others(ctx, e.flat); err != nil {
 		return nil, err
 	}
-	if e.cube, err = m.openCube(m.cubes.Sub(m.cubes)); err != nil {
+	if e.cube, err = m.openCube(volume.Vec{}); err != nil {
 		return nil, err
 	}
 	b.em = e
-	b.say("comparing everybody's bytes with the cube's")
-	for _, p := range append(e.others, b.wkwfs(m, cubeFile, b.cache), inMemory(e.flat), plain(e.flat)) {
-		if err := m.verify(ctx, p); err != nil {
-			return nil, err
-		}
-	}
-	return e, nil
+	return e, b.verify(ctx, m, append(e.others, b.wkwfs(m, cubeFile, b.cache), inMemory(e.flat), plain(e.flat))...)
 }
 
 // cubeFile is the flat file of a mag's first cube, in a mount of the mag.
 const cubeFile = "z0/y0/x0.raw"
 
-// ddEM reads the cube from start to end in a state of the page cache.
-func (b *bench) ddEM(s state, bounds ...bound) job {
-	j := job{name: "dd of E, " + s.String(), figures: []figure{{"GB/s", bounds}}}
-	j.setup = func(ctx context.Context) ([]contender, error) {
-		e, err := b.openEM(ctx)
-		if err != nil {
-			return nil, err
-		}
-		all := []contender{b.wkwfs(e.mag, cubeFile, b.cache).reads(s, b.cache, dd)}
-		for _, p := range e.others {
-			all = append(all, p.reads(s, 0, dd))
-		}
-		if s != cold {
-			all = append(all, inMemory(e.flat).reads(s, 0, dd))
-		}
-		if s != decodedCold {
-			all = append(all, plain(e.flat).reads(s, 0, dd))
-		} else {
-			all = append(all, e.decodesAll())
-		}
-		return all, nil
+// shows is the contenders that read the cube through a file system: wkwfs, then others.
+func (e *em) shows(b *bench, s state, do work) []contender {
+	all := []contender{b.wkwfs(e.mag, cubeFile, b.cache).reads(s, b.cache, do)}
+	for _, p := range e.others {
+		all = append(all, p.reads(s, 0, do))
 	}
-	return j
+	return all
 }
 
-// oneThread is the name of the contender that is no file system: the voxels, decoded
-// in one thread into memory that is there.
-const oneThread = "decoding in one thread"
+// ddEM reads the cube from start to end in a state of the page cache.
+func (b *bench) ddEM(s state, bounds ...bound) job {
+	return job{
+		name:    "dd of E, " + s.String(),
+		figures: []figure{{"GB/s", bounds}},
+		setup: func(ctx context.Context) ([]contender, error) {
+			e, err := b.openEM(ctx)
+			if err != nil {
+				return nil, err
+			}
+			all := e.shows(b, s, dd)
+			if s == cold {
+				return append(all, plain(e.flat).reads(s, 0, dd)), nil
+			}
+			all = append(all, inMemory(e.flat).reads(s, 0, dd))
+			if s == warm {
+				return append(all, plain(e.flat).reads(s, 0, dd)), nil
+			}
+			return append(all, e.decodes(oneThread, func(ctx context.Context) error {
+				return decodeFlat(ctx, e.cube, allBlocks(e.cube), e.array)
+			})), nil
+		},
+	}
+}
 
-// decodesAll decodes the whole cube.
-func (e *em) decodesAll() contender {
-	return contender{name: oneThread, turn: func(ctx context.Context) (turn, error) {
+// How contenders are called that are no file systems.
+const (
+	oneThread    = "decoding in one thread" // into flat memory that is there
+	decoderOnOne = "decoder alone, 1 thread"
+	decoderOnTwo = "decoder alone, 2 threads"
+)
+
+// decoder is how fast blocks are decoded, which is what the other figures are made of.
+func (b *bench) decoder() job {
+	return job{
+		name:    "decoding of E, in memory",
+		figures: []figure{{unit: "GB/s"}},
+		setup: func(ctx context.Context) ([]contender, error) {
+			e, err := b.openEM(ctx)
+			if err != nil {
+				return nil, err
+			}
+			stored, err := e.mag.stored()
+			if err != nil {
+				return nil, err
+			}
+			b.notes = append(b.notes, fmt.Sprintf("E: LZ4 %.2f ×", float64(e.mag.bytes())/float64(stored)))
+			on := func(name string, threads int) contender {
+				return e.decodes(name, func(ctx context.Context) error { return decode(ctx, e.cube, allBlocks(e.cube), threads) })
+			}
+			return []contender{on(decoderOnTwo, 2), on(decoderOnOne, 1)}, nil
+		},
+	}
+}
+
+// decodes is a contender that decodes the whole cube in our own memory.
+func (e *em) decodes(name string, do func(context.Context) error) contender {
+	return contender{name: name, turn: func(ctx context.Context) (turn, error) {
 		if err := cacheFiles(ctx, e.mag.files()); err != nil {
 			return turn{}, err
 		}
-		before, err := ownTime()
-		if err != nil {
-			return turn{}, err
-		}
-		start := time.Now()
-		if err := decodeFlat(ctx, e.cube, allBlocks(e.cube), e.array); err != nil {
-			return turn{}, err
-		}
-		seconds := time.Since(start).Seconds()
-		after, err := ownTime()
-		n := int64(len(e.array))
-		return turn{values: []float64{float64(n) / 1e9 / seconds}, bytes: n, cpu: after - before}, err
+		seconds, cpu, err := timed(func() error { return do(ctx) })
+		n := e.mag.bytes()
+		return turn{values: []float64{float64(n) / 1e9 / seconds}, bytes: n, cpu: cpu}, err
 	}}
 }

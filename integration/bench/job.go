@@ -45,7 +45,8 @@ type turn struct {
 	sum    uint32    // CRC of what was read, which must be that of all others; 0 where that was verified before
 	bytes  int64     // that CPU time is to be divided by; 0 where it says nothing
 	cpu    float64   // seconds of server and reader
-	over   int64     // bytes of server memory beyond the budget of its cache; 0 where it has none
+	peak   int64     // bytes that the server had in memory at most; 0 if there is none
+	budget int64     // bytes that its cache may take, if it is ours
 }
 
 // outcome is what came of a job: a turn for each contender and round; none for those

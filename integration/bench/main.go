@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -51,7 +52,7 @@ func measure(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if len(done) == 0 {
 		return cmp.Or(err, errors.New("no job has such a name"))
 	}
-	about := describeMachine(ctx, b.program)
+	about := strings.Join(append(describeMachine(ctx, b.program), b.notes...), "; ")
 	fmt.Fprintf(stdout, "%s\n\n", about)
 	err = errors.Join(err, printTable(stdout, done))
 	if report != "" {

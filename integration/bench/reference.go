@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -10,23 +11,18 @@ import (
 
 // decodeFlat decodes blocks into a flat array of just their voxels, in one thread: the
 // way of the library that came with the format.
-func decodeFlat(ctx context.Context, src volume.Source, blocks volume.Box, flat []byte) error {
+func decodeFlat(ctx context.Context, src volume.Scanner, blocks volume.Box, flat []byte) error {
 	side := src.Grid().Block
 	return decodeInto(ctx, src, blocks, flat, blocks.Size().Mul(side), volume.Vec{}.Sub(blocks.Min.Mul(side)))
 }
 
 // decodeInto decodes blocks into a flat array of the given size in which the source's
 // first voxel has the place at.
-func decodeInto(ctx context.Context, src volume.Source, blocks volume.Box, flat []byte, size, at volume.Vec) error {
+func decodeInto(ctx context.Context, src volume.Scanner, blocks volume.Box, flat []byte, size, at volume.Vec) error {
 	g := src.Grid()
-	for b := range blocks.All() {
-		block, err := src.Block(ctx, b)
-		if err != nil {
-			return err
-		}
+	return src.Scan(ctx, blocks, func(b volume.Vec, block []byte) {
 		scatter(flat, size, block, g.Block, at.Add(b.Mul(g.Block)), g.VoxelBytes())
-	}
-	return nil
+	})
 }
 
 // scatter copies the rows of a block to its place in a flat array. Sizes and the
@@ -42,33 +38,53 @@ func scatter(flat []byte, size volume.Vec, block []byte, side, at volume.Vec, vo
 	}
 }
 
-// decode decodes blocks in so many threads, and drops their voxels.
-func decode(ctx context.Context, src volume.Source, blocks volume.Box, threads int) error {
-	queue := make(chan volume.Vec, 4*threads)
+// partsPerThread is how many parts there are for a thread, so that none waits long for
+// another at the end.
+const partsPerThread = 8
+
+// decode decodes blocks in so many threads, and drops their voxels: what the decoder
+// can do where nothing else is to be done.
+func decode(ctx context.Context, src volume.Scanner, blocks volume.Box, threads int) error {
 	group, ctx := errgroup.WithContext(ctx)
-	for range threads {
-		group.Go(func() error {
-			for b := range queue {
-				if _, err := src.Block(ctx, b); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+	group.SetLimit(threads)
+	for _, part := range divide(blocks, threads*partsPerThread) {
+		group.Go(func() error { return src.Scan(ctx, part, func(volume.Vec, []byte) {}) })
 	}
-	group.Go(func() error {
-		defer close(queue)
-		for b := range blocks.All() {
-			select {
-			case queue <- b:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	})
 	return group.Wait()
+}
+
+// divide cuts a box into about n parts across its longest axis.
+func divide(b volume.Box, n int) []volume.Box {
+	axis := 0
+	for i, side := range b.Size() {
+		if side >= b.Size()[axis] {
+			axis = i
+		}
+	}
+	step := (b.Size()[axis] + n - 1) / n
+	var parts []volume.Box
+	for from := b.Min[axis]; from < b.Max[axis]; from += step {
+		part := b
+		part.Min[axis], part.Max[axis] = from, min(from+step, b.Max[axis])
+		parts = append(parts, part)
+	}
+	return parts
 }
 
 // allBlocks is every block of an array.
 func allBlocks(src volume.Source) volume.Box { return volume.Box{Max: src.Grid().Blocks()} }
+
+// timed returns how many seconds something took, and how many CPU seconds of ours.
+func timed(do func() error) (seconds, cpu float64, err error) {
+	before, err := ownTime()
+	if err != nil {
+		return 0, 0, err
+	}
+	start := time.Now()
+	if err := do(); err != nil {
+		return 0, 0, err
+	}
+	seconds = time.Since(start).Seconds()
+	after, err := ownTime()
+	return seconds, after - before, err
+}

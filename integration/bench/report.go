@@ -31,7 +31,7 @@ type reportedTurn struct {
 	Values []float64 `json:"values"`
 	CPU    float64   `json:"cpu_seconds"`
 	Bytes  int64     `json:"bytes,omitempty"`
-	Over   int64     `json:"bytes_over_cache,omitempty"`
+	Peak   int64     `json:"server_peak_bytes,omitempty"`
 }
 
 // writeReport writes all that was measured as JSON.
@@ -48,7 +48,7 @@ func writeReport(path, machine string, all []outcome) error {
 		for i, c := range o.contenders {
 			turns := reportedTurns{Name: c.name, Absent: c.absent}
 			for _, t := range o.turns[i] {
-				turns.Turns = append(turns.Turns, reportedTurn{t.values, t.cpu, t.bytes, t.over})
+				turns.Turns = append(turns.Turns, reportedTurn{t.values, t.cpu, t.bytes, t.peak})
 			}
 			r.Contenders = append(r.Contenders, turns)
 		}
@@ -63,17 +63,17 @@ func writeReport(path, machine string, all []outcome) error {
 
 // describeMachine says where figures come from: processor, kernel, and versions of
 // who was compared.
-func describeMachine(ctx context.Context, program string) string {
+func describeMachine(ctx context.Context, program string) []string {
 	var u unix.Utsname
 	_ = unix.Uname(&u) // cannot fail
 	parts := []string{
 		fmt.Sprintf("%d × %s", runtime.NumCPU(), processor()),
 		"Linux " + string(bytes.TrimRight(u.Release[:], "\x00")),
 	}
-	for _, command := range [][]string{{program, "version"}, {"mksquashfs", "-version"}, {"squashfuse_ll", "-V"}, {"mkfs.erofs", "-V"}} {
+	for _, command := range [][]string{{program, "version"}, {"mksquashfs", "-version"}, {"squashfuse_ll", "-V"}, {"dump.erofs", "-V"}} {
 		parts = append(parts, version(ctx, command))
 	}
-	return strings.Join(parts, "; ")
+	return parts
 }
 
 // processor is the model as the kernel tells it.

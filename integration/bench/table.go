@@ -17,7 +17,7 @@ func printTable(w io.Writer, all []outcome) error {
 			}
 		}
 	}
-	return printColumns(w, append([][]string{{"work", "contender", "median", "best", "unit", "CPU s/GiB", "ratio", "wanted", "verdict"}}, rows...))
+	return printColumns(w, append([][]string{{"work", "contender", "median", "best", "unit", "CPU s/GiB", "server MiB", "ratio", "wanted", "verdict"}}, rows...))
 }
 
 // row describes one figure of one contender. The ratio is that of the first contender to it.
@@ -25,10 +25,10 @@ func (o outcome) row(c, f int) []string {
 	fig := o.figures[f]
 	start := []string{o.name, o.contenders[c].name}
 	if why := o.contenders[c].absent; why != "" {
-		return append(start, "not here: "+why, "", "", "", "", "", "")
+		return append(start, "not here: "+why, "", "", "", "", "", "", "")
 	}
 	values := o.values(c, f)
-	row := append(start, number(median(values)), number(fig.best(values)), fig.unit, o.cpu(c))
+	row := append(start, number(median(values)), number(fig.best(values)), fig.unit, o.cpu(c), o.peak(c))
 	ratio, against := o.ratio(c, f), o.contenders[c].name
 	if c == 0 {
 		ratio, against = median(values), ""
@@ -81,6 +81,18 @@ func (o outcome) cpu(c int) string {
 		return ""
 	}
 	return number(median(all))
+}
+
+// peak is the most memory that a server ever had.
+func (o outcome) peak(c int) string {
+	var most int64
+	for _, t := range o.turns[c] {
+		most = max(most, t.peak)
+	}
+	if most == 0 {
+		return ""
+	}
+	return number(float64(most) / (1 << 20))
 }
 
 // number shows three digits.

@@ -37,9 +37,8 @@ func (p peer) reads(s state, budget int, do work) contender {
 		if err := prepare(ctx, s, path); err != nil {
 			return t, err
 		}
-		if t, err = r.measure(ctx, do); err == nil && budget > 0 {
-			t.over, err = r.overBudget(budget)
-		}
+		t, err = r.measure(ctx, do)
+		t.budget = int64(budget) << 20
 		return t, err
 	}}
 }
@@ -55,7 +54,7 @@ func prepare(ctx context.Context, s state, path string) error {
 	return nil
 }
 
-// measure does the work and adds the server's CPU time to it.
+// measure does the work and adds what the server took for it.
 func (r reading) measure(ctx context.Context, do work) (turn, error) {
 	if r.pid == 0 {
 		return do(ctx, r)
@@ -69,14 +68,12 @@ func (r reading) measure(ctx context.Context, do work) (turn, error) {
 		return t, err
 	}
 	after, err := processTime(r.pid)
+	if err != nil {
+		return t, err
+	}
 	t.cpu += after - before
+	t.peak, err = peakMemory(r.pid)
 	return t, err
-}
-
-// overBudget returns by how many bytes the server's memory was ever larger than its cache may be.
-func (r reading) overBudget(budget int) (int64, error) {
-	peak, err := peakMemory(r.pid)
-	return peak - int64(budget)<<20, err
 }
 
 // dd reads the whole file, and measures GB/s.

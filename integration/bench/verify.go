@@ -14,8 +14,19 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// verify compares a peer's flat file with the voxels of the mag, so that nobody is
+// verify compares everybody's flat file with the voxels of the mag, so that nobody is
 // fast by being wrong.
+func (b *bench) verify(ctx context.Context, m mag, peers ...peer) error {
+	b.say("comparing everybody's bytes with those of %s", m.name)
+	for _, p := range peers {
+		if err := m.verify(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verify compares a peer's flat file with the voxels of the mag.
 func (m mag) verify(ctx context.Context, p peer) (err error) {
 	if p.absent != "" {
 		return nil

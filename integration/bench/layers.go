@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// volumeFile is the flat file of a whole mag, in a mount of it.
+const volumeFile = "volume.raw"
+
+// ddSegmentation reads a cube that is so easy to decode that the way to the reader is
+// what costs.
+func (b *bench) ddSegmentation() job {
+	return job{
+		name:    "dd of S, decoded-cold",
+		figures: []figure{{"GB/s", []bound{atLeast(0.85, memoryName)}}},
+		setup: func(ctx context.Context) ([]contender, error) {
+			m, err := b.sizes.segmentation().make(ctx, b.dir, b.say)
+			if err != nil {
+				return nil, err
+			}
+			flat, err := m.flatFile(ctx)
+			if err != nil {
+				return nil, err
+			}
+			ours, theirs := b.wkwfs(m, cubeFile, b.cache), inMemory(flat)
+			return []contender{ours.reads(decodedCold, b.cache, dd), theirs.reads(decodedCold, 0, dd)}, b.verify(ctx, m, ours, theirs)
+		},
+	}
+}
+
+// smallCache is memory for blocks, in MiB, that is less than one layer of the blocks of L.
+const smallCache = 64
+
+// ddLayer reads a layer of many cubes with a cache that is too small for the easy way. What
+// the server reads from the cubes, by what is in them, is how often it decoded a block.
+func (b *bench) ddLayer() job {
+	return job{
+		name:    "dd of L, cache 64 MiB, decoded-cold",
+		figures: []figure{{unit: "GB/s"}, {"times each block is read", []bound{atMost(1.1, "")}}},
+		setup: func(ctx context.Context) ([]contender, error) {
+			m, err := b.sizes.layer().make(ctx, b.dir, b.say)
+			if err != nil {
+				return nil, err
+			}
+			stored, err := m.stored()
+			if err != nil {
+				return nil, err
+			}
+			ours := b.wkwfs(m, volumeFile, smallCache)
+			return []contender{ours.reads(decodedCold, smallCache, func(ctx context.Context, r reading) (turn, error) {
+				before, err := bytesRead(r.pid)
+				if err != nil {
+					return turn{}, err
+				}
+				t, err := dd(ctx, r)
+				if err != nil {
+					return t, err
+				}
+				after, err := bytesRead(r.pid)
+				t.values = append(t.values, float64(after-before)/float64(stored))
+				return t, err
+			})}, b.verify(ctx, m, ours)
+		},
+	}
+}
+
+// deep is how many layers of cubes like L the largest volume has.
+const deep = 4
+
+// ddGrowing reads volumes of one cube, and of more and more.
+func (b *bench) ddGrowing() job {
+	const one, some, most = "wkwfs, 1 cube", "wkwfs, L", "wkwfs, 4 × L"
+	return job{
+		name:    "dd of a growing layer, decoded-cold",
+		figures: []figure{{"GB/s", []bound{atLeast(0.9, one)}}},
+		setup: func(ctx context.Context) ([]contender, error) {
+			l, err := b.sizes.layer().make(ctx, b.dir, b.say)
+			if err != nil {
+				return nil, err
+			}
+			first, err := l.repeat("first", volume.Cube(1), copyFile)
+			if err != nil {
+				return nil, err
+			}
+			b.say("copying the cubes of %s, unless that was done", l.name)
+			whole, err := l.repeat("deep", volume.Vec{l.cubes[0], l.cubes[1], deep}, copyFile)
+			if err != nil {
+				return nil, err
+			}
+			var all []contender
+			for _, c := range []struct {
+				name string
+				mag  mag
+			}{{most, whole}, {some, l}, {one, first}} {
+				p := b.wkwfs(c.mag, volumeFile, b.cache)
+				p.name = c.name
+				if err := b.verify(ctx, c.mag, p); err != nil {
+					return nil, err
+				}
+				all = append(all, p.reads(decodedCold, b.cache, dd))
+			}
+			return all, nil
+		},
+	}
+}
+
+// copyFile copies a cube: a link would be the same file to the server's cache.
+func copyFile(from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	return once(to, info.Size(), func(part string) error {
+		r, err := os.Open(from)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		w, err := os.Create(part)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(w, r)
+		return errors.Join(err, w.Close())
+	})
+}
