@@ -12,9 +12,12 @@ import (
 // needs each block of the layer for each of these planes. So the blocks are decoded once,
 // right to where their voxels belong, and replies are cut out of the slab.
 type slab struct {
-	key   slabKey
-	begin int64 // where it begins in the array
-	p     []byte
+	key    slabKey
+	begin  int64 // where it begins in the array
+	size   int64
+	plane  int64 // bytes of a plane
+	stride int64 // bytes from one plane to the next in p
+	p      []byte
 
 	ready chan struct{} // closed when p and err are final
 	err   error         // why p cannot be used; block by block more may be found out
@@ -41,17 +44,52 @@ func (f *Flat) layerRange(z int) (begin, end int64) {
 	return int64(lo-f.box.Min[2]) * f.plane, int64(hi-f.box.Min[2]) * f.plane
 }
 
-// slabSize returns the bytes of the largest slab.
-func (f *Flat) slabSize() int64 { return min(int64(f.grid.Block[2])*f.plane, f.size) }
+// stride returns how many bytes the planes of a slab are apart. Sides of volumes are often
+// powers of two, and then a line of cache holds the same place of all planes; a little
+// more between large planes makes the scattering of blocks half as long again.
+func (f *Flat) stride() int64 {
+	const large, gap = 256 << 10, 65 * 64
+	if f.plane < large {
+		return f.plane
+	}
+	return f.plane + gap
+}
 
-// fillSlab decodes the layer of blocks into p, which is as long as the slab, on all
-// cores.
-func (f *Flat) fillSlab(ctx context.Context, src volume.Scanner, p []byte, z int) error {
-	begin, _ := f.layerRange(z)
-	r := f.newRequest(p, begin)
-	there := r.bounds.Intersect(f.valid)
-	if there != r.bounds {
-		clear(p)
+// slabSize returns the memory that the largest slab takes.
+func (f *Flat) slabSize() int64 {
+	return int64(min(f.grid.Block[2], f.box.Size()[2])) * f.stride()
+}
+
+// at returns the bytes of a slab from an offset in the array on, up to the end of the
+// plane if planes are apart.
+func (s *slab) at(off int64) []byte {
+	off -= s.begin
+	if s.stride == s.plane {
+		return s.p[off:s.size]
+	}
+	z, rest := off/s.plane, off%s.plane
+	return s.p[z*s.stride:][rest:s.plane]
+}
+
+// newSlab returns the slab of a layer, to be filled, in memory of slabSize.
+func (f *Flat) newSlab(key slabKey, p []byte) *slab {
+	begin, end := f.layerRange(key.z)
+	p = p[:(end-begin)/f.plane*f.stride()]
+	return &slab{key: key, begin: begin, size: end - begin, plane: f.plane, stride: f.stride(), p: p, ready: make(chan struct{})}
+}
+
+// fill decodes the layer of blocks of the flat file into the slab, on all cores.
+func (s *slab) fill(ctx context.Context, flat *Flat, src volume.Scanner) error {
+	f := *flat // with the planes as far apart as they are here
+	f.plane = s.stride
+	bounds := f.box
+	bounds.Min[2] += int(s.begin / s.plane)
+	bounds.Max[2] = bounds.Min[2] + int(s.size/s.plane)
+	begin := s.begin / s.plane * s.stride
+	r := request{&f, s.p, begin, begin + int64(len(s.p)), bounds}
+	there := bounds.Intersect(f.valid)
+	if there != bounds {
+		clear(s.p)
 	}
 	if there.Empty() {
 		return nil

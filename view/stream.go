@@ -65,7 +65,7 @@ func (s *stream) lend(ctx context.Context, off, n int64) ([]byte, *slab) {
 		s.slabs.release(claimed)
 		return nil, nil
 	}
-	p := claimed.p[off-claimed.begin:]
+	p := claimed.at(off)
 	return p[:min(n, int64(len(p)))], claimed
 }
 
@@ -112,14 +112,13 @@ func (s *stream) begin(z int) *slab {
 		delete(s.slabs.slabs, old.key)
 		p = old.p[:cap(old.p)]
 	}
-	begin, end := s.flat.layerRange(z)
-	started := &slab{key: s.key(z), begin: begin, p: p[:end-begin], ready: make(chan struct{})}
+	started := s.flat.newSlab(s.key(z), p)
 	s.own[s.turn], s.slabs.slabs[started.key] = started, started
 	s.turn ^= 1
 	s.front = max(s.front, z)
 	s.group.Go(func() {
 		defer close(started.ready)
-		started.err = s.flat.fillSlab(s.ctx, s.source, started.p, z)
+		started.err = started.fill(s.ctx, s.flat, s.source)
 	})
 	return started
 }

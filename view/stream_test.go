@@ -126,6 +126,49 @@ func TestStreams(t *testing.T) {
 	}
 }
 
+// openCube is a cube file that is nowhere but in memory.
+type openCube struct {
+	coords
+	info fs.FileInfo
+}
+
+func (c openCube) Version() vfs.Version { return vfs.Version{1} }
+func (c openCube) Info() fs.FileInfo    { return c.info }
+func (c openCube) Close() error         { return nil }
+
+// TestStreamsOfLargePlanes reads planes so large that they are kept apart in a slab.
+func TestStreamsOfLargePlanes(t *testing.T) {
+	src := coords{grid: grid(volume.Vec{700, 600, 40}, volume.Vec{32, 32, 16}, volume.Uint8, 1), absent: map[volume.Vec]bool{{3, 4, 1}: true}}
+	info, err := os.Stat(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := cache.New(64 << 20)
+	defer blocks.Close()
+	tree := view.New(volume.Root{Cube: &volume.SingleCube{
+		Name: "x0", Grid: src.grid,
+		Stat: func() (fs.FileInfo, error) { return info, nil },
+		Open: func() (volume.CubeFile, error) { return openCube{src, info}, nil },
+	}}, view.Options{Wrap: blocks.Wrap})
+	want := naive(src, volume.Box{Max: src.grid.Size})
+	for _, n := range []int64{100_000, 420_000, 1 << 20} {
+		f, size := openSized(t, tree, "x0.raw")
+		r := pieces{f: f}
+		for off := int64(0); off < size; off += n {
+			got, err := r.at(off, n)
+			if err != nil && err != io.EOF || !bytes.Equal(got, want[off:min(off+n, size)]) {
+				t.Fatalf("%d bytes at %d: %d bytes, not those that are there: %v", n, off, len(got), err)
+			}
+		}
+		if most := size / n / 2; int64(r.lent) < most {
+			t.Errorf("%d pieces of %d bytes were lent, expected more than %d", r.lent, n, most)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestStreamsTogether has many readers go through the same and other files at once, some
 // from the middle, some picking, with memory for few of them.
 func TestStreamsTogether(t *testing.T) {
