@@ -67,6 +67,7 @@ const (
 var clients = []client{
 	{"numpy.fromfile,memmap", python("read_raw.py"), []reading{{suffix: ".raw", can: anything, place: somewhat}}},
 	{"numpy.load", python("read_npy.py"), []reading{{suffix: ".npy", can: anything, place: nowhere}}},
+	{"Octave's fread", []string{"octave-cli", "--norc", "--quiet", "read_raw.m"}, []reading{{suffix: ".raw", can: anything, place: nowhere}}},
 	{"nibabel", python("read_nii.py"), []reading{{suffix: ".nii", can: grayOrRGB, place: somewhat}}},
 	{"tifffile", python("read_tif.py"), []reading{{suffix: ".tif", can: anything, place: somewhat}}},
 	{"unu", python("read_nrrd.py"), []reading{{suffix: ".nrrd", can: anything, place: somewhat}, {suffix: ".nhdr", can: anything, place: somewhat}}},

@@ -3,8 +3,10 @@
 # when they are there. As root.
 set -eu
 
-# numpy, nibabel and tifffile; Teem; VTK with XDMF; ImageJ; libtiff; ITK; fio.
+# numpy, nibabel and tifffile; Octave (45 MB), which stands in for MATLAB; Teem; ParaView
+# and its VTK; ImageJ; libtiff; ITK; fio.
 packages='python3-numpy python3-nibabel python3-tifffile
+octave attr
 teem-apps
 python3-paraview
 imagej openjdk-17-jdk-headless
