@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -299,13 +300,18 @@ func TestMountpointInSource(t *testing.T) {
 }
 
 // TestUmount: the command returns when the mount is gone; one that is in use stays,
-// unless asked to be lazy.
+// unless asked to be lazy, and the error says by whom.
 func TestUmount(t *testing.T) {
 	s := mountServer(t, dataset(t))
 	f := open(t, anyFile(t, s.dir))
 	r := wkwfs(t, "umount", s.dir)
-	if r.code != 1 || !strings.Contains(r.stderr, "hint: ") || !strings.Contains(r.stderr, "--lazy") || !isMounted(s.dir) {
-		t.Errorf("in use: exit code %d, stderr %q", r.code, r.stderr)
+	self, err := os.ReadFile("/proc/self/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	holder := fmt.Sprintf("in use by %s (%d)", bytes.TrimSpace(self), os.Getpid())
+	if want := "\nhint: wkwfs umount --lazy " + s.dir + "\n"; r.code != 1 || !strings.HasSuffix(r.stderr, holder+want) || !isMounted(s.dir) {
+		t.Errorf("in use: exit code %d, stderr %q, want it to end with %q", r.code, r.stderr, holder+want)
 	}
 	mustRun(t, "umount", "--lazy", s.dir)
 	wantUnmounted(t, s.dir)

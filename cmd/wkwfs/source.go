@@ -74,8 +74,11 @@ func openSource(path string, s sourceFlags, log *slog.Logger) (volume.Root, erro
 	if err == nil {
 		return root, nil
 	}
-	fsys.Close()
+	defer fsys.Close()
 	if errors.Is(err, wkw.ErrNotRecognised) {
+		if inside := s.children(fsys, path); inside != nil {
+			return root, hinted("name what is in it: "+listed(inside), "%s: %w", path, err)
+		}
 		return root, hinted("name a directory that has datasource-properties.json, header.wkw, z0/y0/x0.wkw or info in it or below it", "%s: %w", path, err)
 	}
 	return root, fmt.Errorf("%s: %w", path, err)
@@ -98,6 +101,25 @@ func (s sourceFlags) recognise(fsys fs.FS, path, name string, log *slog.Logger) 
 		return root, err
 	}
 	return root, other
+}
+
+// maxChildren is how many entries of a directory are looked at in search of a source.
+const maxChildren = 100
+
+// children returns the paths of what could be a source in a directory that is none.
+func (s sourceFlags) children(fsys fs.FS, path string) []string {
+	entries, _ := fs.ReadDir(fsys, ".")
+	var found []string
+	for _, e := range entries[:min(len(entries), maxChildren)] {
+		if !e.IsDir() {
+			continue
+		}
+		child := filepath.Join(path, e.Name())
+		if _, err := s.recognise(fsys, child, e.Name(), slog.New(slog.DiscardHandler)); err == nil {
+			found = append(found, shellWord(child))
+		}
+	}
+	return found
 }
 
 // foreign opens layers of a WKW dataset that are in another format.

@@ -50,15 +50,21 @@ func umount(path string, lazy bool) error {
 	return awaitGone(m.ID, goneTimeout)
 }
 
-// withLazyHint adds what helps when a mount is in use. A helper's refusal may
+// withLazyHint adds by whom a mount is in use, and what helps. A helper's refusal may
 // have other reasons; the hint then says for which one it is good.
 func withLazyHint(err error, path string, lazy bool) error {
 	var f *failure
-	switch {
-	case lazy || errors.As(err, &f):
+	if lazy || errors.As(err, &f) {
 		return err
-	case errors.Is(err, errBusy):
-		return hinted("fuser -vm "+path+" shows by whom; wkwfs umount --lazy "+path, "%w", err)
 	}
-	return hinted("if it is in use: wkwfs umount --lazy "+path, "%w", err)
+	again := "wkwfs umount --lazy " + shellWord(path)
+	switch holders := holdersOf(procfs, path); {
+	case holders != nil && errors.Is(err, errBusy):
+		return hinted(again, "%w by %s", err, listed(holders))
+	case holders != nil:
+		return hinted(again, "%w: in use by %s", err, listed(holders))
+	case errors.Is(err, errBusy):
+		return hinted(again, "%w", err)
+	}
+	return hinted("if it is in use: "+again, "%w", err)
 }
