@@ -18,6 +18,9 @@
 // answer leaves with zeros. Bytes go from the file straight into the buffer that is
 // written to the kernel.
 //
+// Files that are live ([vfs.LiveInfo]) are read past the page cache. What is seen of
+// them is what they were when they were opened.
+//
 // The daemon must never touch its own mount: a request that waits for itself is a
 // deadlock. Nothing here does after the mount is up.
 package fsnode

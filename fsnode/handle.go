@@ -18,8 +18,9 @@ import (
 
 // handle is an open file.
 type handle struct {
-	node *node
-	file fs.File
+	node     *node
+	file     fs.File
+	observer Observer // of its reads
 }
 
 var (
@@ -38,10 +39,10 @@ func (h *handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadRes
 	begin := time.Now()
 	result, err := h.read(ctx, dest, off)
 	if err != nil {
-		h.node.observer.Read(h.node.path, off, 0, time.Since(begin))
+		h.observer.Read(h.node.path, off, 0, time.Since(begin))
 		return nil, h.node.log.errno("read", h.node.path, err)
 	}
-	h.node.observer.Read(h.node.path, off, result.Size(), time.Since(begin))
+	h.observer.Read(h.node.path, off, result.Size(), time.Since(begin))
 	return result, 0
 }
 

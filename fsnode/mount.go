@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -157,6 +158,6 @@ func (s *Server) Unmount() error {
 type lines struct{ log *slog.Logger }
 
 func (l lines) Write(p []byte) (int, error) {
-	l.log.LogAttrs(context.Background(), slog.LevelDebug, string(p))
+	l.log.LogAttrs(context.Background(), slog.LevelDebug, strings.TrimSuffix(string(p), "\n"))
 	return len(p), nil
 }

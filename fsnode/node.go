@@ -133,7 +133,11 @@ func (n *node) Open(_ context.Context, flags uint32) (gofs.FileHandle, uint32, s
 		f.Close()
 		return nil, 0, syscall.ESTALE
 	}
-	return &handle{n, f}, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
+	if vfs.IsLive(info) {
+		// Past the page cache: it has a length of 0 for what is not known before.
+		return &handle{n, f, nobody{}}, fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
+	}
+	return &handle{n, f, n.observer}, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
 }
 
 // OpendirHandle lists the directory as it is now. The kernel may not keep the listing:
@@ -209,5 +213,7 @@ func (s *served) setAttr(out *fuse.Attr, info fs.FileInfo) {
 		out.Size = uint64(info.Size())
 		out.Blocks = uint64(vfs.StoredOf(info)+511) / 512
 	}
-	s.access.override(out, info.IsDir())
+	if !vfs.IsLive(info) {
+		s.access.override(out, info.IsDir())
+	}
 }

@@ -5,9 +5,9 @@ import "time"
 // Observer is told what a server does. Its methods are called by many requests at once,
 // which wait for them.
 type Observer interface {
-	// Read is told of each READ: n bytes of the file at the path, from the byte offset on;
-	// none where it failed. It took so long to have them; giving them to the kernel is
-	// not counted.
+	// Read is told of each READ, except of files that are live: n bytes of the file at the
+	// path, from the byte offset on; none where it failed. It took so long to have them;
+	// giving them to the kernel is not counted.
 	Read(path string, off int64, n int, took time.Duration)
 
 	// Failed is told of each request that failed, by its name, such as "lookup" or

@@ -110,6 +110,20 @@ type AttributedInfo interface {
 	Attributes() map[string]string
 }
 
+// LiveInfo is an fs.FileInfo of a file, or of a directory of files, that tells about the
+// server itself. Such a file is made anew for each who opens it, so that nobody may keep
+// its bytes, and how long it will be is not known before; and its owner and permissions
+// hold, whatever is to be shown of the source.
+type LiveInfo interface {
+	Live() bool
+}
+
+// IsLive reports whether the entry is live; those that do not say so are not.
+func IsLive(info fs.FileInfo) bool {
+	l, ok := info.(LiveInfo)
+	return ok && l.Live()
+}
+
 // Holed is an open file that knows where it is only zeros because nothing is stored.
 type Holed interface {
 	// SeekData returns the first offset ≥ off that is not in a hole; io.EOF where all

@@ -130,6 +130,30 @@ func TestStoredOf(t *testing.T) {
 	}
 }
 
+// live is a file info that says whether it is.
+type live struct {
+	described
+	says bool
+}
+
+func (l live) Live() bool { return l.says }
+
+func TestIsLive(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		info fs.FileInfo
+		want bool
+	}{
+		{"says so", live{says: true}, true},
+		{"says not", live{}, false},
+		{"does not say", described{}, false},
+	} {
+		if got := IsLive(c.info); got != c.want {
+			t.Errorf("%s: got %v", c.what, got)
+		}
+	}
+}
+
 func TestUnchanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x0.wkw")
 	for _, c := range []struct {
