@@ -39,6 +39,7 @@ var arrows = map[string][]string{
 	"view":   {"vfs", "volume", "header"},
 	"copier": {"vfs"},
 	"fsnode": {"vfs", "errlog", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
+	"status": {"vfs", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
 
 	"cmd/wkwfs":   {"*"},
 	"integration": {},

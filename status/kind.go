@@ -1,0 +1,60 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"syscall"
+
+	"github.com/wkwfs/wkwfs/vfs"
+)
+
+// Kind is what sort of thing a request failed of.
+type Kind string
+
+// The kinds of errors.
+const (
+	NotFound    Kind = "not_found"   // there is nothing of the name
+	Permission  Kind = "permission"  // the server may not read it
+	Interrupted Kind = "interrupted" // the reader went away
+	Changed     Kind = "changed"     // the source is no longer what it was when it was opened
+	Invalid     Kind = "invalid"     // the request makes no sense
+	Exhausted   Kind = "exhausted"   // the server has too many files open, or too little memory
+	Disk        Kind = "disk"        // the operating system cannot read the source
+	Damaged     Kind = "damaged"     // what is stored breaks its format, or is of a version that is not known
+)
+
+// kinds are all of them.
+var kinds = []Kind{Damaged, Disk, Changed, Permission, Exhausted, Interrupted, Invalid, NotFound}
+
+// Kinds returns all kinds, those that ask for somebody to look after them first.
+func Kinds() []Kind { return slices.Clone(kinds) }
+
+// kindOf classifies an error.
+func kindOf(err error) Kind {
+	var number syscall.Errno
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return NotFound
+	case errors.Is(err, fs.ErrPermission):
+		return Permission
+	case errors.Is(err, fs.ErrInvalid):
+		return Invalid
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return Interrupted
+	case errors.Is(err, vfs.ErrChanged):
+		return Changed
+	case !errors.As(err, &number):
+		return Damaged
+	}
+	switch number {
+	case syscall.ENOTDIR:
+		return NotFound
+	case syscall.ENAMETOOLONG:
+		return Invalid
+	case syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM:
+		return Exhausted
+	}
+	return Disk
+}
