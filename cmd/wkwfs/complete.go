@@ -16,6 +16,7 @@ import (
 var completions = map[string][]cobra.CompletionFunc{
 	"mount":  {completeFiles, completeDirectories},
 	"umount": {completeMountpoints},
+	"status": {completeMountpoints},
 	"cp":     {completeFiles, completePaths, completeFiles},
 	"serve":  {completeFiles},
 	"info":   {completeFiles},

@@ -40,7 +40,7 @@ func writeText(t *testing.T, name, text string) string {
 func TestWaysOfSetting(t *testing.T) {
 	values := map[string]string{
 		"allow-other": "true", "cache-size": "1234567B", "debug": "true", "follow-links": "true", "gid": "7",
-		"log-file": "/a b#c: d", "read-ahead": "64", "uid": "0", "umask": "027",
+		"log-file": "/a b#c: d", "log-format": "json", "metrics": "unix:/a b", "read-ahead": "64", "uid": "0", "umask": "027",
 	}
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for _, name := range mountSettings {

@@ -3,39 +3,90 @@ package main
 import (
 	"io"
 	"log/slog"
-	"log/syslog"
-	"os"
-	"runtime/debug"
+
+	"github.com/coreos/go-systemd/v22/journal"
+	"github.com/spf13/pflag"
 )
 
-// newLogger returns where the server's messages go: the log file, else stderr in
-// the foreground and syslog in the background, where there is one. Whoever mounts
-// lives until the process ends, and so do the files behind the logger.
-func newLogger(s settings, background bool, stderr io.Writer) (*slog.Logger, error) {
-	options := &slog.HandlerOptions{Level: slog.LevelInfo}
-	if s.debug {
-		options.Level = slog.LevelDebug
+// logFlags is where messages go, and how they look.
+type logFlags struct {
+	file   string // "" = stderr; in the background, the journal or syslog
+	format logFormat
+	debug  bool
+}
+
+// register defines the flags of all servers.
+func (l *logFlags) register(flags *pflag.FlagSet) {
+	l.format = logText
+	flags.Var(&l.format, "log-format", "write each event to the log as a line of text or json")
+	flags.BoolVar(&l.debug, "debug", false, "log every request")
+}
+
+// logFormat is how a line of the log looks.
+type logFormat string
+
+const (
+	logText logFormat = "text"
+	logJSON logFormat = "json"
+)
+
+func (f *logFormat) String() string { return string(*f) }
+func (f *logFormat) Type() string   { return "FORMAT" }
+
+func (f *logFormat) Set(text string) error {
+	switch format := logFormat(text); format {
+	case logText, logJSON:
+		*f = format
+		return nil
 	}
-	switch {
-	case s.logFile != "":
-		f, err := os.OpenFile(s.logFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	return usageError("write text or json", "%q is not a format of logs", text)
+}
+
+// newLogger returns where a server's messages go: the log file, else stderr in the
+// foreground, and in the background the journal or syslog, whichever there is. Whoever
+// serves lives until the process ends, and so do the files behind the logger.
+func newLogger(l logFlags, background bool, stderr io.Writer) (*slog.Logger, error) {
+	if l.file != "" {
+		f, err := openLogFile(l.file)
 		if err != nil {
 			return nil, err
 		}
-		// What the runtime has to say when it dies would go to /dev/null.
-		if err := debug.SetCrashOutput(f, debug.CrashOptions{}); err != nil {
-			return nil, err
-		}
-		return slog.New(slog.NewTextHandler(f, options)), nil
-	case !background:
-		return slog.New(slog.NewTextHandler(stderr, options)), nil
+		return slog.New(l.handler(f, true)), nil
 	}
-	w, err := syslog.New(syslog.LOG_DAEMON|syslog.LOG_INFO, "wkwfs")
+	// Under systemd stderr is the journal too, but would not know levels.
+	inJournal, err := journal.StderrIsJournalStream()
+	if err != nil {
+		inJournal = false
+	}
+	switch {
+	case !background && !inJournal:
+		return slog.New(l.handler(stderr, true)), nil
+	case journal.Enabled():
+		return slog.New(l.sender(sendToJournal)), nil
+	case !background:
+		return slog.New(l.handler(stderr, true)), nil
+	}
+	send, err := dialSyslog()
 	if err != nil { // no syslog here, and nobody to tell
 		return slog.New(slog.DiscardHandler), nil
 	}
-	options.ReplaceAttr = withoutTime // syslog writes its own
-	return slog.New(slog.NewTextHandler(w, options)), nil
+	return slog.New(l.sender(send)), nil
+}
+
+// handler writes lines in the format that was asked for. Those who have times of their own
+// are given none.
+func (l logFlags) handler(w io.Writer, timed bool) slog.Handler {
+	options := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if l.debug {
+		options.Level = slog.LevelDebug
+	}
+	if !timed {
+		options.ReplaceAttr = withoutTime
+	}
+	if l.format == logJSON {
+		return slog.NewJSONHandler(w, options)
+	}
+	return slog.NewTextHandler(w, options)
 }
 
 // withoutTime leaves out a record's time.

@@ -89,10 +89,12 @@ func (s *settings) makeAbsolute() error {
 	if s.mountpoint, err = filepath.Abs(s.mountpoint); err != nil {
 		return err
 	}
-	if s.logFile != "" {
-		s.logFile, err = filepath.Abs(s.logFile)
+	if s.log.file != "" {
+		if s.log.file, err = filepath.Abs(s.log.file); err != nil {
+			return err
+		}
 	}
-	return err
+	return s.metrics.makeAbsolute()
 }
 
 // leaveDirectory lets the file system that we were started in be unmounted.

@@ -20,8 +20,8 @@ type settings struct {
 	cacheSize  byteSize // of decoded blocks
 	allowOther bool
 	readAhead  uint32 // KiB; 0 = leave the kernel's
-	logFile    string // "" = stderr, or syslog in the background
-	debug      bool
+	log        logFlags
+	metrics    metricsAddress
 	uid, gid   ownerID
 	umask      permissionMask
 	kernel     []string // -o words that are passed on
@@ -44,8 +44,9 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.Var(&s.cacheSize, "cache-size", "memory for decoded blocks, such as 512MiB or 4GB")
 	flags.BoolVar(&s.allowOther, "allow-other", false, "let other users in, as far as the source's permissions do")
 	flags.Uint32Var(&s.readAhead, "read-ahead", defaultReadAhead, "let the kernel read `KiB` ahead (0: leave its default)")
-	flags.StringVar(&s.logFile, "log-file", "", "append the log to `FILE` (else: stderr, or syslog in the background)")
-	flags.BoolVar(&s.debug, "debug", false, "log every request")
+	s.log.register(flags)
+	flags.StringVar(&s.log.file, "log-file", "", "append the log to `FILE`, which is renamed when it is large (else: stderr, or in the background the journal or syslog)")
+	flags.Var(&s.metrics, "metrics", "serve metrics for Prometheus, and pprof, at unix:`PATH` or 127.0.0.1:PORT")
 	flags.Var(&s.uid, "uid", "show all as files of the user with this number")
 	flags.Var(&s.gid, "gid", "show all as files of the group with this number")
 	flags.Var(&s.umask, "umask", "show all as readable, but for these octal bits, whatever the source's permissions")

@@ -30,7 +30,7 @@ func mask(bits fs.FileMode) permissionMask { return permissionMask{&bits} }
 
 // TestFlagsAndWordsAgree holds that a flag and the -o word of that name say the same.
 func TestFlagsAndWordsAgree(t *testing.T) {
-	defaults := settings{cacheSize: defaultCacheSize, readAhead: defaultReadAhead}
+	defaults := settings{cacheSize: defaultCacheSize, readAhead: defaultReadAhead, log: logFlags{format: logText}}
 	tests := []struct {
 		name string
 		args []string
@@ -45,16 +45,21 @@ func TestFlagsAndWordsAgree(t *testing.T) {
 		{"allow other word", []string{"-oallow_other"}, func(s *settings) { s.allowOther = true }},
 		{"read ahead", []string{"--read-ahead=1024"}, func(s *settings) { s.readAhead = 1024 }},
 		{"read ahead word", []string{"-o", "read_ahead=1024"}, func(s *settings) { s.readAhead = 1024 }},
-		{"log file", []string{"--log-file", "/a b"}, func(s *settings) { s.logFile = "/a b" }},
-		{"log file word", []string{"-o", "log_file=/a b"}, func(s *settings) { s.logFile = "/a b" }},
-		{"log file with =", []string{"-o", "log_file=/a=b"}, func(s *settings) { s.logFile = "/a=b" }},
-		{"debug", []string{"--debug"}, func(s *settings) { s.debug = true }},
-		{"debug word", []string{"-o", "debug"}, func(s *settings) { s.debug = true }},
+		{"log file", []string{"--log-file", "/a b"}, func(s *settings) { s.log.file = "/a b" }},
+		{"log file word", []string{"-o", "log_file=/a b"}, func(s *settings) { s.log.file = "/a b" }},
+		{"log file with =", []string{"-o", "log_file=/a=b"}, func(s *settings) { s.log.file = "/a=b" }},
+		{"log format", []string{"--log-format", "json"}, func(s *settings) { s.log.format = logJSON }},
+		{"log format word", []string{"-o", "log_format=json"}, func(s *settings) { s.log.format = logJSON }},
+		{"metrics", []string{"--metrics", "unix:m.sock"}, func(s *settings) { s.metrics = metricsAddress{"unix", "m.sock"} }},
+		{"metrics word", []string{"-o", "metrics=[::1]:9100"}, func(s *settings) { s.metrics = metricsAddress{"tcp", "[::1]:9100"} }},
+		{"metrics by name", []string{"--metrics", "localhost:0"}, func(s *settings) { s.metrics = metricsAddress{"tcp", "127.0.0.1:0"} }},
+		{"debug", []string{"--debug"}, func(s *settings) { s.log.debug = true }},
+		{"debug word", []string{"-o", "debug"}, func(s *settings) { s.log.debug = true }},
 		{"foreground", []string{"-f"}, func(s *settings) { s.foreground = true }},
 		{"the last one counts", []string{"-o", "cache_size=1KiB,cache_size=2KiB", "--cache-size=3KiB"},
 			func(s *settings) { s.cacheSize = 3 << 10 }},
 		{"several", []string{"-o", "allow_other,debug", "-o", "read_ahead=64"},
-			func(s *settings) { s.allowOther, s.debug, s.readAhead = true, true, 64 }},
+			func(s *settings) { s.allowOther, s.log.debug, s.readAhead = true, true, 64 }},
 		{"fstab", []string{"-o", "defaults,nofail,_netdev,user,users,nouser,auto,noauto,auto_unmount"}, func(*settings) {}},
 		{"notes", []string{"-o", "x-systemd.automount,x-gvfs-show,x-y=z,comment=for us"}, func(*settings) {}},
 		{"times", []string{"-o", "noatime,relatime,nodiratime,strictatime,lazytime"}, func(*settings) {}},
@@ -120,6 +125,11 @@ func TestOptionErrors(t *testing.T) {
 		{[]string{"-o", "read_ahead=-1"}, `-o read_ahead: "-1" is not a whole number`, ""},
 		{[]string{"--read-ahead", "5000000000"}, `--read-ahead: "5000000000" is not a whole number`, ""},
 		{[]string{"--debug=maybe"}, `--debug: "maybe" is not a boolean (true or false)`, ""},
+		{[]string{"--log-format=xml"}, `--log-format: "xml" is not a format of logs`, "write text or json"},
+		{[]string{"--metrics=9100"}, `--metrics: "9100" is not an address for metrics`, metricsHint},
+		{[]string{"--metrics=example.org:9100"}, `--metrics: "example.org:9100" is not an address for metrics`, metricsHint},
+		{[]string{"-o", "metrics=unix:"}, `-o metrics: "unix:" names no socket`, metricsHint},
+		{[]string{"--metrics=0.0.0.0:9100"}, "--metrics: 0.0.0.0:9100 can be reached from other machines", metricsHint + "; for other machines, put a proxy that knows them in front"},
 		{[]string{"--cache-sise", "1"}, "unknown flag: --cache-sise", "did you mean --cache-size?"},
 		{[]string{"-q"}, "unknown shorthand flag: 'q' in -q", "mount --help lists the flags"},
 		{[]string{"--log-file"}, "flag needs an argument: --log-file", "mount --help"},

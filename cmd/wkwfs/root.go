@@ -41,7 +41,7 @@ func newRootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagParseError)
 	root.SetUsageTemplate(root.UsageTemplate() + "\n" + exitHelp + "\n")
-	root.AddCommand(newMountCommand(), newUmountCommand(), newCopyCommand(), newImportCommand(), newServeCommand(), newInfoCommand(), newCheckCommand(), newSampleCommand(), newVersionCommand())
+	root.AddCommand(newMountCommand(), newUmountCommand(), newStatusCommand(), newCopyCommand(), newImportCommand(), newServeCommand(), newInfoCommand(), newCheckCommand(), newSampleCommand(), newVersionCommand())
 	completeArguments(root)
 	return root
 }

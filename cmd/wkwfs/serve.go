@@ -23,7 +23,7 @@ const lingerTime = 5 * time.Second
 // resolved mountpoint as soon as the mount answers; an error of ready ends the
 // mount. The service manager m is told what happens from then on.
 func serve(s settings, m manager, background bool, ready func(mountpoint string) error, stderr io.Writer) error {
-	log, err := newLogger(s, background, stderr)
+	log, err := newLogger(s.log, background, stderr)
 	if err != nil {
 		return err
 	}
@@ -47,17 +47,14 @@ func serve(s settings, m manager, background bool, ready func(mountpoint string)
 	// Never closed, which would wait for its loads: a disk that does not answer must not
 	// keep a server from ending.
 	blocks := cache.New(int64(s.cacheSize))
-	server, err := fsnode.Mount(mountpoint, view.New(root, view.Options{Wrap: blocks.Wrap, Log: log}), fsnode.Options{
-		Source:     s.source,
-		AllowOther: s.allowOther,
-		ReadAhead:  int(s.readAhead),
-		Log:        log,
-		Debug:      s.debug,
-		UID:        s.uid.id,
-		GID:        s.gid.id,
-		Umask:      s.umask.mask,
-		Kernel:     s.kernel,
-	})
+	meter := newMeter(s, mountpoint, blocks)
+	listener, err := s.metrics.listen()
+	if err != nil {
+		return err
+	}
+	defer serveMetrics(listener, meter.Handler(), log)()
+	tree := withStatus(meter, view.New(root, view.Options{Wrap: blocks.Wrap, Log: log}), log)
+	server, err := fsnode.Mount(mountpoint, tree, mountOptions(s, meter, log))
 	if err != nil {
 		return mountError(mountpoint, err)
 	}
@@ -72,8 +69,25 @@ func serve(s settings, m manager, background bool, ready func(mountpoint string)
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	// Not waited for: a server that hangs is to end all the same.
+	go meter.Run(ctx)
 	go m.watch(ctx, server.Check, log)
 	return waitForEnd(server, m, signals, log)
+}
+
+// mountOptions says how to mount.
+func mountOptions(s settings, observer fsnode.Observer, log *slog.Logger) fsnode.Options {
+	return fsnode.Options{
+		Source:     s.source,
+		AllowOther: s.allowOther,
+		ReadAhead:  int(s.readAhead),
+		Log:        log,
+		Debug:      s.log.debug,
+		Observer:   observer,
+		UID:        s.uid.id,
+		GID:        s.gid.id,
+		Umask:      s.umask.mask,
+		Kernel:     s.kernel,
+	}
 }
 
 // endSignals returns the signals that end a mount. A terminal that is closed ends

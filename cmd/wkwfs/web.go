@@ -31,7 +31,7 @@ type webSettings struct {
 	origins      []string
 	neuroglancer string
 	cacheSize    byteSize
-	debug        bool
+	log          logFlags
 }
 
 const (
@@ -81,7 +81,7 @@ TOKEN", or in links as ?token=TOKEN. On the command line others can see it:
 	flags.StringSliceVar(&s.origins, "allow-origin", nil, "let scripts of `SITE` read, such as https://example.org (else: of all sites)")
 	flags.StringVar(&s.neuroglancer, "neuroglancer", defaultNeuroglancer, "link to the Neuroglancer at `URL`; empty: to none")
 	flags.Var(&s.cacheSize, "cache-size", "memory for decoded blocks, such as 512MiB or 4GB")
-	flags.BoolVar(&s.debug, "debug", false, "log every request")
+	s.log.register(flags)
 	return cmd
 }
 
@@ -134,7 +134,7 @@ func (s *webSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("source: %w", err)
 	}
-	log, err := newLogger(settings{debug: s.debug}, false, stderr)
+	log, err := newLogger(s.log, false, stderr)
 	if err != nil {
 		return err
 	}
