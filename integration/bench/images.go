@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 )
 
 // flatFile writes the voxels of a mag of one cube as a plain file, unless that was done
@@ -82,13 +80,4 @@ func once(path string, n int64, create func(part string) error) error {
 		return fmt.Errorf("make %s: %w", path, err)
 	}
 	return os.Rename(part, path)
-}
-
-// call runs a program whose output matters only when it fails.
-func call(ctx context.Context, name string, args ...string) error {
-	output, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, output)
-	}
-	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"time"
 )
@@ -28,22 +27,22 @@ func (b *bench) mounting() job {
 		figures: []figure{{"ms", []bound{atMost(50, "")}}},
 		setup: func(ctx context.Context) ([]contender, error) {
 			m, err := b.names(ctx)
-			return []contender{{name: "wkwfs", turn: func(ctx context.Context) (turn, error) { return b.mountOnce(ctx, m) }}}, err
+			return []contender{{name: "wkwfs", turn: func(context.Context) (turn, error) { return b.mountOnce(m) }}}, err
 		},
 	}
 }
 
-func (b *bench) mountOnce(ctx context.Context, m mag) (t turn, err error) {
+func (b *bench) mountOnce(m mag) (t turn, err error) {
 	dir, err := os.MkdirTemp("", "wkwfs-bench-")
 	if err != nil {
 		return t, err
 	}
 	args := b.mountCommand(m, dir, b.cache)
 	start := time.Now()
-	err = call(ctx, args[0], args[1:]...)
+	err = finish(args[0], args[1:]...)
 	t.values = []float64{time.Since(start).Seconds() * 1000}
 	if on, _ := isMountpoint(dir); on { // the server ends by itself then
-		err = errors.Join(err, call(context.Background(), "umount", dir))
+		err = errors.Join(err, unmount(dir))
 	}
 	return t, errors.Join(err, os.Remove(dir))
 }
@@ -93,6 +92,6 @@ func (b *bench) lists(name string, f figure, list func(ctx context.Context, root
 
 // ls lists directories as the program does, and returns how many lines that gave.
 func ls(ctx context.Context, args ...string) (int, error) {
-	output, err := exec.CommandContext(ctx, "ls", args...).Output()
+	output, err := command(ctx, "ls", args...).Output()
 	return bytes.Count(output, []byte{'\n'}), err
 }

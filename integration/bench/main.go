@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"strings"
@@ -75,11 +76,17 @@ func (b *bench) flags(args []string, stderr io.Writer) (report string, err error
 	if err := set.Parse(args); err != nil {
 		return "", err
 	}
+	if b.rounds < 1 || b.cache < 1 || set.NArg() > 0 {
+		return "", fmt.Errorf("rounds %d, cache %d, arguments %q: expected at least 1, at least 1, none", b.rounds, b.cache, set.Args())
+	}
 	b.sizes = usual
 	if *small {
 		b.sizes = tiny
 	}
 	if b.only, err = regexp.Compile(*only); err != nil {
+		return "", err
+	}
+	if b.dir, err = filepath.Abs(b.dir); err != nil {
 		return "", err
 	}
 	b.program, err = findProgram(*program)

@@ -21,13 +21,25 @@ const (
 
 func (s state) String() string { return [...]string{"cold", "decoded-cold", "warm"}[s] }
 
-// dropCaches empties the page cache, of everybody.
+// dropFile empties the page cache, of everybody, of clean pages.
+const dropFile = "/proc/sys/vm/drop_caches"
+
 func dropCaches() error {
-	unix.Sync() // only clean pages are dropped
-	if err := os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0); err != nil {
+	unix.Sync()
+	if err := os.WriteFile(dropFile, []byte("3"), 0); err != nil {
 		return fmt.Errorf("empty the page cache: %w", err)
 	}
 	return nil
+}
+
+// cannotDrop says why dropCaches would fail; empty if it would not.
+func cannotDrop() string {
+	f, err := os.OpenFile(dropFile, os.O_WRONLY, 0)
+	if err != nil {
+		return "needs root: " + err.Error()
+	}
+	f.Close() // nothing was written
+	return ""
 }
 
 // cacheFiles has the page cache hold files.

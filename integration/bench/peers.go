@@ -83,7 +83,7 @@ func (p peer) byKernel(kind string) peer {
 	if p.absent == "" && os.Geteuid() != 0 {
 		p.absent = "needs root"
 	}
-	p.mount = func(ctx context.Context) (*mounted, error) { return kernelMount(ctx, kind, p.stored[0]) }
+	p.mount = func(context.Context) (*mounted, error) { return kernelMount(kind, p.stored[0]) }
 	return p
 }
 

@@ -8,7 +8,6 @@ import (
 	"hash/crc32"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"strconv"
 	"time"
 
@@ -119,7 +118,7 @@ func (b *bench) memmapPlane(name string, across int) job {
 // findNumpy returns a Python that has numpy, which need not be the first one in PATH.
 func findNumpy(ctx context.Context) string {
 	for _, name := range []string{"python3", "/usr/bin/python3"} {
-		if exec.CommandContext(ctx, name, "-c", "import numpy").Run() == nil {
+		if command(ctx, name, "-c", "import numpy").Run() == nil {
 			return name
 		}
 	}
@@ -131,7 +130,7 @@ func runPython(ctx context.Context, python, path string, size volume.Vec, across
 	for _, side := range size {
 		args = append(args, strconv.Itoa(side))
 	}
-	cmd := exec.CommandContext(ctx, python, args...)
+	cmd := command(ctx, python, args...)
 	cmd.Stderr = os.Stderr
 	output, err := cmd.Output()
 	if err != nil {

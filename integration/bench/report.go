@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"regexp"
 	"runtime"
 	"strings"
@@ -70,8 +69,8 @@ func describeMachine(ctx context.Context, program string) []string {
 		fmt.Sprintf("%d × %s", runtime.NumCPU(), processor()),
 		"Linux " + string(bytes.TrimRight(u.Release[:], "\x00")),
 	}
-	for _, command := range [][]string{{program, "version"}, {"mksquashfs", "-version"}, {"squashfuse_ll", "-V"}, {"dump.erofs", "-V"}} {
-		parts = append(parts, version(ctx, command))
+	for _, args := range [][]string{{program, "version"}, {"mksquashfs", "-version"}, {"squashfuse_ll", "-V"}, {"dump.erofs", "-V"}} {
+		parts = append(parts, version(ctx, args))
 	}
 	return parts
 }
@@ -88,11 +87,11 @@ func processor() string {
 
 // version is the first line of what a program says about itself. What its exit
 // code is differs.
-func version(ctx context.Context, command []string) string {
-	output, _ := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput()
+func version(ctx context.Context, args []string) string {
+	output, _ := command(ctx, args[0], args[1:]...).CombinedOutput()
 	line, _, _ := strings.Cut(strings.TrimSpace(string(output)), "\n")
 	if line == "" {
-		return "no " + command[0]
+		return "no " + args[0]
 	}
 	return line
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,25 +19,27 @@ const patience = 30 * time.Second
 // mounted is a file system that can be read.
 type mounted struct {
 	dir    string
-	server *exec.Cmd // nil where the kernel serves it
+	server *exec.Cmd  // nil where the kernel serves it
+	ended  chan error // gets what the server ended with
 }
 
 // kernelMount has the kernel mount an image through a loop device, whose own reads go
 // through the page cache.
-func kernelMount(ctx context.Context, kind, image string) (*mounted, error) {
+func kernelMount(kind, image string) (*mounted, error) {
 	dir, err := os.MkdirTemp("", "wkwfs-bench-")
 	if err != nil {
 		return nil, err
 	}
-	if err := call(ctx, "mount", "-t", kind, "-o", "loop,ro", image, dir); err != nil {
-		return nil, errors.Join(err, os.Remove(dir))
+	m := &mounted{dir: dir}
+	if err := finish("mount", "-t", kind, "-o", "loop,ro", image, dir); err != nil {
+		return nil, errors.Join(err, m.close())
 	}
-	return &mounted{dir: dir}, nil
+	return m, nil
 }
 
 // serve starts a server of FUSE in the foreground, and returns when it serves. Told with
 // NOTIFY_SOCKET, most say when that is; of others the mount has to appear.
-func serve(ctx context.Context, tells bool, command func(dir string) []string) (*mounted, error) {
+func serve(ctx context.Context, tells bool, program func(dir string) []string) (*mounted, error) {
 	dir, err := os.MkdirTemp("", "wkwfs-bench-")
 	if err != nil {
 		return nil, err
@@ -48,34 +49,36 @@ func serve(ctx context.Context, tells bool, command func(dir string) []string) (
 		return nil, errors.Join(err, os.Remove(dir))
 	}
 	defer socket.close()
-	args := command(dir)
-	m := &mounted{dir, exec.Command(args[0], args[1:]...)}
+	args := program(dir)
+	m := &mounted{dir, command(context.Background(), args[0], args[1:]...), make(chan error, 1)}
 	m.server.Env = append(os.Environ(), "NOTIFY_SOCKET="+socket.path)
 	m.server.Stderr = os.Stderr
-	m.server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for us: we unmount first
 	if err := m.server.Start(); err != nil {
 		return nil, errors.Join(err, os.Remove(dir))
 	}
-	wait := func() (bool, error) { return isMountpoint(dir) }
+	go func() { m.ended <- m.server.Wait() }()
+	ready := func() (bool, error) { return isMountpoint(dir) }
 	if tells {
-		wait = socket.ready
+		ready = socket.ready
 	}
-	if err := await(ctx, wait); err != nil {
+	if err := m.await(ctx, ready); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: waiting for the mount: %w", args[0], err), m.close())
 	}
 	return m, nil
 }
 
-// await asks until the answer is yes.
-func await(ctx context.Context, done func() (bool, error)) error {
+// await asks whether the server is ready until it is, or has ended.
+func (m *mounted) await(ctx context.Context, ready func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
-		ok, err := done()
-		if ok || err != nil {
+		if ok, err := ready(); ok || err != nil {
 			return err
 		}
 		select {
+		case err := <-m.ended:
+			m.ended <- err // close looks at it again
+			return errors.New("it ended")
 		case <-time.After(time.Millisecond):
 		case <-ctx.Done():
 			return ctx.Err()
@@ -94,18 +97,31 @@ func isMountpoint(dir string) (bool, error) {
 func (m *mounted) close() error {
 	var errs []error
 	if on, err := isMountpoint(m.dir); on || err != nil {
-		errs = append(errs, call(context.Background(), "umount", m.dir))
+		errs = append(errs, unmount(m.dir))
 	}
 	if m.server != nil {
 		kill := time.AfterFunc(patience, func() { _ = m.server.Process.Kill() }) // Wait says what came of it
-		errs = append(errs, ended(m.server.Wait()))
+		errs = append(errs, explain(<-m.ended))
 		kill.Stop()
 	}
 	return errors.Join(append(errs, os.Remove(m.dir))...)
 }
 
-// ended tells which server it was that did not end well.
-func ended(err error) error {
+// unmount takes a mount away, if need be from whoever is using it.
+func unmount(dir string) error {
+	name, lazily := []string{"umount"}, "-l"
+	if os.Geteuid() != 0 {
+		name, lazily = []string{"fusermount3", "-u"}, "-z"
+	}
+	err := finish(name[0], append(name[1:], dir)...)
+	if err != nil {
+		err = errors.Join(err, finish(name[0], append(name[1:], lazily, dir)...))
+	}
+	return err
+}
+
+// explain says what it was that did not end well.
+func explain(err error) error {
 	if err != nil {
 		return fmt.Errorf("a server ended: %w", err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 )
@@ -100,7 +101,7 @@ func number(x float64) string {
 	switch {
 	case x == 0:
 		return "0"
-	case x >= 1000:
+	case math.Abs(x) >= 1000:
 		return fmt.Sprintf("%.0f", x)
 	}
 	return fmt.Sprintf("%.3g", x)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"time"
 )
 
@@ -21,6 +20,9 @@ type reading struct {
 // reads is the contender that does the work through a peer, in a state of the page
 // cache. budget is that of the server's cache in MiB, 0 of others than wkwfs.
 func (p peer) reads(s state, budget int, do work) contender {
+	if s == cold && p.absent == "" {
+		p.absent = cannotDrop()
+	}
 	return contender{p.name, p.absent, func(ctx context.Context) (t turn, err error) {
 		if err := cacheFiles(ctx, p.stored); err != nil {
 			return t, err
@@ -82,7 +84,7 @@ func dd(ctx context.Context, r reading) (turn, error) {
 	if err != nil {
 		return turn{}, err
 	}
-	cmd := exec.CommandContext(ctx, "dd", "if="+r.path, "of=/dev/null", "bs=1M")
+	cmd := command(ctx, "dd", "if="+r.path, "of=/dev/null", "bs=1M")
 	start := time.Now()
 	output, err := cmd.CombinedOutput()
 	seconds := time.Since(start).Seconds()
