@@ -18,7 +18,7 @@ import (
 )
 
 func main() {
-	if err := start(os.Args); err != nil {
+	if err := start(os.Args); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
