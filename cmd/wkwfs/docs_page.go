@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 )
@@ -37,13 +38,22 @@ func (p page) line(s string) { p.text.WriteString(s + "\n") }
 func (p page) heading(s string) { p.line(".SH " + s) }
 
 // escape keeps characters from meaning something: a dash is not to become a hyphen,
-// which cannot be pasted into a shell.
+// which cannot be pasted into a shell. What is not ASCII is written by its number, as
+// troff by itself reads no other encoding.
 func escape(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(s)
 	if strings.HasPrefix(s, ".") {
 		s = `\&` + s
 	}
-	return s
+	var b strings.Builder
+	for _, r := range s {
+		if r < utf8.RuneSelf {
+			b.WriteRune(r)
+			continue
+		}
+		fmt.Fprintf(&b, `\[u%04X]`, r)
+	}
+	return b.String()
 }
 
 // prose writes paragraphs, and lines that are indented as they are. Where there is no
