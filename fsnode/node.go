@@ -137,6 +137,9 @@ func (n *node) Open(_ context.Context, flags uint32) (gofs.FileHandle, uint32, s
 		// Past the page cache: it has a length of 0 for what is not known before.
 		return &handle{n, f, nobody{}}, fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
 	}
+	if o, ok := f.(vfs.Offerer); ok {
+		o.Offer(func(p []byte, off int64) bool { return n.WriteCache(off, p) == 0 })
+	}
 	return &handle{n, f, n.observer}, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
 }
 

@@ -10,7 +10,8 @@ import (
 )
 
 // array is an open file of voxels, with what its format puts around them. It
-// implements io.ReaderAt, io.Seeker, vfs.ContextReaderAt, vfs.Lender and vfs.Holed.
+// implements io.ReaderAt, io.Seeker, vfs.ContextReaderAt, vfs.Lender, vfs.Offerer and
+// vfs.Holed.
 type array struct {
 	*io.SectionReader // Read and Seek, by way of ReadAt
 	info              info
@@ -25,7 +26,7 @@ type array struct {
 func newArray(i info, layout header.Layout, flat *Flat, s *slabs, below io.Closer) *array {
 	a := &array{info: i, layout: layout, flat: flat, below: below}
 	if flat != nil {
-		a.stream = newStream(flat, s)
+		a.stream = newStream(flat, int64(len(layout.Head)), s)
 	}
 	a.SectionReader = io.NewSectionReader(background{a}, 0, i.size)
 	return a
@@ -104,6 +105,13 @@ func (a *array) Lend(ctx context.Context, off, n int64) (pieces [][]byte, releas
 		off += int64(len(piece))
 	}
 	return pieces, release
+}
+
+// Offer implements vfs.Offerer.
+func (a *array) Offer(take func(p []byte, off int64) (more bool)) {
+	if a.stream != nil {
+		a.stream.pusher.take = take
+	}
 }
 
 // lendPart lends from the part that off lies in; nil if it cannot.

@@ -22,9 +22,10 @@ func (p *pattern) note(off, n int64) bool {
 		*p = pattern{off, off + n, n}
 		return false
 	}
+	// What is read again does not count.
+	p.seen += max(min(off+n, p.begin)-off, 0) + max(off+n-max(off, p.end), 0)
 	p.begin = min(p.begin, off)
 	p.end = max(p.end, off+n)
-	p.seen += n
 	if p.end-p.begin > memory {
 		p.begin = p.end - (p.end-p.begin)/2
 		p.seen /= 2
@@ -32,6 +33,12 @@ func (p *pattern) note(off, n int64) bool {
 	return true
 }
 
+// move lets the reader be at off without having left anything out.
+func (p *pattern) move(off int64) {
+	p.begin += off - p.end
+	p.end = off
+}
+
 // flows reports whether the reader has come through more than least bytes without
 // leaving much out.
-func (p *pattern) flows(least int64) bool { return p.seen > least && p.seen > (p.end-p.begin)/2 }
+func (p *pattern) flows(least int64) bool { return p.seen > least && p.seen >= (p.end-p.begin)/2 }

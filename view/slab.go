@@ -7,88 +7,57 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// slab is the part of a flat file that comes out of one layer of blocks: up to as many
-// planes as a block has, one after the other in the file. Whoever reads all of the file
-// needs each block of the layer for each of these planes. So the blocks are decoded once,
+// slab is a box of a flat file that comes out of one layer of blocks: up to as many
+// planes as a block has, which follow each other in the file, and of each plane all rows, or,
+// where that is too much for the memory, the rows of some rows of blocks. Whoever reads
+// all of the file needs each block for each of its planes. So blocks are decoded once,
 // right to where their voxels belong, and replies are cut out of the slab.
 type slab struct {
 	key    slabKey
-	begin  int64 // where it begins in the array
-	size   int64
-	plane  int64 // bytes of a plane
+	run    int64 // bytes of a plane that are in here
 	stride int64 // bytes from one plane to the next in p
 	p      []byte
 
-	ready chan struct{} // closed when p and err are final
-	err   error         // why p cannot be used; block by block more may be found out
+	ready  chan struct{} // closed when p and err are final
+	pushed chan struct{} // closed when nothing more of it will be offered to the page cache
+	err    error         // why p cannot be used; block by block more may be found out
 
-	readers int // who use p; under slabs.mu
+	users int // who use p, or will; under slabs.mu
 }
 
-// slabKey names a slab: files of the same box of the same version have the same slabs.
+// slabKey names a slab by what is in it.
 type slabKey struct {
 	version vfs.Version
-	box     volume.Box
-	z       int // of the layer of blocks, in the source
+	box     volume.Box // in voxels of the source
 }
 
-// layer returns which layer of blocks the byte at off comes from.
-func (f *Flat) layer(off int64) int {
-	return volume.Vec{2: f.box.Min[2] + int(off/f.plane)}.Div(f.grid.Block)[2]
-}
-
-// layerRange returns where the layer begins and ends in the array, in bytes.
-func (f *Flat) layerRange(z int) (begin, end int64) {
-	depth := f.grid.Block[2]
-	lo, hi := max(z*depth, f.box.Min[2]), min((z+1)*depth, f.box.Max[2])
-	return int64(lo-f.box.Min[2]) * f.plane, int64(hi-f.box.Min[2]) * f.plane
-}
-
-// stride returns how many bytes the planes of a slab are apart. Sides of volumes are often
-// powers of two, and then a line of cache holds the same place of all planes; a little
-// more between large planes makes the scattering of blocks half as long again.
-func (f *Flat) stride() int64 {
+// stride returns how many bytes runs of n bytes are apart in a slab. Sides of volumes are
+// often powers of two, and then a line of the processor's cache holds the same place of all
+// planes; a little more between large ones makes scattering blocks half as fast again.
+func stride(n int64) int64 {
 	const large, gap = 256 << 10, 65 * 64
-	if f.plane < large {
-		return f.plane
+	if n < large {
+		return n
 	}
-	return f.plane + gap
+	return n + gap
 }
 
-// slabSize returns the memory that the largest slab takes.
-func (f *Flat) slabSize() int64 {
-	return int64(min(f.grid.Block[2], f.box.Size()[2])) * f.stride()
-}
-
-// at returns the bytes of a slab from an offset in the array on, up to the end of the
-// plane if planes are apart.
-func (s *slab) at(off int64) []byte {
-	off -= s.begin
-	if s.stride == s.plane {
-		return s.p[off:s.size]
-	}
-	z, rest := off/s.plane, off%s.plane
-	return s.p[z*s.stride:][rest:s.plane]
-}
-
-// newSlab returns the slab of a layer, to be filled, in memory of slabSize.
+// newSlab returns a slab to be filled, in memory p, which is large enough.
 func (f *Flat) newSlab(key slabKey, p []byte) *slab {
-	begin, end := f.layerRange(key.z)
-	p = p[:(end-begin)/f.plane*f.stride()]
-	return &slab{key: key, begin: begin, size: end - begin, plane: f.plane, stride: f.stride(), p: p, ready: make(chan struct{})}
+	size := key.box.Size()
+	s := &slab{key: key, run: f.row * int64(size[1]), ready: make(chan struct{}), pushed: make(chan struct{})}
+	s.stride = stride(s.run)
+	s.p = p[:s.stride*int64(size[2])]
+	return s
 }
 
-// fill decodes the layer of blocks of the flat file into the slab, on all cores.
+// fill decodes all that is in the slab, on all cores.
 func (s *slab) fill(ctx context.Context, flat *Flat, src volume.Scanner) error {
-	f := *flat // with the planes as far apart as they are here
-	f.plane = s.stride
-	bounds := f.box
-	bounds.Min[2] += int(s.begin / s.plane)
-	bounds.Max[2] = bounds.Min[2] + int(s.size/s.plane)
-	begin := s.begin / s.plane * s.stride
-	r := request{&f, s.p, begin, begin + int64(len(s.p)), bounds}
-	there := bounds.Intersect(f.valid)
-	if there != bounds {
+	f := *flat // of the box alone, with its planes as far apart as they are here
+	f.box, f.plane, f.size = s.key.box, s.stride, int64(len(s.p))
+	r := request{&f, s.p, 0, f.size, f.box}
+	there := f.box.Intersect(f.valid)
+	if there != f.box {
 		clear(s.p)
 	}
 	if there.Empty() {
@@ -115,4 +84,21 @@ func (r request) place(b volume.Vec, block []byte, there volume.Box) {
 		return
 	}
 	r.copy(part, block, lo)
+}
+
+// at returns the bytes from an offset in the array of f on, up to where the slab does not
+// have what follows there.
+func (s *slab) at(f *Flat, off int64) []byte {
+	z, in := s.place(f, off)
+	if s.stride == f.plane { // one plane follows the other, here and there
+		return s.p[z*s.stride+in:]
+	}
+	return s.p[z*s.stride:][in:s.run]
+}
+
+// place returns the plane of the slab that an offset in the array of f is in, and where in
+// the run of that plane.
+func (s *slab) place(f *Flat, off int64) (z, in int64) {
+	z = off/f.plane - int64(s.key.box.Min[2]-f.box.Min[2])
+	return z, off%f.plane - f.row*int64(s.key.box.Min[1]-f.box.Min[1])
 }

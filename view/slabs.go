@@ -17,11 +17,19 @@ func newSlabs() *slabs {
 	return &slabs{slabs: map[slabKey]*slab{}, streams: map[*stream]bool{}}
 }
 
-// release ends the use of a slab that was claimed.
+// use adds a user to a slab, if it is one, and returns it. It is called with mu held.
+func (s *slabs) use(used *slab) *slab {
+	if used != nil {
+		used.users++
+	}
+	return used
+}
+
+// release ends the use of a slab.
 func (s *slabs) release(used *slab) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	used.readers--
+	used.users--
 }
 
 // idle is how long after its last read a stream may be taken its memory from.
@@ -31,7 +39,7 @@ const idle = time.Second
 // It is called with mu held.
 func (s *slabs) reclaim(now time.Time) bool {
 	for other := range s.streams {
-		if now.Sub(other.used) > idle && !other.filling() {
+		if now.Sub(other.used) > idle && !other.busy() {
 			other.drop()
 			return true
 		}

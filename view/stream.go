@@ -2,7 +2,7 @@ package view
 
 import (
 	"context"
-	"math"
+	"maps"
 	"sync"
 	"time"
 
@@ -20,28 +20,43 @@ type stream struct {
 	slabs   *slabs
 	source  volume.Keeper
 	version vfs.Version
+	pusher  pusher
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	group  sync.WaitGroup
 
 	// What follows is under slabs.mu.
-	pattern  pattern
-	own      [2]*slab
-	turn     int // which of them is the older one
-	reserved bool
-	front    int       // no layer before this one is decoded as a slab again
-	used     time.Time // when a read was served last
+	pattern pattern
+	cutting cutting
+	memory  int64    // reserved bytes
+	own     [2]*slab // the older one at turn
+	turn    int
+	at      int          // number of the slab that the reader has come to
+	begun   map[int]bool // slabs of that layer and the next that were begun; none is begun again
+	used    time.Time    // when a read was served last
 }
 
-// newStream returns a stream of the flat file; nil if its source has no memory for one.
-func newStream(f *Flat, s *slabs) *stream {
+const (
+	// proof is how much a reader has to read on end, or a plane if that is less.
+	proof = 2 << 20
+	// most bounds slabs of a part of a layer, in bytes: a reader waits for the first one.
+	most = 64 << 20
+	// patience is how long a reader waits for memory that is on its way to the page cache.
+	// The page cache may be waiting for that reader.
+	patience = 100 * time.Millisecond
+)
+
+// newStream returns a stream of the flat file, which begins in its file behind a head; nil
+// if its source has no memory for one.
+func newStream(f *Flat, head int64, s *slabs) *stream {
 	source, keeps := f.src.(volume.Keeper)
 	versioned, ok := f.src.(volume.Versioned)
 	if s == nil || !keeps || !ok {
 		return nil
 	}
-	st := &stream{flat: f, slabs: s, source: source, version: versioned.Version(), front: math.MinInt}
+	st := &stream{flat: f, slabs: s, source: source, version: versioned.Version(), pusher: pusher{flat: f, head: head}}
+	st.cutting = newCutting(f)
 	st.ctx, st.cancel = context.WithCancel(context.Background())
 	return st
 }
@@ -53,7 +68,15 @@ func (s *stream) lend(ctx context.Context, off, n int64) ([]byte, *slab) {
 	if s == nil {
 		return nil, nil
 	}
-	claimed := s.claim(off, n)
+	claimed, busy := s.note(off, n)
+	if busy != nil {
+		select {
+		case <-busy:
+			claimed = s.claim(off)
+		case <-ctx.Done():
+		case <-time.After(patience):
+		}
+	}
 	if claimed == nil {
 		return nil, nil
 	}
@@ -65,80 +88,186 @@ func (s *stream) lend(ctx context.Context, off, n int64) ([]byte, *slab) {
 		s.slabs.release(claimed)
 		return nil, nil
 	}
-	p := claimed.at(off)
+	p := claimed.at(s.flat, off)
 	return p[:min(n, int64(len(p)))], claimed
 }
 
-// claim returns the slab of a read, which may still have to be decoded, and begins with the
-// next one in good time; nil if there is no slab.
-func (s *stream) claim(off, n int64) *slab {
+// note tells of a read and claims its slab. If there will be memory for it as soon as
+// a channel is closed, it returns that.
+func (s *stream) note(off, n int64) (claimed *slab, busy <-chan struct{}) {
 	s.slabs.mu.Lock()
 	defer s.slabs.mu.Unlock()
-	if !s.pattern.note(off, n) {
-		s.front = math.MinInt
-	}
 	s.used = time.Now()
-	z, flows := s.flat.layer(off), s.pattern.flows(s.flat.plane)
-	found := s.slabs.slabs[s.key(z)]
-	if found == nil && flows {
-		found = s.begin(z)
+	goesOn := s.pushes() && s.within(off)
+	if goesOn {
+		s.pattern.move(max(s.pattern.end, off+n))
+	} else {
+		goesOn = s.pattern.note(off, n)
 	}
-	if found == nil {
+	s.come(off, goesOn)
+	claimed = s.claimNow(off)
+	if claimed == nil && s.pushes() && s.mayBegin(s.cutting.index(off)) && s.own[s.turn] != nil {
+		busy = s.own[s.turn].pushed
+	}
+	return claimed, busy
+}
+
+// come moves the reader to off, where he comes from what he has read before or not. It is
+// called with slabs.mu held.
+func (s *stream) come(off int64, goesOn bool) {
+	if s.memory == 0 {
+		return
+	}
+	i := s.cutting.index(off)
+	if !goesOn {
+		s.begun = map[int]bool{}
+	} else if i <= s.at {
+		return
+	}
+	s.at = i
+	maps.DeleteFunc(s.begun, func(i int, _ bool) bool { return i < s.layer() })
+}
+
+// pushes reports whether the slabs are parts of layers, whose other planes are pushed. It is
+// called with slabs.mu held.
+func (s *stream) pushes() bool { return s.memory > 0 && s.cutting.pieces() > 1 }
+
+// within reports whether a reader is at off without having left its way. It comes through
+// the first plane of a layer, finds the others in the page cache, but for a page here and
+// there, and is next seen at the begin of the layer that follows. It is called with slabs.mu
+// held.
+func (s *stream) within(off int64) bool {
+	i := s.cutting.index(off)
+	return i >= s.layer() && i <= s.at+1
+}
+
+// layer returns the number of the first slab of the layer that the reader is in. It is called
+// with slabs.mu held.
+func (s *stream) layer() int { return s.at - s.at%s.cutting.pieces() }
+
+// claim is claimNow with the lock.
+func (s *stream) claim(off int64) *slab {
+	s.slabs.mu.Lock()
+	defer s.slabs.mu.Unlock()
+	return s.claimNow(off)
+}
+
+// claimNow returns the slab of a read, which may still have to be decoded, and begins with
+// the next one in good time; nil if there is no slab. It is called with slabs.mu held.
+func (s *stream) claimNow(off int64) *slab {
+	flows := s.pattern.flows(min(s.flat.plane, proof))
+	if flows && s.memory == 0 {
+		s.reserve()
+		s.come(off, false)
+	}
+	cutting := s.cutting
+	if s.memory == 0 {
+		cutting.rows = cutting.all() // perhaps another stream has it
+	} else if s.pushes() && s.pusher.refused.Load() {
 		return nil
 	}
-	found.readers++
-	// Reads of the slab before may still be under way when the first of this one comes:
-	// its memory is taken for the next one a little later.
-	if begin, end := s.flat.layerRange(z); flows && off-begin >= (end-begin)/8 && end < s.flat.size && s.slabs.slabs[s.key(z+1)] == nil {
-		s.begin(z + 1)
+	i := cutting.index(off)
+	found := s.slabs.slabs[slabKey{s.version, cutting.box(i)}]
+	if s.memory == 0 || found == nil && !flows {
+		return s.slabs.use(found)
+	}
+	if found == nil {
+		found = s.begin(i)
+	}
+	if found = s.slabs.use(found); found != nil && flows {
+		s.beginNext(i, found, off)
 	}
 	return found
 }
 
-func (s *stream) key(z int) slabKey { return slabKey{s.version, s.flat.box, z} }
+// beginNext begins with the slab behind number i, where a reader is at off. Reads of the
+// slab before may still be under way when the first of this one comes: its memory is taken
+// a little later. It is called with slabs.mu held.
+func (s *stream) beginNext(i int, current *slab, off int64) {
+	z, in := current.place(s.flat, off)
+	if s.cutting.pieces() == 1 {
+		in += z * current.run
+	}
+	if size := int64(len(current.p)); s.cutting.pieces() == 1 && in < size/8 || in < current.run/8 || i+1 >= s.cutting.count() {
+		return
+	}
+	if s.slabs.slabs[s.key(i+1)] == nil {
+		s.begin(i + 1)
+	}
+}
 
-// begin has a slab decoded, in the place of the one before the last; nil if there is no
-// memory for it now. It is called with slabs.mu held.
-func (s *stream) begin(z int) *slab {
-	if z < s.front || !s.reserve() {
+func (s *stream) key(i int) slabKey { return slabKey{s.version, s.cutting.box(i)} }
+
+// begin has a slab decoded, in the place of the one before the last; nil if that is still
+// in use. It is called with slabs.mu held.
+func (s *stream) begin(i int) *slab {
+	if !s.mayBegin(i) {
 		return nil
 	}
 	var p []byte
+	last := s.own[s.turn^1]
 	if old := s.own[s.turn]; old == nil {
-		p = make([]byte, s.flat.slabSize())
-	} else if old.readers > 0 || !old.done() {
+		p = make([]byte, s.cutting.size())
+	} else if old.users > 0 {
 		return nil
 	} else {
 		delete(s.slabs.slabs, old.key)
 		p = old.p[:cap(old.p)]
 	}
-	started := s.flat.newSlab(s.key(z), p)
-	s.own[s.turn], s.slabs.slabs[started.key] = started, started
+	begun := s.flat.newSlab(s.key(i), p)
+	s.own[s.turn], s.slabs.slabs[begun.key] = begun, begun
 	s.turn ^= 1
-	s.front = max(s.front, z)
-	s.group.Go(func() {
-		defer close(started.ready)
-		started.err = started.fill(s.ctx, s.flat, s.source)
-	})
-	return started
+	s.begun[i] = true
+	begun.users++
+	s.group.Go(func() { s.work(begun, last) })
+	return begun
 }
 
-// reserve gets the memory for two slabs. It is called with slabs.mu held.
-func (s *stream) reserve() bool {
-	for !s.reserved {
-		if s.source.Reserve(2 * s.flat.slabSize()) {
-			s.reserved, s.slabs.streams[s] = true, true
-		} else if !s.slabs.reclaim(s.used) {
-			return false
+// mayBegin reports whether the slab was not begun before: one that is wanted again would be
+// wanted for each of its planes. It is called with slabs.mu held.
+func (s *stream) mayBegin(i int) bool { return i >= s.layer() && !s.begun[i] }
+
+// work decodes a slab and pushes it, if it is to be pushed, after the last one.
+func (s *stream) work(begun, last *slab) {
+	defer close(begun.pushed)
+	defer s.slabs.release(begun)
+	begun.err = begun.fill(s.ctx, s.flat, s.source)
+	close(begun.ready)
+	if last != nil {
+		<-last.pushed
+	}
+	if begun.err == nil && begun.run < s.flat.plane {
+		s.pusher.push(s.ctx, begun)
+	}
+}
+
+// reserve gets the memory for two slabs: of whole layers if there is enough, else, if the
+// page cache takes what is left over, of parts of them. It is called with slabs.mu held.
+func (s *stream) reserve() {
+	c := s.cutting
+	for c.rows = c.all(); c.rows > 0; c.rows /= 2 {
+		part := c.rows < c.all()
+		if part && (!s.pusher.welcome() || c.size() > most && c.rows > 1) {
+			continue
+		}
+		for {
+			if s.source.Reserve(2 * c.size()) {
+				s.cutting, s.memory = c, 2*c.size()
+				s.slabs.streams[s] = true
+				return
+			}
+			if part || !s.slabs.reclaim(s.used) {
+				break
+			}
 		}
 	}
-	return true
 }
 
-// filling reports whether a slab is being decoded. It is called with slabs.mu held.
-func (s *stream) filling() bool {
+// busy reports whether a slab is being decoded, pushed or read. It is called with slabs.mu
+// held.
+func (s *stream) busy() bool {
 	for _, own := range s.own {
-		if own != nil && !own.done() {
+		if own != nil && own.users > 0 {
 			return true
 		}
 	}
@@ -154,8 +283,8 @@ func (s *stream) drop() {
 			s.own[i] = nil
 		}
 	}
-	s.source.Release(2 * s.flat.slabSize())
-	s.reserved = false
+	s.source.Release(s.memory)
+	s.memory = 0
 	delete(s.slabs.streams, s)
 }
 
@@ -168,17 +297,7 @@ func (s *stream) close() {
 	s.group.Wait()
 	s.slabs.mu.Lock()
 	defer s.slabs.mu.Unlock()
-	if s.reserved {
+	if s.memory > 0 {
 		s.drop()
-	}
-}
-
-// done reports whether the slab has been decoded, or has failed.
-func (s *slab) done() bool {
-	select {
-	case <-s.ready:
-		return true
-	default:
-		return false
 	}
 }

@@ -169,6 +169,101 @@ func TestStreamsOfLargePlanes(t *testing.T) {
 	}
 }
 
+// pageCache is what a kernel keeps of a file: pages that were read or offered.
+type pageCache struct {
+	mu    sync.Mutex
+	pages map[int64][]byte // by offset
+	t     *testing.T
+}
+
+const page = 4096
+
+func (c *pageCache) take(p []byte, off int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if off%page != 0 || len(p)%page != 0 || len(p) == 0 {
+		c.t.Errorf("%d bytes offered at %d: not whole pages", len(p), off)
+	}
+	for i := 0; i < len(p); i += page {
+		c.pages[off+int64(i)] = bytes.Clone(p[i : i+page])
+	}
+	return true
+}
+
+// find returns the page at off, and if it is not there how much is missing from there on, n
+// bytes at most.
+func (c *pageCache) find(off, n int64) (found []byte, missing int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if found = c.pages[off]; found != nil {
+		return found, 0
+	}
+	for missing < n && c.pages[off+missing] == nil {
+		missing += page
+	}
+	return nil, missing
+}
+
+// TestStreamsThroughThePageCache reads files whose slabs are larger than the memory, the way
+// a kernel does: what was offered is not asked for. No block is loaded much more than once.
+func TestStreamsThroughThePageCache(t *testing.T) {
+	for _, c := range []struct {
+		size   volume.Vec
+		name   string
+		budget int64
+		most   float64 // loads of a block
+	}{
+		// The first plane is read before it is known that the others will be, so that its layer
+		// is loaded twice, and a machine may be slow to take what is offered. Without the page
+		// cache it would be 16 loads.
+		{volume.Vec{1024, 256, 64}, "x0.raw", 1 << 20, 2},
+		{volume.Vec{1024, 300, 48}, "x0.raw", 2 << 20, 2},
+		{volume.Vec{1000, 250, 64}, "x0.raw", 2 << 20, 2},
+		{volume.Vec{777, 255, 33}, "x0.raw", 3 << 20, 2},
+		{volume.Vec{64, 64, 64}, "x0.raw", 64 << 10, 40}, // no room for anything
+	} {
+		t.Run(fmt.Sprintf("%v, %d KiB", c.size, c.budget>>10), func(t *testing.T) {
+			src := coords{grid: grid(c.size, volume.Vec{16, 16, 16}, volume.Uint8, 1), absent: map[volume.Vec]bool{{3, 4, 1}: true}}
+			info, err := os.Stat(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			blocks := cache.New(c.budget)
+			defer blocks.Close()
+			tree := view.New(volume.Root{Cube: &volume.SingleCube{
+				Name: "x0", Grid: src.grid,
+				Stat: func() (fs.FileInfo, error) { return info, nil },
+				Open: func() (volume.CubeFile, error) { return openCube{src, info}, nil },
+			}}, view.Options{Wrap: blocks.Wrap})
+			f, size := openSized(t, tree, c.name)
+			cached := &pageCache{pages: map[int64][]byte{}, t: t}
+			f.(vfs.Offerer).Offer(cached.take)
+			r, want := pieces{f: f}, naive(src, volume.Box{Max: c.size})
+			for off := int64(0); off < size; {
+				got, missing := cached.find(off, 16*page)
+				if missing > 0 {
+					if got, err = r.at(off, missing); err != nil && err != io.EOF {
+						t.Fatal(err)
+					}
+				}
+				end := min(off+int64(len(got)), size)
+				if len(got) == 0 || !bytes.Equal(got[:end-off], want[off:end]) {
+					t.Fatalf("%d bytes at %d, of the page cache: %v: not those that are there", len(got), off, missing == 0)
+				}
+				off = end
+			}
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+			whole := src.grid.Blocks()
+			perBlock := float64(blocks.Stats().Loads) / float64(whole[0]*whole[1]*whole[2])
+			if t.Logf("%.2f loads of a block", perBlock); perBlock > c.most {
+				t.Errorf("%.2f loads of a block, expected at most %v", perBlock, c.most)
+			}
+		})
+	}
+}
+
 // TestStreamsTogether has many readers go through the same and other files at once, some
 // from the middle, some picking, with memory for few of them.
 func TestStreamsTogether(t *testing.T) {
@@ -228,7 +323,6 @@ func TestStreamsWithDamage(t *testing.T) {
 	}
 	blocks := cache.New(64 << 20)
 	defer blocks.Close()
-	const page = 4096
 	for _, name := range []string{"volume.raw", "box/3-101_17-64_-5-90.raw"} {
 		f, size := openSized(t, newTree(t, dir, view.Options{Wrap: blocks.Wrap}), name)
 		g, _ := openSized(t, plain, name)

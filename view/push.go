@@ -1,0 +1,62 @@
+package view
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// pageSize is that of the page cache; it takes whole pages only.
+const pageSize = 4096
+
+// pusher offers slabs that have not all rows of their planes to the page cache, all but the
+// first plane. By the time the reader has come through the first plane and begins with the
+// second, the slab has gone; but it is found in the page cache as long as that has room.
+type pusher struct {
+	flat *Flat
+	head int64                                 // bytes in the file before the array
+	take func(p []byte, off int64) (more bool) // nil: there is no page cache
+
+	refused atomic.Bool      // nothing more is welcome
+	rests   map[int64][]byte // by where they begin in the file: begun pages at the ends of runs
+}
+
+// welcome reports whether there is a page cache that takes what is pushed.
+func (q *pusher) welcome() bool { return q.take != nil && !q.refused.Load() }
+
+// push offers a slab. One slab is pushed at a time, in the order of the file.
+func (q *pusher) push(ctx context.Context, s *slab) {
+	if !q.welcome() {
+		return
+	}
+	rests := map[int64][]byte{}
+	for z := int64(1); z < int64(s.key.box.Size()[2]); z++ {
+		at := q.head + q.flat.offset(s.key.box.Min) + z*q.flat.plane
+		run := s.p[z*s.stride:][:s.run]
+		if ctx.Err() != nil || !q.pushRun(at, run, rests) {
+			q.refused.Store(true)
+			return
+		}
+	}
+	q.rests = rests
+}
+
+// pushRun offers the whole pages of bytes that lie at a place in the file, and keeps what
+// is left. It returns false if they are not welcome.
+func (q *pusher) pushRun(at int64, run []byte, rests map[int64][]byte) bool {
+	if before := q.rests[at-at%pageSize]; int64(len(before)) == at%pageSize && len(before) > 0 {
+		n := min(pageSize-len(before), len(run))
+		page := append(before[:len(before):len(before)], run[:n]...)
+		if len(page) == pageSize && !q.take(page, at-at%pageSize) {
+			return false
+		}
+	}
+	first := (at + pageSize - 1) / pageSize * pageSize
+	last := (at + int64(len(run))) / pageSize * pageSize
+	if first < last && !q.take(run[first-at:last-at], first) {
+		return false
+	}
+	if last >= at && last < at+int64(len(run)) {
+		rests[last] = append([]byte(nil), run[last-at:]...)
+	}
+	return true
+}
