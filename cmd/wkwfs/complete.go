@@ -31,6 +31,9 @@ var completions = map[string][]cobra.CompletionFunc{
 // complete all as files.
 func completeArguments(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
+		if f := cmd.Flags().Lookup("log-format"); f != nil {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, completeFormats) // fails for flags that do not exist
+		}
 		of, ok := completions[cmd.Name()]
 		if !ok {
 			continue
@@ -51,6 +54,10 @@ func completeFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.
 
 func completeDirectories(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+func completeFormats(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return []cobra.Completion{string(logText), string(logJSON)}, cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeMountpoints offers the mounts of wkwfs. Shells offer files where none of them

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/wkwfs/wkwfs/status"
 )
 
 // What the man pages tell that is not in the commands.
@@ -38,6 +40,7 @@ var environment = map[string][]item{
 var service = []item{
 	{"NOTIFY_SOCKET", "Where to tell that it is ready; see sd_notify(3)."},
 	{"WATCHDOG_USEC", "How often to tell that it lives; see sd_watchdog_enabled(3)."},
+	{"JOURNAL_STREAM", "Whether standard error is the journal, which then is told levels too; see systemd.exec(5)."},
 }
 
 var configFiles = []item{
@@ -58,9 +61,19 @@ var mountFiles = []item{
 	{"/proc/self/mountinfo", "The table of mounts."},
 }
 
+var statusFiles = []item{
+	{status.StatusFile, "In a mount, and in no listing: what its server does, as JSON, new for each who opens it. For who has mounted only."},
+	{status.MetricsFile, "Beside it: the same and more, in the text format of Prometheus."},
+}
+
+var logFiles = []item{
+	{"FILE.1, FILE.2, FILE.3", "Of --log-file: what was FILE until it had 16 MiB, the latest first."},
+}
+
 var files = map[string][]item{
 	"wkwfs":  sourceFiles,
-	"mount":  slices.Concat(configFiles, mountFiles),
+	"mount":  slices.Concat(configFiles, statusFiles, logFiles, mountFiles),
+	"status": slices.Concat(statusFiles, mountFiles[2:]),
 	"serve":  configFiles,
 	"umount": mountFiles[2:],
 	"cp":     append([]item{{"DEST.part", "A copy that is not whole. The same command goes on with it."}}, configFiles...),
