@@ -104,7 +104,7 @@ func TestQuantileOfMany(t *testing.T) {
 }
 
 func TestLatencyBounds(t *testing.T) {
-	if latencyBounds[0] != 10e-6 || latencyBounds[len(latencyBounds)-1] != 70 {
+	if latencyBounds[0] != 1e-6 || latencyBounds[len(latencyBounds)-1] != 70 {
 		t.Errorf("bounds %v", latencyBounds)
 	}
 	for i, b := range latencyBounds[1:] {

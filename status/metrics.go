@@ -13,8 +13,8 @@ import (
 )
 
 // latencyBounds are the ends of the ranges in which durations of reads are counted, in
-// seconds: from 10 µs, what a hit takes, to 70 s. None is more than ⅔ longer than the one before.
-var latencyBounds = boundsOf(10*time.Microsecond, 100*time.Second)
+// seconds: from 1 µs, less than a hit takes, to 70 s. None is more than ⅔ above the one before.
+var latencyBounds = boundsOf(time.Microsecond, 100*time.Second)
 
 func boundsOf(from, to time.Duration) (bounds []float64) {
 	for decade := from; decade < to; decade *= 10 {
