@@ -38,8 +38,10 @@ type stream struct {
 }
 
 const (
-	// proof is how much a reader has to read on end, or a plane if that is less.
-	proof = 2 << 20
+	// farEnough is how much a reader has to read on end, or a plane if that is less, in bytes;
+	// and beyond it so much as the kernel may read ahead for one who reads no more.
+	farEnough = 2 << 20
+	beyond    = 512 << 10
 	// most bounds slabs of a part of a layer, in bytes: a reader waits for the first one.
 	most = 64 << 20
 	// patience is how long a reader waits for memory that is on its way to the page cache.
@@ -155,7 +157,7 @@ func (s *stream) claim(off int64) *slab {
 // claimNow returns the slab of a read, which may still have to be decoded, and begins with
 // the next one in good time; nil if there is no slab. It is called with slabs.mu held.
 func (s *stream) claimNow(off int64) *slab {
-	flows := s.pattern.flows(min(s.flat.plane, proof))
+	flows := s.pattern.flows(min(s.flat.plane, farEnough) + beyond)
 	if flows && s.memory == 0 {
 		s.reserve()
 		s.come(off, false)
