@@ -30,6 +30,7 @@ func (s *source) Scan(ctx context.Context, blocks volume.Box, use func(b volume.
 	}
 	for _, box := range rest {
 		if err := src.Scan(ctx, box, count); err != nil {
+			s.cache.loader.loads.Add(1) // of the block that failed
 			s.cache.loader.failures.Add(1)
 			return err
 		}

@@ -22,7 +22,7 @@ type window struct {
 	// a block on its way to the next part is never in neither.
 	offer func([]*entry)
 
-	mu    sync.Mutex // for what follows; held over offer, not by hits
+	mu       sync.Mutex // for what follows; held over offer, not by hits
 	queue    queue
 	used     atomic.Int64 // bytes; written under mu
 	reserved atomic.Int64 // bytes of the capacity that others use; written under mu

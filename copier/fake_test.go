@@ -31,6 +31,8 @@ type fakeFile struct {
 	mtime   time.Time
 	// reading is called before each read; an error is that of the read.
 	reading func(off, n int64) error
+	// offer is called with who takes what is offered, if it is not nil.
+	offer func(take func(p []byte, off int64) bool)
 
 	mu     sync.Mutex
 	reads  [][2]int64 // begin and end
@@ -108,6 +110,12 @@ func (o *fakeOpen) ReadAtContext(ctx context.Context, p []byte, off int64) (int,
 		return n, io.EOF
 	}
 	return n, nil
+}
+
+func (o *fakeOpen) Offer(take func(p []byte, off int64) bool) {
+	if o.f.offer != nil {
+		o.f.offer(take)
+	}
 }
 
 func (o *fakeOpen) SeekData(off int64) (int64, error) {

@@ -22,6 +22,8 @@ type file struct {
 	side   int64    // bytes of a range; the last one may be shorter
 	ranges int64
 
+	offered offered
+
 	journal *journal       // nil: there is only one range
 	next    int64          // first range that was not given out
 	busy    int            // ranges given out and not put back
@@ -60,6 +62,18 @@ func (f *file) copyRange(ctx context.Context, buf []byte, i int64) error {
 		if from == end {
 			return nil
 		}
+		if err := f.copyData(ctx, buf, from, to); err != nil {
+			return err
+		}
+		off = to
+	}
+	return nil
+}
+
+// copyData copies [off, end) of one range, but for what was offered and is written.
+func (f *file) copyData(ctx context.Context, buf []byte, off, end int64) error {
+	for off < end {
+		from, to := f.offered.missing(off, end)
 		if err := f.read(ctx, buf[:to-from], from); err != nil {
 			return err
 		}
@@ -100,7 +114,6 @@ func (f *file) read(ctx context.Context, p []byte, off int64) error {
 	case ctx.Err() != nil:
 		return err
 	}
-	const page = 4 << 10
 	bad := p
 	for len(bad) > page {
 		half := bad[:max(len(bad)/2/page, 1)*page]
@@ -123,6 +136,7 @@ func (f *file) give() (*file, int64) {
 
 // complete notes that range i is written.
 func (f *file) complete(i int64) {
+	f.offered.forget(i)
 	f.early[i] = true
 	for f.early[f.done] {
 		delete(f.early, f.done)

@@ -8,6 +8,7 @@ import (
 
 // finish gives a whole part its name.
 func (f *file) finish() error {
+	f.offered.end()
 	part := f.target + partSuffix
 	err := f.flush()
 	if err == nil {

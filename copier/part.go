@@ -81,10 +81,11 @@ func (c *copying) openPart(f *file) (err error) {
 	if f.out, err = lockedPart(c.dst, f.target+partSuffix); err != nil {
 		return err
 	}
-	if f.ranges > 1 {
-		return c.resume(f)
+	if f.ranges == 1 {
+		return destination(f.out.Truncate(0))
 	}
-	return destination(f.out.Truncate(0))
+	f.offered.accept(f)
+	return c.resume(f)
 }
 
 // resume goes on with the part of a file of several ranges, or starts over.

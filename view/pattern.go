@@ -12,7 +12,7 @@ type pattern struct {
 }
 
 const (
-	slack  = 4 << 20  // how far from where it was expected a read of a stream may be
+	slack  = 16 << 20 // how far from where it was expected a read of a stream may be
 	memory = 64 << 20 // how much of the past counts
 )
 
