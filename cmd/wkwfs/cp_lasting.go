@@ -187,6 +187,13 @@ func (f *lastingFile) ReadAtContext(ctx context.Context, p []byte, off int64) (i
 	return vfs.ReadAt(ctx, f.File, p, off)
 }
 
+// Offer implements vfs.Offerer.
+func (f *lastingFile) Offer(take func(p []byte, off int64) (more bool)) {
+	if o, ok := f.File.(vfs.Offerer); ok {
+		o.Offer(take)
+	}
+}
+
 // SeekData implements vfs.Holed.
 func (f *lastingFile) SeekData(off int64) (int64, error) {
 	if h, ok := f.File.(vfs.Holed); ok {
