@@ -47,8 +47,9 @@
 //
 // Everything is safe for use by many goroutines. A hit takes the read lock of one
 // of many shards for a map lookup: about 0.1 µs. A load costs about 5 µs beside
-// the load itself. It runs in a goroutine of its own with no lock held, at most one
-// for each CPU at a time, and goes on as long as anybody waits for it.
+// the load itself, which is of one block or of several that a reader wants at once, if
+// the source is a [volume.Batcher]. It runs in a goroutine of its own with no lock
+// held, at most one for each CPU at a time, and goes on as long as anybody waits for it.
 // A source must not read, inside Block, from another source wrapped by the same
 // cache: the outer load would keep the place that the inner one waits for.
 package cache

@@ -2,18 +2,27 @@ package cache
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/wkwfs/wkwfs/volume"
 )
 
-// inFlight bounds the bytes of all blocks that are being loaded. A block that is
-// larger is loaded alone.
-const inFlight = 64 << 20
+const (
+	// inFlight bounds the bytes of all blocks that are being loaded. A block that is
+	// larger is loaded alone.
+	inFlight = 64 << 20
+	// together bounds the bytes of blocks that are loaded as one: who wants one of them waits
+	// for all.
+	together = 4 << 20
+)
 
 // loader runs loads: one for each block at a time, and as many at once as there
 // are CPUs and as [inFlight] allows.
@@ -21,129 +30,190 @@ type loader struct {
 	places *semaphore.Weighted // of inFlight bytes
 
 	mu      sync.Mutex
-	flights map[key]*flight
+	flights map[key]seat // of each block that is being loaded
 	closed  bool
 	running sync.WaitGroup // the flights' goroutines; nothing is added after close
 
 	loads, shared, failures, bytes atomic.Uint64
 }
 
-// flight is one load and those who wait for it.
+// flight is one load, of one or more blocks of a source, and those who wait for it.
 type flight struct {
-	source  *source // that the block is loaded from
+	source  *source
+	wants   []request
 	cancel  context.CancelFunc
-	waiters int // under loader.mu
+	waiters int // one for each block that a reader wants; under loader.mu
 
-	done chan struct{} // closed when data and err are final
+	done   chan struct{} // closed when loaded is final
+	loaded []loaded      // of wants
+}
+
+// loaded is a block, or why there is none.
+type loaded struct {
 	data []byte
 	err  error
+	here bool // one of the two is known
+}
+
+// seat is the place of a block in a flight; or it has been kept meanwhile.
+type seat struct {
+	*flight
+	i    int
+	kept *entry
 }
 
 func newLoader() *loader {
-	return &loader{places: semaphore.NewWeighted(inFlight), flights: make(map[key]*flight)}
+	return &loader{places: semaphore.NewWeighted(inFlight), flights: make(map[key]seat)}
 }
 
-// do returns the block, from the load that is under way or from a new one, or
+// do shows the blocks, from loads that are under way or from new ones, or returns
 // ctx.Err() as soon as ctx is done. A load goes on while anybody waits for it, whoever
 // came first, and its context is done when nobody does.
 //
 // An error counts for readers of the source it came from. Another source of the same
 // version may do better: that one may just have been closed by a reader who left.
-func (l *loader) do(ctx context.Context, r request) ([]byte, error) {
-	for {
+func (l *loader) do(ctx context.Context, wants []request, use func(b volume.Vec, block []byte)) error {
+	for len(wants) > 0 {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
-		f, kept, err := l.join(ctx, r)
+		seats, err := l.join(ctx, wants)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if kept != nil {
-			return kept.data, nil
-		}
-		select {
-		case <-f.done:
-			if f.err == nil || f.source == r.source {
-				return f.data, f.err
+		var again []request
+		for i, s := range seats {
+			if s.kept != nil {
+				use(wants[i].block, s.kept.data)
+				continue
 			}
-			l.land(r.key, f)
-		case <-ctx.Done():
-			l.leave(r.key, f)
-			return nil, ctx.Err()
+			select {
+			case <-s.done:
+			case <-ctx.Done():
+				l.leave(seats[i:])
+				return ctx.Err()
+			}
+			switch got := s.loaded[s.i]; {
+			case got.err == nil:
+				use(wants[i].block, got.data)
+			case s.source == wants[i].source:
+				l.leave(seats[i:])
+				return got.err
+			default:
+				l.land(s.flight)
+				again = append(again, wants[i])
+			}
 		}
+		wants = again
 	}
+	return nil
 }
 
-// join adds a waiter to the flight for the block, which it starts if there is none;
-// or it returns the entry of the block, if that was kept meanwhile.
-func (l *loader) join(ctx context.Context, r request) (f *flight, kept *entry, err error) {
+// join adds a waiter to the flight of each block, and starts flights for those that have
+// none.
+func (l *loader) join(ctx context.Context, wants []request) ([]seat, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f = l.flights[r.key]
-	switch {
-	case f != nil:
-		l.shared.Add(1)
-	case l.closed:
-		return nil, nil, ErrClosed
-	default:
-		// The flight that this reader just missed may have landed. What was loaded is
-		// kept before its flight is removed, so it is found here or it is gone again.
-		if kept = r.found(); kept != nil {
-			return nil, kept, nil
-		}
-		f = l.start(ctx, r)
+	if l.closed {
+		return nil, ErrClosed
 	}
-	f.waiters++
-	return f, nil, nil
+	seats := make([]seat, len(wants))
+	var rest []request
+	for i, r := range wants {
+		var under bool
+		if seats[i], under = l.flights[r.key]; under {
+			l.shared.Add(1)
+		} else if seats[i].kept = r.found(); seats[i].kept == nil {
+			// The flight that this reader just missed may have landed. What was loaded is
+			// kept before its flight is removed, so it would be found or it is gone again.
+			rest = append(rest, r)
+		}
+	}
+	for part := range slices.Chunk(rest, wants[0].source.together()) {
+		l.start(ctx, part)
+	}
+	for i, r := range wants {
+		if seats[i].kept == nil {
+			seats[i] = l.flights[r.key]
+			seats[i].waiters++
+		}
+	}
+	return seats, nil
 }
 
-// start begins a flight. It is called with mu held.
-func (l *loader) start(ctx context.Context, r request) *flight {
+// start begins a flight of blocks of one source. It is called with mu held.
+func (l *loader) start(ctx context.Context, wants []request) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	f := &flight{source: r.source, cancel: cancel, done: make(chan struct{})}
-	l.flights[r.key] = f
-	l.running.Go(func() { l.fly(ctx, r, f) })
-	return f
+	f := &flight{
+		source: wants[0].source, wants: wants, cancel: cancel,
+		done: make(chan struct{}), loaded: make([]loaded, len(wants)),
+	}
+	for i, r := range wants {
+		l.flights[r.key] = seat{flight: f, i: i}
+	}
+	l.running.Go(func() { l.fly(ctx, f) })
 }
 
-// leave takes a waiter off the flight. The last one ends it; who comes later must
-// not find a load that is being given up.
-func (l *loader) leave(k key, f *flight) {
+// leave takes the waiter off the flight of each seat. The last one ends it; who comes
+// later must not find a load that is being given up.
+func (l *loader) leave(seats []seat) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f.waiters--
-	if f.waiters == 0 {
-		l.remove(k, f)
-		f.cancel()
+	for _, s := range seats {
+		if s.kept != nil {
+			continue
+		}
+		s.waiters--
+		if s.waiters == 0 {
+			l.remove(s.flight)
+			s.cancel()
+		}
 	}
 }
 
-// remove makes room for the next flight to the same block. It is called with mu held.
-func (l *loader) remove(k key, f *flight) {
-	if l.flights[k] == f {
-		delete(l.flights, k)
+// remove makes room for the next flights to the same blocks. It is called with mu held.
+func (l *loader) remove(f *flight) {
+	for _, r := range f.wants {
+		if l.flights[r.key].flight == f {
+			delete(l.flights, r.key)
+		}
 	}
 }
 
-// fly loads the block, lets the readers go on, and then keeps it. The place is held
-// until the block counts against the budget.
-func (l *loader) fly(ctx context.Context, r request, f *flight) {
+// fly loads the blocks, keeps them, and then lets the readers go on: a reader who came round
+// sooner would find blocks kept later that he has used before others. The place is held until the
+// blocks count against the budget.
+func (l *loader) fly(ctx context.Context, f *flight) {
 	defer f.cancel()
-	defer l.land(r.key, f)
-	release, err := l.place(ctx, r.source.bytes)
-	if f.err = err; err != nil {
-		close(f.done)
+	defer l.land(f)
+	defer close(f.done)
+	release, err := l.place(ctx, len(f.wants)*f.source.bytes)
+	if err != nil {
+		f.fail(err)
 		return
 	}
 	defer release()
-
-	l.load(ctx, r, f)
-	if f.err == nil {
-		r.keep(f.data)
-	}
+	defer l.keep(f)
+	f.load(ctx)
 }
 
-// place waits for a place to load blocks of so many bytes, and returns how it is given back.
+// keep lets the cache have what was loaded.
+func (l *loader) keep(f *flight) {
+	f.fail(errEnded)
+	var entries []*entry
+	for i, got := range f.loaded {
+		l.loads.Add(1)
+		l.bytes.Add(uint64(len(got.data)))
+		if got.err != nil {
+			l.failures.Add(1)
+		} else {
+			entries = append(entries, f.wants[i].entry(got.data))
+		}
+	}
+	f.source.cache.window.add(entries...)
+}
+
+// place waits for a place to load so many bytes, and returns how it is given back.
 func (l *loader) place(ctx context.Context, bytes int) (release func(), err error) {
 	weight := weight(bytes)
 	if err := l.places.Acquire(ctx, weight); err != nil {
@@ -152,32 +222,55 @@ func (l *loader) place(ctx context.Context, bytes int) (release func(), err erro
 	return func() { l.places.Release(weight) }, nil
 }
 
-// land makes room for the next flight to the same block.
-func (l *loader) land(k key, f *flight) {
+// land makes room for the next flights to the same blocks.
+func (l *loader) land(f *flight) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.remove(k, f)
+	l.remove(f)
 }
 
-// load fills in what the load brings and lets the readers go on, whatever happens:
-// a panic becomes their error, for nobody could recover it in this goroutine.
-func (l *loader) load(ctx context.Context, r request, f *flight) {
-	l.loads.Add(1)
-	returned := false
+// errEnded is what readers get of a load that ended its goroutine (runtime.Goexit).
+var errEnded = errors.New("the load ended its goroutine")
+
+// load finds out all that is to be known of the blocks, unless it ends its goroutine.
+func (f *flight) load(ctx context.Context) {
+	if len(f.wants) > 1 {
+		f.loadTogether(ctx)
+	}
+	for i := range f.wants {
+		if !f.loaded[i].here {
+			f.loadOne(ctx, i)
+		}
+	}
+}
+
+// loadTogether loads the blocks at once. Of those that it has not loaded, one by one tells which
+// are to blame.
+func (f *flight) loadTogether(ctx context.Context) {
+	defer func() { _ = recover() }() // it happens again, to the block that it concerns
+	f.source.loadAll(ctx, f.wants, func(i int, data []byte) { f.loaded[i] = loaded{data: data, here: true} })
+}
+
+// loadOne loads block i. A panic becomes the error of its readers, for nobody could
+// recover it in this goroutine.
+func (f *flight) loadOne(ctx context.Context, i int) {
+	r := f.wants[i]
 	defer func() {
 		if p := recover(); p != nil {
-			f.err = fmt.Errorf("block %v: panic: %v\n%s", r.block, p, debug.Stack())
-		} else if !returned { // runtime.Goexit
-			f.err = fmt.Errorf("block %v: the load ended its goroutine", r.block)
+			f.loaded[i] = loaded{err: fmt.Errorf("block %v: panic: %v\n%s", r.block, p, debug.Stack()), here: true}
 		}
-		if f.err != nil {
-			l.failures.Add(1)
-		}
-		l.bytes.Add(uint64(len(f.data)))
-		close(f.done)
 	}()
-	f.data, f.err = r.load(ctx)
-	returned = true
+	data, err := r.load(ctx)
+	f.loaded[i] = loaded{data, err, true}
+}
+
+// fail gives an error to those blocks of which nothing is known.
+func (f *flight) fail(err error) {
+	for i, r := range f.wants {
+		if !f.loaded[i].here {
+			f.loaded[i] = loaded{err: fmt.Errorf("block %v: %w", r.block, err), here: true}
+		}
+	}
 }
 
 // close waits until all flights have landed; none starts after it.

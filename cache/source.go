@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 
 	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/volume"
@@ -45,7 +46,9 @@ type versioned struct{ *source }
 
 var (
 	_ volume.Keeper    = (*source)(nil)
+	_ volume.Batcher   = (*source)(nil)
 	_ volume.Keeper    = versioned{}
+	_ volume.Batcher   = versioned{}
 	_ volume.Versioned = versioned{}
 )
 
@@ -57,17 +60,67 @@ func (s *source) Grid() volume.Grid { return s.grid }
 
 // Block implements [volume.Source]. It returns ctx.Err() as soon as ctx is done,
 // though the load goes on if others wait for it.
-func (s *source) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
+func (s *source) Block(ctx context.Context, b volume.Vec) (block []byte, err error) {
 	if !b.In(s.blocks) {
-		// The index of b would be that of another block.
-		return nil, fmt.Errorf("block %v of a grid of %v blocks", b, s.blocks)
+		return nil, s.outside(b)
 	}
-	k := key{s.version, uint64(b.Index(s.blocks))}
-	r := request{source: s, block: b, key: k, hash: s.cache.hash(k)}
-	if e := s.cache.lookup(r.hash, k); e != nil {
+	r := s.request(b)
+	if e := s.cache.lookup(r.hash, r.key); e != nil {
 		return e.data, nil
 	}
-	return s.cache.loader.do(ctx, r)
+	err = s.cache.loader.do(ctx, []request{r}, func(_ volume.Vec, loaded []byte) { block = loaded })
+	return block, err
+}
+
+// Blocks implements [volume.Batcher]. Blocks that are not kept are loaded together, if the source
+// that is wrapped is a Batcher too.
+func (s *source) Blocks(ctx context.Context, bs []volume.Vec, use func(b volume.Vec, block []byte)) error {
+	var missing []request
+	for _, b := range bs {
+		if !b.In(s.blocks) {
+			return s.outside(b)
+		}
+		r := s.request(b)
+		if e := s.cache.lookup(r.hash, r.key); e != nil {
+			use(b, e.data)
+		} else {
+			missing = append(missing, r)
+		}
+	}
+	return s.cache.loader.do(ctx, missing, use)
+}
+
+// outside is the error for a block that is not in the grid. Its index would be that of
+// another block.
+func (s *source) outside(b volume.Vec) error {
+	return fmt.Errorf("block %v of a grid of %v blocks", b, s.blocks)
+}
+
+func (s *source) request(b volume.Vec) request {
+	k := key{s.version, uint64(b.Index(s.blocks))}
+	return request{source: s, block: b, key: k, hash: s.cache.hash(k)}
+}
+
+// together returns how many blocks may be loaded as one.
+func (s *source) together() int {
+	if _, ok := s.src.(volume.Batcher); !ok {
+		return 1
+	}
+	return max(together/s.bytes, 1)
+}
+
+// loadAll reads blocks, by their numbers, from the source that is wrapped. Those of another
+// length than they should have are left out.
+func (s *source) loadAll(ctx context.Context, wants []request, use func(i int, data []byte)) error {
+	bs := make([]volume.Vec, len(wants))
+	for i, r := range wants {
+		bs[i] = r.block
+	}
+	return s.src.(volume.Batcher).Blocks(ctx, bs, func(b volume.Vec, data []byte) {
+		if data == nil || len(data) == s.bytes {
+			use(slices.Index(bs, b), data)
+		}
+	})
 }
 
 // request is a block that a reader wants.
@@ -93,7 +146,5 @@ func (r request) load(ctx context.Context) ([]byte, error) {
 // found returns the entry of the block if it was kept just now, or nil.
 func (r request) found() *entry { return r.source.cache.window.get(r.hash, r.key) }
 
-// keep lets the cache have the block.
-func (r request) keep(data []byte) {
-	r.source.cache.window.add(&entry{key: r.key, hash: r.hash, data: data})
-}
+// entry returns what the cache keeps of the block.
+func (r request) entry(data []byte) *entry { return &entry{key: r.key, hash: r.hash, data: data} }

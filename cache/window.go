@@ -47,20 +47,23 @@ func (w *window) get(h uint64, k key) *entry {
 	return e
 }
 
-// add keeps e, which is now the block used last, unless it is larger than the window.
-func (w *window) add(e *entry) {
-	cost := e.cost()
+// add keeps entries, which are now the blocks used last; those that are more than the window
+// has room for it does not keep.
+func (w *window) add(entries ...*entry) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if cost > w.capacity-w.reserved.Load() {
-		return
+	n, cost := 0, int64(0)
+	for room := w.capacity - w.reserved.Load(); n < len(entries) && cost+entries[n].cost() <= room; n++ {
+		cost += entries[n].cost()
 	}
 	w.makeRoom(cost)
-	e.queued = w.clock.Add(1)
-	e.used.Store(e.queued)
-	if w.index.put(e) {
-		heap.Push(&w.queue, e)
-		w.used.Add(cost)
+	for _, e := range entries[:n] {
+		e.queued = w.clock.Add(1)
+		e.used.Store(e.queued)
+		if w.index.put(e) {
+			heap.Push(&w.queue, e)
+			w.used.Add(e.cost())
+		}
 	}
 }
 

@@ -119,50 +119,62 @@ func (f *Flat) newRequest(p []byte, off int64) request {
 	return request{f, p, off, off + int64(len(p)), bounds}
 }
 
-// batch is how many neighbours on x one worker takes at once: enough that two workers
-// seldom write to the same cache line.
-const batch = 4
-
-// fill reads the whole request, block by block on all cores.
+// fill reads the whole request, a few neighbouring blocks at a time, on all cores.
 func (r request) fill(ctx context.Context) error {
 	blocks := volume.Box{Min: r.bounds.Min.Div(r.grid.Block), Max: r.bounds.Max.CeilDiv(r.grid.Block)}
-	units := blocks.Size()
-	units[0] = (units[0] + batch - 1) / batch
-	return parallel(units[0]*units[1]*units[2], func(i int) error {
-		unit := volume.Vec{i % units[0] * batch, i / units[0] % units[1], i / units[0] / units[1]}
-		b := blocks.Min.Add(unit)
-		for end := min(b[0]+batch, blocks.Max[0]); b[0] < end; b[0]++ {
-			if err := r.fillBlock(ctx, b); err != nil {
-				return err
-			}
-		}
-		return nil
+	side := batch(r.grid.BlockBytes())
+	batches := volume.Box{Min: blocks.Min.Div(side), Max: blocks.Max.CeilDiv(side)}
+	n := batches.Size()
+	return parallel(n[0]*n[1]*n[2], func(i int) error {
+		at := batches.Min.Add(volume.Vec{i % n[0], i / n[0] % n[1], i / n[0] / n[1]}).Mul(side)
+		return r.fillBlocks(ctx, blocks.Intersect(volume.Box{Min: at, Max: at.Add(side)}))
 	})
 }
 
-// fillBlock copies what the request wants of block b.
-func (r request) fillBlock(ctx context.Context, b volume.Vec) error {
+// batch returns how many blocks of so many bytes one worker takes at once, on each axis. They
+// are some that follow each other in the file, and enough on x that two workers seldom write to
+// the same cache line; but a reader has to wait for all of them. They are of one layer: with room
+// for little more than a layer, the last voxels of one are read before the first of the next.
+func batch(bytes int) volume.Vec {
+	const most = 1 << 20
+	side := volume.Vec{4, 2, 1}
+	for axis := 1; axis >= 0; axis-- {
+		for side[axis] > 1 && side[0]*side[1]*bytes > most {
+			side[axis] /= 2
+		}
+	}
+	return side
+}
+
+// fillBlocks copies what the request wants of some blocks.
+func (r request) fillBlocks(ctx context.Context, blocks volume.Box) error {
+	var wanted []volume.Vec
+	for b := range blocks.All() {
+		part, valid := r.parts(b)
+		switch {
+		case !r.touches(part):
+		case valid.Empty() || valid != part && !r.touches(valid):
+			r.clear(part)
+		default:
+			wanted = append(wanted, b)
+		}
+	}
+	return volume.ReadBlocks(ctx, r.src, wanted, func(b volume.Vec, block []byte) {
+		part, valid := r.parts(b)
+		if block == nil || valid != part {
+			r.clear(part)
+		}
+		if block != nil {
+			r.copy(valid, block, b.Mul(r.grid.Block))
+		}
+	})
+}
+
+// parts returns what of a block is in the bounds of the request, and what of that counts.
+func (r request) parts(b volume.Vec) (part, valid volume.Box) {
 	lo := b.Mul(r.grid.Block)
-	part := volume.Box{Min: lo, Max: lo.Add(r.grid.Block)}.Intersect(r.bounds)
-	if !r.touches(part) {
-		return nil
-	}
-	valid := part.Intersect(r.valid)
-	if valid.Empty() || valid != part && !r.touches(valid) {
-		r.clear(part)
-		return nil
-	}
-	data, err := r.src.Block(ctx, b)
-	if err != nil {
-		return err
-	}
-	if data == nil || valid != part {
-		r.clear(part)
-	}
-	if data != nil {
-		r.copy(valid, data, lo)
-	}
-	return nil
+	part = volume.Box{Min: lo, Max: lo.Add(r.grid.Block)}.Intersect(r.bounds)
+	return part, part.Intersect(r.valid)
 }
 
 // touches reports whether the request holds a byte of the part of the box.

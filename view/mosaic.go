@@ -2,7 +2,6 @@ package view
 
 import (
 	"container/list"
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -108,30 +107,6 @@ func (m *mosaic) flat(box volume.Box) *Flat { return newFlat(m.source(), m.local
 // valid is where there can be voxels: the bounding box, as far as it is in the grid.
 func (m *mosaic) valid() volume.Box {
 	return m.local(m.bounds).Intersect(volume.Box{Max: m.grid.Size})
-}
-
-// Block reads a block of the cube that it lies in. A cube that a file server has
-// forgotten is opened once more: what it holds is still of the version that is shown.
-func (m *mosaic) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
-	block, err := m.block(ctx, b)
-	if errors.Is(err, syscall.ESTALE) {
-		return m.block(ctx, b)
-	}
-	return block, err
-}
-
-func (m *mosaic) block(ctx context.Context, b volume.Vec) ([]byte, error) {
-	c := b.Div(m.blocks)
-	t, err := m.acquire(c)
-	if t == nil || err != nil {
-		return nil, err
-	}
-	defer m.release(t)
-	block, err := t.src.Block(ctx, b.Sub(c.Mul(m.blocks)))
-	if errors.Is(err, syscall.ESTALE) {
-		m.forget(t)
-	}
-	return block, err
 }
 
 // forget lets the next reader open the cube anew.

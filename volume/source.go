@@ -29,6 +29,30 @@ type Versioned interface {
 	Version() vfs.Version
 }
 
+// Batcher is a Source for which several blocks at once are less work than one by one.
+type Batcher interface {
+	Source
+	// Blocks calls use for each of the blocks, of which no two are the same, in any order.
+	// The slice is what Block returns. When a block cannot be read, the error is that of
+	// Block, and others may not have been shown; those that were shown are good.
+	Blocks(ctx context.Context, bs []Vec, use func(b Vec, block []byte)) error
+}
+
+// ReadBlocks shows blocks of a source as a Batcher does.
+func ReadBlocks(ctx context.Context, src Source, bs []Vec, use func(b Vec, block []byte)) error {
+	if batcher, ok := src.(Batcher); ok {
+		return batcher.Blocks(ctx, bs, use)
+	}
+	for _, b := range bs {
+		block, err := src.Block(ctx, b)
+		if err != nil {
+			return err
+		}
+		use(b, block)
+	}
+	return nil
+}
+
 // Scanner is a Source that can show many blocks one after the other, none of which
 // it keeps: what a reader wants who looks at each block once.
 type Scanner interface {

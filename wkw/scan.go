@@ -9,7 +9,10 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-var _ volume.Scanner = (*File)(nil)
+var (
+	_ volume.Scanner = (*File)(nil)
+	_ volume.Batcher = (*File)(nil)
+)
 
 const (
 	maxRun       = 64      // blocks that are read at once, if they are neighbours in the file
@@ -20,44 +23,74 @@ const (
 // are decoded into the same memory, and the file is looked at once for whether it
 // changed. An error is what Block would return for one of the blocks.
 func (f *File) Scan(ctx context.Context, blocks volume.Box, use func(b volume.Vec, block []byte)) error {
-	var order []volume.Vec
-	for b := range blocks.All() {
-		order = append(order, b)
+	s := scanners.Get().(*scanner)
+	defer scanners.Put(s)
+	s.block = sized(s.block, f.grid.BlockBytes())
+	return f.scan(ctx, s, slices.Collect(blocks.All()), s.block, use)
+}
+
+// Blocks implements [volume.Batcher] in the way of Scan, but each block has memory of its
+// own, which belongs to the caller, and none is shown before the file was looked at.
+func (f *File) Blocks(ctx context.Context, bs []volume.Vec, use func(b volume.Vec, block []byte)) error {
+	s := scanners.Get().(*scanner)
+	defer scanners.Put(s)
+	order, read := slices.Clone(bs), make([][]byte, 0, len(bs))
+	err := f.scan(ctx, s, order, nil, func(_ volume.Vec, block []byte) { read = append(read, block) })
+	if err != nil {
+		return err
 	}
+	for i, block := range read {
+		use(order[i], block)
+	}
+	return nil
+}
+
+// scan brings blocks into the order of the file and shows them, decoded into memory, or
+// where that is nil, each into its own.
+func (f *File) scan(ctx context.Context, s *scanner, order []volume.Vec, memory []byte, use func(volume.Vec, []byte)) error {
 	if len(order) == 0 {
 		return nil
 	}
 	slices.SortFunc(order, func(a, b volume.Vec) int { return cmp.Compare(morton(a), morton(b)) })
-	err := f.scan(ctx, order, use)
+	err := f.scanSorted(ctx, s, order, memory, use)
 	if changed := f.checkUnchanged(order[0]); changed != nil {
 		return changed
 	}
 	return err
 }
 
-// scan shows blocks in the order of the file.
-func (f *File) scan(ctx context.Context, order []volume.Vec, use func(volume.Vec, []byte)) error {
-	s := scanners.Get().(*scanner)
-	defer scanners.Put(s)
-	s.block = sized(s.block, f.grid.BlockBytes())
+func (f *File) scanSorted(ctx context.Context, s *scanner, order []volume.Vec, memory []byte, use func(volume.Vec, []byte)) error {
 	for len(order) > 0 {
 		run, err := s.read(ctx, f, order[:neighbours(order)])
 		if err != nil {
 			return err
 		}
 		for i, at := range s.extents[:run] {
-			block := s.stored[at.begin-s.extents[0].begin:][:at.size]
-			if f.header.BlockType != Raw {
-				if err := f.decode(order[i], s.block, block, at.begin); err != nil {
-					return err
-				}
-				block = s.block
+			stored := s.stored[at.begin-s.extents[0].begin:][:at.size]
+			block, err := f.unpack(order[i], stored, at.begin, memory)
+			if err != nil {
+				return err
 			}
 			use(order[i], block)
 		}
 		order = order[run:]
 	}
 	return nil
+}
+
+// unpack returns the voxels of a block that is stored at byte offset, decoded into memory, or
+// where that is nil, into its own.
+func (f *File) unpack(b volume.Vec, stored []byte, offset int64, memory []byte) ([]byte, error) {
+	raw := f.header.BlockType == Raw
+	switch {
+	case raw && memory != nil:
+		return stored, nil
+	case raw:
+		return slices.Clone(stored), nil
+	case memory == nil:
+		memory = make([]byte, f.grid.BlockBytes())
+	}
+	return memory, f.decode(b, memory, stored, offset)
 }
 
 // neighbours returns how many blocks, of some in the order of the file, follow each other

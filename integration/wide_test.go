@@ -1,0 +1,117 @@
+package integration
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+)
+
+// wide is a layer of cubes side by side, each of other voxels, whose layers of blocks are
+// larger than the cache.
+type wide struct {
+	model
+	cubes int      // on x and y
+	flat  [][]byte // of each cube
+}
+
+func writeWide(t *testing.T, source string) wide {
+	t.Helper()
+	w := wide{model: model{blockLog: 5, cubeLog: 2, blockType: 2, voxelType: 1, channels: 1}, cubes: 8}
+	for i := range w.cubes * w.cubes {
+		w.seed = uint32(i) << 20
+		w.model.write(t, source, i%w.cubes, i/w.cubes, 0)
+		w.flat = append(w.flat, w.model.flat())
+	}
+	return w
+}
+
+// plane is the voxels with one z.
+func (w wide) plane(z int) []byte {
+	var b []byte
+	side := w.side()
+	for y := range w.cubes * side {
+		for x := range w.cubes {
+			begin := side * (y%side + side*z)
+			b = append(b, w.flat[x+w.cubes*(y/side)][begin:begin+side]...)
+		}
+	}
+	return b
+}
+
+// TestWideLayer reads a layer from begin to end with less cache than a layer of blocks
+// takes: every byte is right, and still most blocks are decoded once, and not for each of
+// their 32 planes. More is read before the reader is known to go on, and, behind a header, for pages in which
+// one plane ends and the next begins.
+func TestWideLayer(t *testing.T) {
+	source := t.TempDir()
+	w := writeWide(t, source)
+	stored := storedBytes(t, source)
+	for _, name := range []string{"volume.raw", "volume.npy"} {
+		t.Run(name, func(t *testing.T) {
+			s := mountServer(t, source, "--cache-size", "16MiB") // a layer of blocks has 32
+			before := bytesRead(t, s.pid)
+			f, err := os.Open(filepath.Join(s.dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			plane := make([]byte, len(w.plane(0)))
+			info, err := f.Stat()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.CopyN(io.Discard, f, info.Size()-int64(w.side()*len(plane))); err != nil {
+				t.Fatal(err)
+			}
+			for z := range w.side() {
+				if _, err := io.ReadFull(f, plane); err != nil {
+					t.Fatalf("plane %d: %v", z, err)
+				}
+				if !bytes.Equal(plane, w.plane(z)) {
+					t.Errorf("plane %d is not the model's", z)
+				}
+			}
+			if ratio := float64(bytesRead(t, s.pid)-before) / float64(stored); ratio > 2 && os.Getenv(raceVariable) != "1" {
+				t.Errorf("the server read %.2f times what is stored", ratio)
+			} else {
+				t.Logf("the server read %.2f times what is stored", ratio)
+			}
+		})
+	}
+}
+
+// storedBytes returns the size of all files below a directory.
+func storedBytes(t *testing.T, dir string) (n int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		n += info.Size()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// bytesRead returns how many bytes a process has read, from files and elsewhere.
+func bytesRead(t *testing.T, pid int) int {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(string(regexp.MustCompile(`rchar: (\d+)`).FindSubmatch(b)[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
