@@ -140,7 +140,7 @@ func (f *File) block(ctx context.Context, b volume.Vec) ([]byte, error) {
 	if err := f.readBlock(ctx, b, *buf, at.begin); err != nil {
 		return nil, err
 	}
-	block := make([]byte, f.grid.BlockBytes())
+	block := newBlock(f.grid.BlockBytes())
 	if err := f.decode(b, block, *buf, at.begin); err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func (f *File) unpack(b volume.Vec, stored []byte, offset int64, memory []byte) 
 	case raw:
 		return slices.Clone(stored), nil
 	case memory == nil:
-		memory = make([]byte, f.grid.BlockBytes())
+		memory = newBlock(f.grid.BlockBytes())
 	}
 	return memory, f.decode(b, memory, stored, offset)
 }
