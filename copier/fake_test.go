@@ -112,7 +112,7 @@ func (o *fakeOpen) ReadAtContext(ctx context.Context, p []byte, off int64) (int,
 	return n, nil
 }
 
-func (o *fakeOpen) Offer(take func(p []byte, off int64) bool) {
+func (o *fakeOpen) Offer(_ bool, take func(p []byte, off int64) bool) {
 	if o.f.offer != nil {
 		o.f.offer(take)
 	}

@@ -25,7 +25,7 @@ const page = 4 << 10
 func (o *offered) accept(f *file) {
 	if in, ok := f.in.(vfs.Offerer); ok && f.ranges > 1 {
 		*o = offered{out: f.out, side: f.side, written: map[int64]map[int64]bool{}}
-		in.Offer(o.take)
+		in.Offer(false, o.take)
 	}
 }
 

@@ -137,10 +137,20 @@ func (n *node) Open(_ context.Context, flags uint32) (gofs.FileHandle, uint32, s
 		// Past the page cache: it has a length of 0 for what is not known before.
 		return &handle{n, f, nobody{}}, fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
 	}
-	if o, ok := f.(vfs.Offerer); ok {
-		o.Offer(func(p []byte, off int64) bool { return n.WriteCache(off, p) == 0 })
+	if o, ok := f.(vfs.Offerer); ok && flags&syscall.O_DIRECT == 0 {
+		o.Offer(true, n.push)
 	}
 	return &handle{n, f, n.observer}, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
+}
+
+// push gives bytes of the file to the page cache. It returns false if that has no room for them, or
+// this node no kernel any more.
+func (n *node) push(p []byte, off int64) bool {
+	if n.WriteCache(off, p) != 0 {
+		return false
+	}
+	n.observer.Pushed(len(p))
+	return true
 }
 
 // OpendirHandle lists the directory as it is now. The kernel may not keep the listing:

@@ -10,6 +10,9 @@ type Observer interface {
 	// giving them to the kernel is not counted.
 	Read(path string, off int64, n int, took time.Duration)
 
+	// Pushed is told of n bytes that the kernel was given unasked, for its page cache.
+	Pushed(n int)
+
 	// Failed is told of each request that failed, by its name, such as "lookup" or
 	// "read", with the path that it was about.
 	Failed(op, path string, err error)
@@ -19,4 +22,5 @@ type Observer interface {
 type nobody struct{}
 
 func (nobody) Read(string, int64, int, time.Duration) {}
+func (nobody) Pushed(int)                             {}
 func (nobody) Failed(string, string, error)           {}

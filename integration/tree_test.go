@@ -157,7 +157,7 @@ func TestReadAhead(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		want string
-	}{{nil, "256"}, {[]string{"--read-ahead", "1024"}, "1024"}, {[]string{"--read-ahead", "0"}, "128"}} {
+	}{{nil, "64"}, {[]string{"--read-ahead", "1024"}, "1024"}, {[]string{"--read-ahead", "0"}, "128"}} {
 		var st unix.Stat_t
 		if err := unix.Stat(mount(t, source, c.args...), &st); err != nil {
 			t.Fatal(err)

@@ -76,6 +76,9 @@ func TestWideLayer(t *testing.T) {
 					t.Errorf("plane %d is not the model's", z)
 				}
 			}
+			if given := int64(statusOf(t, s.dir).Reads.Bytes); given < info.Size() {
+				t.Errorf("the status tells of %d bytes, fewer than the %d that were read", given, info.Size())
+			}
 			if ratio := float64(bytesRead(t, s.pid)-before) / float64(stored); ratio > 2 && os.Getenv(raceVariable) != "1" {
 				t.Errorf("the server read %.2f times what is stored", ratio)
 			} else {

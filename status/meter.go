@@ -56,6 +56,9 @@ func (m *Meter) Read(path string, off int64, n int, took time.Duration) {
 	}
 }
 
+// Pushed counts bytes that the kernel was given unasked.
+func (m *Meter) Pushed(n int) { m.bytes.Add(float64(n)) }
+
 // Failed counts a request that failed, by what it failed of.
 func (m *Meter) Failed(_, _ string, err error) { m.errors[kindOf(err)].Inc() }
 

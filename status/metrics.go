@@ -30,7 +30,7 @@ func (m *Meter) register() {
 	m.latency = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "wkwfs_read_duration_seconds", Help: "How long reads took that the kernel asked for.", Buckets: latencyBounds,
 	})
-	m.bytes = counter("wkwfs_read_bytes_total", "Bytes given to the kernel.")
+	m.bytes = counter("wkwfs_read_bytes_total", "Bytes given to the kernel, asked for or not.")
 	m.slow = counter("wkwfs_slow_reads_total", fmt.Sprintf("Reads that took longer than %v.", slowThreshold))
 	failed := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "wkwfs_errors_total", Help: "Requests that failed, by what they failed of.",

@@ -23,7 +23,8 @@ type Status struct {
 }
 
 // Reads are all reads that were asked of the server since it started. What readers find in
-// the page cache of the kernel is not asked of it.
+// the page cache of the kernel is not asked of it; but the bytes that the server put there unasked,
+// ahead of who goes through a file, are counted.
 type Reads struct {
 	Count uint64 `json:"count"` // also of those that failed
 	Bytes uint64 `json:"bytes"`

@@ -52,14 +52,14 @@ func Lend(ctx context.Context, f fs.File, off, n int64) (pieces [][]byte, releas
 	return nil, nil
 }
 
-// Offerer is an open file that comes by bytes which are dear to make and were not asked
-// for yet.
+// Offerer is an open file that comes by bytes which were not asked for yet.
 type Offerer interface {
-	// Offer says who takes them: take is called with bytes and where they are in the file,
-	// in whole pages of 4096 bytes, from any goroutine until Close has returned. It may not
-	// keep p, may wait for reads of the file to be answered, and returns whether more is
-	// welcome. Offer is called before the first read, if at all.
-	Offer(take func(p []byte, off int64) (more bool))
+	// Offer says who takes them: all of them, if to take is less work than to ask, or just
+	// those that would have to be made anew. take is called with bytes and where they are in
+	// the file, in whole pages of 4096 bytes, from any goroutine until Close has returned. It
+	// may not keep p, may wait for reads of the file to be answered, and returns whether more
+	// is welcome. Offer is called before the first read, if at all.
+	Offer(all bool, take func(p []byte, off int64) (more bool))
 }
 
 // Version names the content of a file: as long as the version is the same, so

@@ -108,9 +108,9 @@ func (a *array) Lend(ctx context.Context, off, n int64) (pieces [][]byte, releas
 }
 
 // Offer implements vfs.Offerer.
-func (a *array) Offer(take func(p []byte, off int64) (more bool)) {
+func (a *array) Offer(all bool, take func(p []byte, off int64) (more bool)) {
 	if a.stream != nil {
-		a.stream.pusher.take = take
+		a.stream.pusher.all, a.stream.pusher.take = all, take
 	}
 }
 

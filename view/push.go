@@ -8,15 +8,18 @@ import (
 // pageSize is that of the page cache; it takes whole pages only.
 const pageSize = 4096
 
-// pusher offers slabs that have not all rows of their planes to the page cache, all but the
-// first plane. By the time the reader has come through the first plane and begins with the
-// second, the slab has gone; but it is found in the page cache as long as that has room.
+// pusher offers slabs to the page cache, all but the first plane, through which the reader comes
+// meanwhile. What was taken is not asked for. And where slabs have not all rows of their planes, a slab
+// has gone by the time the reader begins with the second plane; but that is found in the page
+// cache as long as there is room.
 type pusher struct {
 	flat *Flat
 	head int64                                 // bytes in the file before the array
 	take func(p []byte, off int64) (more bool) // nil: there is no page cache
+	all  bool                                  // take also what need not be made anew
 
 	refused atomic.Bool      // nothing more is welcome
+	reader  atomic.Int64     // how far the reader has come in the array
 	rests   map[int64][]byte // by where they begin in the file: begun pages at the ends of runs
 }
 
@@ -30,9 +33,12 @@ func (q *pusher) push(ctx context.Context, s *slab) {
 	}
 	rests := map[int64][]byte{}
 	for z := int64(1); z < int64(s.key.box.Size()[2]); z++ {
-		at := q.head + q.flat.offset(s.key.box.Min) + z*q.flat.plane
+		at := q.flat.offset(s.key.box.Min) + z*q.flat.plane
+		if s.run == q.flat.plane && at < q.reader.Load()+beyond {
+			continue // too late
+		}
 		run := s.p[z*s.stride:][:s.run]
-		if ctx.Err() != nil || !q.pushRun(at, run, rests) {
+		if ctx.Err() != nil || !q.pushRun(q.head+at, run, rests) {
 			q.refused.Store(true)
 			return
 		}

@@ -30,6 +30,7 @@ type stream struct {
 	pattern pattern
 	cutting cutting
 	memory  int64    // reserved bytes
+	pushes  bool     // what of the slabs is not read at once goes to the page cache
 	own     [2]*slab // the older one at turn
 	turn    int
 	at      int          // number of the slab that the reader has come to
@@ -100,15 +101,16 @@ func (s *stream) note(off, n int64) (claimed *slab, busy <-chan struct{}) {
 	s.slabs.mu.Lock()
 	defer s.slabs.mu.Unlock()
 	s.used = time.Now()
-	goesOn := s.pushes() && s.within(off)
+	goesOn := s.pushes && s.within(off)
 	if goesOn {
 		s.pattern.move(max(s.pattern.end, off+n))
 	} else {
 		goesOn = s.pattern.note(off, n)
 	}
 	s.come(off, goesOn)
+	s.pusher.reader.Store(s.pattern.end)
 	claimed = s.claimNow(off)
-	if claimed == nil && s.pushes() && s.mayBegin(s.cutting.index(off)) && s.own[s.turn] != nil {
+	if claimed == nil && s.pushes && s.mayBegin(s.cutting.index(off)) && s.own[s.turn] != nil {
 		busy = s.own[s.turn].pushed
 	}
 	return claimed, busy
@@ -130,14 +132,10 @@ func (s *stream) come(off int64, goesOn bool) {
 	maps.DeleteFunc(s.begun, func(i int, _ bool) bool { return i < s.layer() })
 }
 
-// pushes reports whether the slabs are parts of layers, whose other planes are pushed. It is
-// called with slabs.mu held.
-func (s *stream) pushes() bool { return s.memory > 0 && s.cutting.pieces() > 1 }
-
-// within reports whether a reader is at off without having left its way. It comes through
-// the first plane of a layer, finds the others in the page cache, but for a page here and
-// there, and is next seen at the begin of the layer that follows. It is called with slabs.mu
-// held.
+// within reports whether a reader is at off without having left its way. Where slabs are
+// pushed, it comes through the first plane of a layer, finds the others in the page cache, but
+// for a page here and there, and is next seen at the begin of the layer that follows. It is called
+// with slabs.mu held.
 func (s *stream) within(off int64) bool {
 	i := s.cutting.index(off)
 	return i >= s.layer() && i <= s.at+1
@@ -165,8 +163,11 @@ func (s *stream) claimNow(off int64) *slab {
 	cutting := s.cutting
 	if s.memory == 0 {
 		cutting.rows = cutting.all() // perhaps another stream has it
-	} else if s.pushes() && s.pusher.refused.Load() {
-		return nil
+	} else if s.pushes && s.pusher.refused.Load() {
+		if s.cutting.pieces() > 1 {
+			return nil
+		}
+		s.pushes = false
 	}
 	i := cutting.index(off)
 	found := s.slabs.slabs[slabKey{s.version, cutting.box(i)}]
@@ -187,10 +188,12 @@ func (s *stream) claimNow(off int64) *slab {
 // a little later. It is called with slabs.mu held.
 func (s *stream) beginNext(i int, current *slab, off int64) {
 	z, in := current.place(s.flat, off)
-	if s.cutting.pieces() == 1 {
+	size := current.run // of what is read from the slab
+	if !s.pushes {
 		in += z * current.run
+		size = int64(len(current.p))
 	}
-	if size := int64(len(current.p)); s.cutting.pieces() == 1 && in < size/8 || in < current.run/8 || i+1 >= s.cutting.count() {
+	if in < size/8 || i+1 >= s.cutting.count() {
 		return
 	}
 	if s.slabs.slabs[s.key(i+1)] == nil {
@@ -221,7 +224,8 @@ func (s *stream) begin(i int) *slab {
 	s.turn ^= 1
 	s.begun[i] = true
 	begun.users++
-	s.group.Go(func() { s.work(begun, last) })
+	push := s.pushes
+	s.group.Go(func() { s.work(begun, last, push) })
 	return begun
 }
 
@@ -230,7 +234,7 @@ func (s *stream) begin(i int) *slab {
 func (s *stream) mayBegin(i int) bool { return i >= s.layer() && !s.begun[i] }
 
 // work decodes a slab and pushes it, if it is to be pushed, after the last one.
-func (s *stream) work(begun, last *slab) {
+func (s *stream) work(begun, last *slab, push bool) {
 	defer close(begun.pushed)
 	defer s.slabs.release(begun)
 	begun.err = begun.fill(s.ctx, s.flat, s.source)
@@ -238,7 +242,7 @@ func (s *stream) work(begun, last *slab) {
 	if last != nil {
 		<-last.pushed
 	}
-	if begun.err == nil && begun.run < s.flat.plane {
+	if begun.err == nil && push {
 		s.pusher.push(s.ctx, begun)
 	}
 }
@@ -254,7 +258,7 @@ func (s *stream) reserve() {
 		}
 		for {
 			if s.source.Reserve(2 * c.size()) {
-				s.cutting, s.memory = c, 2*c.size()
+				s.cutting, s.memory, s.pushes = c, 2*c.size(), part || s.pusher.all && s.pusher.welcome()
 				s.slabs.streams[s] = true
 				return
 			}
@@ -286,7 +290,7 @@ func (s *stream) drop() {
 		}
 	}
 	s.source.Release(s.memory)
-	s.memory = 0
+	s.memory, s.pushes = 0, false
 	delete(s.slabs.streams, s)
 }
 

@@ -221,6 +221,7 @@ func TestStreamsThroughThePageCache(t *testing.T) {
 		{volume.Vec{1000, 250, 64}, "x0.raw", 2 << 20, 2},
 		{volume.Vec{777, 255, 33}, "x0.raw", 3 << 20, 2},
 		{volume.Vec{64, 64, 64}, "x0.raw", 64 << 10, 40}, // no room for anything
+		{volume.Vec{1024, 300, 70}, "x0.raw", 64 << 20, 1.1},
 	} {
 		t.Run(fmt.Sprintf("%v, %d KiB", c.size, c.budget>>10), func(t *testing.T) {
 			src := coords{grid: grid(c.size, volume.Vec{16, 16, 16}, volume.Uint8, 1), absent: map[volume.Vec]bool{{3, 4, 1}: true}}
@@ -237,7 +238,7 @@ func TestStreamsThroughThePageCache(t *testing.T) {
 			}}, view.Options{Wrap: blocks.Wrap})
 			f, size := openSized(t, tree, c.name)
 			cached := &pageCache{pages: map[int64][]byte{}, t: t}
-			f.(vfs.Offerer).Offer(cached.take)
+			f.(vfs.Offerer).Offer(true, cached.take)
 			r, want := pieces{f: f}, naive(src, volume.Box{Max: c.size})
 			for off := int64(0); off < size; {
 				got, missing := cached.find(off, 16*page)

@@ -188,9 +188,9 @@ func (f *lastingFile) ReadAtContext(ctx context.Context, p []byte, off int64) (i
 }
 
 // Offer implements vfs.Offerer.
-func (f *lastingFile) Offer(take func(p []byte, off int64) (more bool)) {
+func (f *lastingFile) Offer(all bool, take func(p []byte, off int64) (more bool)) {
 	if o, ok := f.File.(vfs.Offerer); ok {
-		o.Offer(take)
+		o.Offer(all, take)
 	}
 }
 

@@ -30,10 +30,10 @@ type settings struct {
 // defaultCacheSize has room for two slabs of most layers.
 const defaultCacheSize = 1 << 30
 
-// defaultReadAhead, in KiB, is twice the kernel's: a tenth less work for who reads
-// from end to end. More costs those who map a file and look at a plane of it: the
-// kernel reads that much around each page.
-const defaultReadAhead = 256
+// defaultReadAhead, in KiB, is half of the kernel's own. The kernel reads that much around
+// each page that is missing, which costs those who map a file and look at a plane of it; who reads
+// from end to end finds what follows in the page cache already, without being read ahead.
+const defaultReadAhead = 64
 
 // register defines the flags that fill s.
 func (s *settings) register(flags *pflag.FlagSet) {

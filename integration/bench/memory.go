@@ -17,7 +17,8 @@ import (
 // file that is the second, mounted on the directory that is the third.
 const serveMemory = "serve-memory"
 
-// Settings of wkwfs that decide how fast a mount is; the file in memory has the same.
+// Settings that decide how fast a mount is: those of wkwfs, but that the kernel reads as
+// much ahead as is best for the file in memory.
 const (
 	requestSize = 1 << 20
 	background  = 64
@@ -82,7 +83,7 @@ func serveFromMemory(file, dir string) error {
 	return nil
 }
 
-// setReadAhead asks the kernel to read ahead as it does for wkwfs, where it may be asked.
+// setReadAhead asks the kernel to read ahead, where it may be asked.
 func setReadAhead(dir string) error {
 	var st unix.Stat_t
 	if err := unix.Stat(dir, &st); err != nil {
