@@ -72,7 +72,9 @@ func (b *bench) ddEM(s state, bounds ...bound) job {
 			if s == warm {
 				return append(all, plain(e.flat).reads(s, 0, dd)), nil
 			}
-			return append(all, e.decodes(oneThread, func(ctx context.Context) error {
+			direct := b.wkwfs(e.mag, cubeFile, b.cache)
+			direct.name += ", O_DIRECT"
+			return append(all, direct.reads(s, b.cache, ddDirect), e.decodes(oneThread, func(ctx context.Context) error {
 				return decodeFlat(ctx, e.cube, allBlocks(e.cube), e.array)
 			})), nil
 		},
