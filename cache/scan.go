@@ -6,15 +6,15 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Scan implements [volume.Scanner]: blocks that are kept are shown as they are, the others
-// are read past the cache, which neither keeps nor forgets a block for it. It takes one
-// of the places for loads, whatever the box, so the box should be small.
-func (s *source) Scan(ctx context.Context, blocks volume.Box, use func(b volume.Vec, block []byte)) error {
+// Scan implements [volume.Scanner]: blocks that are kept are copied, the others are read
+// past the cache, which neither keeps nor forgets a block for it. It takes one of the
+// places for loads, whatever the box, so the box should be small.
+func (s *source) Scan(ctx context.Context, blocks volume.Box, memory func(b volume.Vec) []byte) error {
 	src, ok := s.src.(volume.Scanner)
 	if !ok {
-		return s.scanKept(ctx, blocks, use)
+		return s.scanKept(ctx, blocks, memory)
 	}
-	rest := s.showKept(blocks, use)
+	rest := s.copyKept(blocks, memory)
 	if len(rest) == 0 {
 		return nil
 	}
@@ -23,14 +23,13 @@ func (s *source) Scan(ctx context.Context, blocks volume.Box, use func(b volume.
 		return err
 	}
 	defer release()
-	count := func(b volume.Vec, block []byte) {
+	counted := func(b volume.Vec) []byte {
 		s.cache.loader.loads.Add(1)
-		s.cache.loader.bytes.Add(uint64(len(block)))
-		use(b, block)
+		s.cache.loader.bytes.Add(uint64(s.bytes))
+		return memory(b)
 	}
 	for _, box := range rest {
-		if err := src.Scan(ctx, box, count); err != nil {
-			s.cache.loader.loads.Add(1) // of the block that failed
+		if err := src.Scan(ctx, box, counted); err != nil {
 			s.cache.loader.failures.Add(1)
 			return err
 		}
@@ -39,31 +38,33 @@ func (s *source) Scan(ctx context.Context, blocks volume.Box, use func(b volume.
 }
 
 // scanKept is Scan for sources that cannot scan: their blocks go through the cache.
-func (s *source) scanKept(ctx context.Context, blocks volume.Box, use func(b volume.Vec, block []byte)) error {
+func (s *source) scanKept(ctx context.Context, blocks volume.Box, memory func(b volume.Vec) []byte) error {
 	for b := range blocks.All() {
 		block, err := s.Block(ctx, b)
 		if err != nil {
 			return err
 		}
-		use(b, block)
+		if block != nil {
+			copy(memory(b), block)
+		}
 	}
 	return nil
 }
 
-// showKept shows the blocks that are kept and returns boxes of those that are not: most
+// copyKept copies the blocks that are kept and returns boxes of those that are not: most
 // often it is all or none of them.
-func (s *source) showKept(blocks volume.Box, use func(b volume.Vec, block []byte)) (rest []volume.Box) {
-	kept := 0
+func (s *source) copyKept(blocks volume.Box, memory func(b volume.Vec) []byte) (rest []volume.Box) {
+	kept := false
 	for b := range blocks.All() {
 		k := key{s.version, uint64(b.Index(s.blocks))}
-		if e := s.cache.lookup(s.cache.hash(k), k); e != nil {
-			use(b, e.data)
-			kept++
-		} else {
+		e := s.cache.lookup(s.cache.hash(k), k)
+		if kept = kept || e != nil; e == nil {
 			rest = append(rest, volume.Box{Min: b, Max: b.Add(volume.Cube(1))})
+		} else if e.data != nil {
+			copy(memory(b), e.data)
 		}
 	}
-	if kept == 0 {
+	if !kept {
 		return []volume.Box{blocks}
 	}
 	return rest

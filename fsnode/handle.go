@@ -50,9 +50,6 @@ func (h *handle) read(ctx context.Context, dest []byte, off int64) (fuse.ReadRes
 	patient, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(patience, giveUp) })()
-	if pieces, release := vfs.Lend(patient, h.file, off, int64(len(dest))); pieces != nil {
-		return lent{pieces, release}, nil
-	}
 	n, err := vfs.ReadAt(patient, h.file, dest, off)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err

@@ -34,24 +34,6 @@ func ReadAt(ctx context.Context, f fs.File, p []byte, off int64) (int, error) {
 	return 0, &fs.PathError{Op: "readat", Err: fs.ErrInvalid}
 }
 
-// Lender is an open file with bytes in memory that it can lend where it would
-// otherwise copy them.
-type Lender interface {
-	// Lend returns n bytes from off on, less at the end of the file, in pieces one after
-	// the other. Nobody may write to them, and they are valid until release is called,
-	// which has to be. It returns nil when the bytes have to be asked of ReadAt, which
-	// also tells of all errors.
-	Lend(ctx context.Context, off, n int64) (pieces [][]byte, release func())
-}
-
-// Lend lends from f if f can; else it returns nil.
-func Lend(ctx context.Context, f fs.File, off, n int64) (pieces [][]byte, release func()) {
-	if l, ok := f.(Lender); ok {
-		return l.Lend(ctx, off, n)
-	}
-	return nil, nil
-}
-
 // Offerer is an open file that comes by bytes which were not asked for yet.
 type Offerer interface {
 	// Offer says who takes them: all of them, if to take is less work than to ask, or just

@@ -10,8 +10,7 @@ import (
 )
 
 // array is an open file of voxels, with what its format puts around them. It
-// implements io.ReaderAt, io.Seeker, vfs.ContextReaderAt, vfs.Lender, vfs.Offerer and
-// vfs.Holed.
+// implements io.ReaderAt, io.Seeker, vfs.ContextReaderAt, vfs.Offerer and vfs.Holed.
 type array struct {
 	*io.SectionReader // Read and Seek, by way of ReadAt
 	info              info
@@ -71,9 +70,8 @@ func (a *array) readPart(ctx context.Context, p []byte, off int64) (int, error) 
 	}
 	off -= a.head()
 	if off < a.voxels() {
-		if lent, slab := a.stream.lend(ctx, off, int64(len(p))); slab != nil {
-			defer a.stream.slabs.release(slab)
-			return copy(p, lent), nil
+		if n := a.stream.read(ctx, p[:min(int64(len(p)), a.voxels()-off)], off); n > 0 {
+			return n, nil
 		}
 		return a.flat.ReadAtContext(ctx, p, off)
 	}
@@ -84,46 +82,11 @@ func (a *array) readPart(ctx context.Context, p []byte, off int64) (int, error) 
 	return a.layout.Tail.ReadAt(p, off)
 }
 
-// Lend implements vfs.Lender: bytes of the head and out of slabs.
-func (a *array) Lend(ctx context.Context, off, n int64) (pieces [][]byte, release func()) {
-	var used []*slab
-	release = func() {
-		for _, slab := range used {
-			a.stream.slabs.release(slab)
-		}
-	}
-	for end := min(off+n, a.info.size); off < end; {
-		piece, slab := a.lendPart(ctx, off, end-off)
-		if slab != nil {
-			used = append(used, slab)
-		}
-		if piece == nil {
-			release()
-			return nil, nil
-		}
-		pieces = append(pieces, piece)
-		off += int64(len(piece))
-	}
-	return pieces, release
-}
-
 // Offer implements vfs.Offerer.
 func (a *array) Offer(all bool, take func(p []byte, off int64) (more bool)) {
 	if a.stream != nil {
 		a.stream.pusher.all, a.stream.pusher.take = all, take
 	}
-}
-
-// lendPart lends from the part that off lies in; nil if it cannot.
-func (a *array) lendPart(ctx context.Context, off, n int64) ([]byte, *slab) {
-	head := a.layout.Head
-	if off < a.head() {
-		return head[off:min(off+n, a.head())], nil
-	}
-	if off -= a.head(); off < a.voxels() {
-		return a.stream.lend(ctx, off, n)
-	}
-	return nil, nil
 }
 
 // SeekData implements vfs.Holed.

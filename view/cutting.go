@@ -25,9 +25,7 @@ func (c cutting) count() int { return c.pieces() * c.blocks.Size()[2] }
 
 // size returns the memory that the largest slab takes.
 func (c cutting) size() int64 {
-	size := c.flat.box.Size()
-	planes := int64(min(c.flat.grid.Block[2], size[2]))
-	return planes * stride(c.flat.row*int64(min(c.rows*c.flat.grid.Block[1], size[1])))
+	return int64(c.blocks.Size()[0]) * int64(min(c.rows, c.all())) * int64(c.flat.grid.BlockBytes())
 }
 
 // index returns the number of the slab that has the byte at off.

@@ -159,15 +159,7 @@ func (r request) fillBlocks(ctx context.Context, blocks volume.Box) error {
 			wanted = append(wanted, b)
 		}
 	}
-	return volume.ReadBlocks(ctx, r.src, wanted, func(b volume.Vec, block []byte) {
-		part, valid := r.parts(b)
-		if block == nil || valid != part {
-			r.clear(part)
-		}
-		if block != nil {
-			r.copy(valid, block, b.Mul(r.grid.Block))
-		}
-	})
+	return volume.ReadBlocks(ctx, r.src, wanted, r.place)
 }
 
 // parts returns what of a block is in the bounds of the request, and what of that counts.
@@ -208,8 +200,18 @@ func (r request) runs(part volume.Box, yield func(at int64, voxel volume.Vec, n 
 	}
 }
 
-// copy copies the part of the box out of its block, which begins at voxel lo. Rows
-// that the request cuts are rare: they go one by one, the others plane by plane.
+// place writes what the request wants of block b, of which it wants something.
+func (r request) place(b volume.Vec, block []byte) {
+	part, valid := r.parts(b)
+	if block == nil || valid != part {
+		r.clear(part)
+	}
+	if block != nil && !valid.Empty() {
+		r.copy(valid, block, b.Mul(r.grid.Block))
+	}
+}
+
+// copy copies the part of the box out of its block, which begins at voxel lo.
 func (r request) copy(part volume.Box, data []byte, lo volume.Vec) {
 	size := part.Size()
 	length := r.voxel * int64(size[0])
@@ -220,13 +222,19 @@ func (r request) copy(part volume.Box, data []byte, lo volume.Vec) {
 	at := r.offset(part.Min)                                     // in the array
 	src := r.voxel * int64(part.Min.Sub(lo).Index(r.grid.Block)) // in the block
 	for range size[2] {
-		if at >= r.begin && at+int64(size[1]-1)*r.row+length <= r.end {
-			copyRows(r.p[at-r.begin:], data[src:], int(length), size[1], int(r.row), int(blockRow))
-		} else {
-			r.copyCut(at, data[src:], length, size[1], blockRow)
-		}
+		r.copyPlane(at, data[src:], length, size[1], blockRow)
 		at += r.plane
 		src += blockPlane
+	}
+}
+
+// copyPlane copies rows of a block, so many bytes of each, to their places from one in the array on.
+// Rows that the request cuts are rare: they go one by one.
+func (r request) copyPlane(at int64, data []byte, length int64, rows int, blockRow int64) {
+	if at >= r.begin && at+int64(rows-1)*r.row+length <= r.end {
+		copyRows(r.p[at-r.begin:], data, int(length), rows, int(r.row), int(blockRow))
+	} else {
+		r.copyCut(at, data, length, rows, blockRow)
 	}
 }
 

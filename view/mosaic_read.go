@@ -89,12 +89,12 @@ func (k keeper) Reserve(n int64) bool { return k.keeper.Reserve(n) }
 func (k keeper) Release(n int64)      { k.keeper.Release(n) }
 
 // Scan implements volume.Scanner, one cube after the other.
-func (k keeper) Scan(ctx context.Context, blocks volume.Box, use func(b volume.Vec, block []byte)) error {
+func (k keeper) Scan(ctx context.Context, blocks volume.Box, memory func(b volume.Vec) []byte) error {
 	cubes := volume.Box{Min: blocks.Min.Div(k.blocks), Max: blocks.Max.CeilDiv(k.blocks)}
 	for c := range cubes.All() {
 		lo := c.Mul(k.blocks)
 		part := blocks.Intersect(volume.Box{Min: lo, Max: lo.Add(k.blocks)})
-		if err := k.scanCube(ctx, c, part, use); err != nil {
+		if err := k.scanCube(ctx, c, part, memory); err != nil {
 			return err
 		}
 	}
@@ -102,19 +102,13 @@ func (k keeper) Scan(ctx context.Context, blocks volume.Box, use func(b volume.V
 }
 
 // scanCube scans blocks of one cube.
-func (k keeper) scanCube(ctx context.Context, c volume.Vec, blocks volume.Box, use func(b volume.Vec, block []byte)) error {
+func (k keeper) scanCube(ctx context.Context, c volume.Vec, blocks volume.Box, memory func(b volume.Vec) []byte) error {
 	t, err := k.acquire(c)
-	if err != nil {
+	if t == nil || err != nil {
 		return err
-	}
-	if t == nil {
-		for b := range blocks.All() {
-			use(b, nil)
-		}
-		return nil
 	}
 	defer k.release(t)
 	lo := c.Mul(k.blocks)
 	inCube := volume.Box{Min: blocks.Min.Sub(lo), Max: blocks.Max.Sub(lo)}
-	return t.src.(volume.Keeper).Scan(ctx, inCube, func(b volume.Vec, block []byte) { use(b.Add(lo), block) })
+	return t.src.(volume.Keeper).Scan(ctx, inCube, func(b volume.Vec) []byte { return memory(b.Add(lo)) })
 }

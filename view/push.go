@@ -5,8 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// pageSize is that of the page cache; it takes whole pages only.
-const pageSize = 4096
+const (
+	// pageSize is that of the page cache; it takes whole pages only.
+	pageSize = 4096
+	// pushSize is how much is pushed at once: less than a core's own cache has room for.
+	pushSize = 256 << 10
+)
 
 // pusher offers slabs to the page cache, all but the first plane, through which the reader comes
 // meanwhile. What was taken is not asked for. And where slabs have not all rows of their planes, a slab
@@ -32,15 +36,20 @@ func (q *pusher) push(ctx context.Context, s *slab) {
 		return
 	}
 	rests := map[int64][]byte{}
-	for z := int64(1); z < int64(s.key.box.Size()[2]); z++ {
-		at := q.flat.offset(s.key.box.Min) + z*q.flat.plane
-		if s.run == q.flat.plane && at < q.reader.Load()+beyond {
+	piece := make([]byte, pushSize)
+	for z, run := int64(1), s.run(q.flat); z < s.planes(); z++ {
+		begin := s.begin(q.flat) + z*q.flat.plane
+		if run == q.flat.plane && begin < q.reader.Load()+beyond {
 			continue // too late
 		}
-		run := s.p[z*s.stride:][:s.run]
-		if ctx.Err() != nil || !q.pushRun(q.head+at, run, rests) {
-			q.refused.Store(true)
-			return
+		for at, end := begin, begin+run; at < end; {
+			n := min(pushSize-(q.head+at)%pushSize, end-at)
+			s.read(q.flat, piece[:n], at)
+			if ctx.Err() != nil || !q.pushRun(q.head+at, piece[:n], rests) {
+				q.refused.Store(true)
+				return
+			}
+			at += n
 		}
 	}
 	q.rests = rests

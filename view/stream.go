@@ -64,14 +64,13 @@ func newStream(f *Flat, head int64, s *slabs) *stream {
 	return st
 }
 
-// lend returns the bytes from off on, n at most and at least one, out of a slab; and the
-// slab, which the caller has to release. It returns nil if they have to be read from the
-// blocks.
-func (s *stream) lend(ctx context.Context, off, n int64) ([]byte, *slab) {
+// read copies bytes from off on out of a slab, and returns how many: 0 if they have to be read
+// from the blocks.
+func (s *stream) read(ctx context.Context, p []byte, off int64) int {
 	if s == nil {
-		return nil, nil
+		return 0
 	}
-	claimed, busy := s.note(off, n)
+	claimed, busy := s.note(off, int64(len(p)))
 	if busy != nil {
 		select {
 		case <-busy:
@@ -81,18 +80,17 @@ func (s *stream) lend(ctx context.Context, off, n int64) ([]byte, *slab) {
 		}
 	}
 	if claimed == nil {
-		return nil, nil
+		return 0
 	}
+	defer s.slabs.release(claimed)
 	select {
 	case <-claimed.ready:
 	case <-ctx.Done():
 	}
 	if ctx.Err() != nil || claimed.err != nil {
-		s.slabs.release(claimed)
-		return nil, nil
+		return 0
 	}
-	p := claimed.at(s.flat, off)
-	return p[:min(n, int64(len(p)))], claimed
+	return claimed.read(s.flat, p, off)
 }
 
 // note tells of a read and claims its slab. If there will be memory for it as soon as
@@ -188,10 +186,10 @@ func (s *stream) claimNow(off int64) *slab {
 // a little later. It is called with slabs.mu held.
 func (s *stream) beginNext(i int, current *slab, off int64) {
 	z, in := current.place(s.flat, off)
-	size := current.run // of what is read from the slab
+	size := current.run(s.flat) // of what is read from the slab
 	if !s.pushes {
-		in += z * current.run
-		size = int64(len(current.p))
+		in += z * size
+		size *= current.planes()
 	}
 	if in < size/8 || i+1 >= s.cutting.count() {
 		return
@@ -217,7 +215,7 @@ func (s *stream) begin(i int) *slab {
 		return nil
 	} else {
 		delete(s.slabs.slabs, old.key)
-		p = old.p[:cap(old.p)]
+		p = old.memory
 	}
 	begun := s.flat.newSlab(s.key(i), p)
 	s.own[s.turn], s.slabs.slabs[begun.key] = begun, begun
@@ -280,7 +278,7 @@ func (s *stream) busy() bool {
 	return false
 }
 
-// drop gives the memory back. Replies that are being cut out of it stay valid. It is
+// drop gives the memory back. Replies that are being gathered from it stay valid. It is
 // called with slabs.mu held.
 func (s *stream) drop() {
 	for i, own := range s.own {

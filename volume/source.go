@@ -53,15 +53,15 @@ func ReadBlocks(ctx context.Context, src Source, bs []Vec, use func(b Vec, block
 	return nil
 }
 
-// Scanner is a Source that can show many blocks one after the other, none of which
-// it keeps: what a reader wants who looks at each block once.
+// Scanner is a Source that can decode many blocks, none of which it keeps, into memory of
+// the caller: what a reader wants who comes to each block once.
 type Scanner interface {
 	Source
-	// Scan calls use for each block of the box, which is in blocks and inside the grid,
-	// in the order in which they are stored. The slice is what Block returns, but it may
-	// be written to again once use has returned. Nothing that use was given is to be
-	// believed until Scan has returned without an error.
-	Scan(ctx context.Context, blocks Box, use func(b Vec, block []byte)) error
+	// Scan has the voxels of each block of the box, which is in blocks and inside the grid,
+	// written to memory(b), Grid().BlockBytes() long, one block after the other in the order
+	// in which they are stored. For blocks that were never written memory is not called.
+	// Nothing in the memory is to be believed until Scan has returned without an error.
+	Scan(ctx context.Context, blocks Box, memory func(b Vec) []byte) error
 }
 
 // Keeper is a Source that keeps decoded voxels within a budget of memory.

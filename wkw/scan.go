@@ -19,78 +19,63 @@ const (
 	maxRunStored = 1 << 20 // and their bytes there, unless it is one block
 )
 
-// Scan implements [volume.Scanner]: neighbours in the file are read at once, all blocks
-// are decoded into the same memory, and the file is looked at once for whether it
-// changed. An error is what Block would return for one of the blocks.
-func (f *File) Scan(ctx context.Context, blocks volume.Box, use func(b volume.Vec, block []byte)) error {
-	s := scanners.Get().(*scanner)
-	defer scanners.Put(s)
-	s.block = sized(s.block, f.grid.BlockBytes())
-	return f.scan(ctx, s, slices.Collect(blocks.All()), s.block, use)
+// Scan implements [volume.Scanner]: neighbours in the file are read at once, and the file
+// is looked at once for whether it changed. An error is what Block would return for one of
+// the blocks.
+func (f *File) Scan(ctx context.Context, blocks volume.Box, memory func(b volume.Vec) []byte) error {
+	return f.scan(ctx, slices.Collect(blocks.All()), memory)
 }
 
-// Blocks implements [volume.Batcher] in the way of Scan, but each block has memory of its
-// own, which belongs to the caller, and none is shown before the file was looked at.
+// Blocks implements [volume.Batcher] in the way of Scan. Each block has memory of its own, which
+// belongs to the caller.
 func (f *File) Blocks(ctx context.Context, bs []volume.Vec, use func(b volume.Vec, block []byte)) error {
-	s := scanners.Get().(*scanner)
-	defer scanners.Put(s)
-	order, read := slices.Clone(bs), make([][]byte, 0, len(bs))
-	err := f.scan(ctx, s, order, nil, func(_ volume.Vec, block []byte) { read = append(read, block) })
+	order, read := make([]volume.Vec, 0, len(bs)), make([][]byte, 0, len(bs))
+	err := f.scan(ctx, slices.Clone(bs), func(b volume.Vec) []byte {
+		block := newBlock(f.grid.BlockBytes())
+		order, read = append(order, b), append(read, block)
+		return block
+	})
 	if err != nil {
 		return err
 	}
-	for i, block := range read {
-		use(order[i], block)
+	for i, b := range order {
+		use(b, read[i])
 	}
 	return nil
 }
 
-// scan brings blocks into the order of the file and shows them, decoded into memory, or
-// where that is nil, each into its own.
-func (f *File) scan(ctx context.Context, s *scanner, order []volume.Vec, memory []byte, use func(volume.Vec, []byte)) error {
-	if len(order) == 0 {
+// scan reads blocks into memory, in the order of the file, into which it brings them.
+func (f *File) scan(ctx context.Context, blocks []volume.Vec, memory func(b volume.Vec) []byte) error {
+	if len(blocks) == 0 {
 		return nil
 	}
-	slices.SortFunc(order, func(a, b volume.Vec) int { return cmp.Compare(morton(a), morton(b)) })
-	err := f.scanSorted(ctx, s, order, memory, use)
-	if changed := f.checkUnchanged(order[0]); changed != nil {
+	slices.SortFunc(blocks, func(a, b volume.Vec) int { return cmp.Compare(morton(a), morton(b)) })
+	err := f.scanSorted(ctx, blocks, memory)
+	if changed := f.checkUnchanged(blocks[0]); changed != nil {
 		return changed
 	}
 	return err
 }
 
-func (f *File) scanSorted(ctx context.Context, s *scanner, order []volume.Vec, memory []byte, use func(volume.Vec, []byte)) error {
-	for len(order) > 0 {
-		run, err := s.read(ctx, f, order[:neighbours(order)])
+func (f *File) scanSorted(ctx context.Context, blocks []volume.Vec, memory func(b volume.Vec) []byte) error {
+	s := scanners.Get().(*scanner)
+	defer scanners.Put(s)
+	for len(blocks) > 0 {
+		run, err := s.read(ctx, f, blocks[:neighbours(blocks)])
 		if err != nil {
 			return err
 		}
 		for i, at := range s.extents[:run] {
 			stored := s.stored[at.begin-s.extents[0].begin:][:at.size]
-			block, err := f.unpack(order[i], stored, at.begin, memory)
-			if err != nil {
+			if block := memory(blocks[i]); f.header.BlockType == Raw {
+				copy(block, stored)
+			} else if err := f.decode(blocks[i], block, stored, at.begin); err != nil {
 				return err
 			}
-			use(order[i], block)
 		}
-		order = order[run:]
+		blocks = blocks[run:]
 	}
 	return nil
-}
-
-// unpack returns the voxels of a block that is stored at byte offset, decoded into memory, or
-// where that is nil, into its own.
-func (f *File) unpack(b volume.Vec, stored []byte, offset int64, memory []byte) ([]byte, error) {
-	raw := f.header.BlockType == Raw
-	switch {
-	case raw && memory != nil:
-		return stored, nil
-	case raw:
-		return slices.Clone(stored), nil
-	case memory == nil:
-		memory = newBlock(f.grid.BlockBytes())
-	}
-	return memory, f.decode(b, memory, stored, offset)
 }
 
 // neighbours returns how many blocks, of some in the order of the file, follow each other
@@ -108,7 +93,6 @@ type scanner struct {
 	entries []byte   // of the jump table
 	extents []extent // of blocks that are neighbours in the file
 	stored  []byte   // the bytes of the file from the first of them on
-	block   []byte   // one of them, decoded
 }
 
 var scanners = sync.Pool{New: func() any { return new(scanner) }}

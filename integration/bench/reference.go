@@ -17,12 +17,29 @@ func decodeFlat(ctx context.Context, src volume.Scanner, blocks volume.Box, flat
 }
 
 // decodeInto decodes blocks into a flat array of the given size in which the source's
-// first voxel has the place at.
+// first voxel has the place at. They are taken a few at a time, as they follow each other in the
+// file and as a core's own cache has room for them.
 func decodeInto(ctx context.Context, src volume.Scanner, blocks volume.Box, flat []byte, size, at volume.Vec) error {
 	g := src.Grid()
-	return src.Scan(ctx, blocks, func(b volume.Vec, block []byte) {
-		scatter(flat, size, block, g.Block, at.Add(b.Mul(g.Block)), g.VoxelBytes())
-	})
+	few := volume.Vec{4, 2, 2}
+	groups := volume.Box{Min: blocks.Min.Div(few), Max: blocks.Max.CeilDiv(few)}
+	decoded := map[volume.Vec][]byte{}
+	spare := make([]byte, few[0]*few[1]*few[2]*g.BlockBytes())
+	for i := range groups.All() {
+		free := spare
+		err := src.Scan(ctx, blocks.Intersect(volume.Box{Min: i.Mul(few), Max: i.Mul(few).Add(few)}), func(b volume.Vec) []byte {
+			decoded[b], free = free[:g.BlockBytes()], free[g.BlockBytes():]
+			return decoded[b]
+		})
+		if err != nil {
+			return err
+		}
+		for b, block := range decoded {
+			scatter(flat, size, block, g.Block, at.Add(b.Mul(g.Block)), g.VoxelBytes())
+		}
+		clear(decoded)
+	}
+	return nil
 }
 
 // scatter copies the rows of a block to its place in a flat array. Sizes and the
@@ -48,7 +65,8 @@ func decode(ctx context.Context, src volume.Scanner, blocks volume.Box, threads 
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(threads)
 	for _, part := range divide(blocks, threads*partsPerThread) {
-		group.Go(func() error { return src.Scan(ctx, part, func(volume.Vec, []byte) {}) })
+		block := make([]byte, src.Grid().BlockBytes())
+		group.Go(func() error { return src.Scan(ctx, part, func(volume.Vec) []byte { return block }) })
 	}
 	return group.Wait()
 }
