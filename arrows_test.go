@@ -21,7 +21,7 @@ var arrows = map[string][]string{
 	"store":  {},
 	"errlog": {},
 
-	"wkw":         {"vfs", "volume", "github.com/pierrec/lz4", "golang.org/x/sync"},
+	"wkw":         {"vfs", "volume", "github.com/pierrec/lz4", "golang.org/x/sync", "golang.org/x/sys"},
 	"precomputed": {"vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture"},
 
 	"precomputed/cseg":             {},

@@ -11,17 +11,17 @@ import (
 	"testing"
 )
 
-// wide is a layer of cubes side by side, each of other voxels, whose layers of blocks are
+// wideLayer is a layer of cubes side by side, each of other voxels, whose layers of blocks are
 // larger than the cache.
-type wide struct {
+type wideLayer struct {
 	model
 	cubes int      // on x and y
 	flat  [][]byte // of each cube
 }
 
-func writeWide(t *testing.T, source string) wide {
+func writeWide(t *testing.T, source string) wideLayer {
 	t.Helper()
-	w := wide{model: model{blockLog: 5, cubeLog: 2, blockType: 2, voxelType: 1, channels: 1}, cubes: 8}
+	w := wideLayer{model: model{blockLog: 5, cubeLog: 2, blockType: 2, voxelType: 1, channels: 1}, cubes: 8}
 	for i := range w.cubes * w.cubes {
 		w.seed = uint32(i) << 20
 		w.model.write(t, source, i%w.cubes, i/w.cubes, 0)
@@ -31,7 +31,7 @@ func writeWide(t *testing.T, source string) wide {
 }
 
 // plane is the voxels with one z.
-func (w wide) plane(z int) []byte {
+func (w wideLayer) plane(z int) []byte {
 	var b []byte
 	side := w.side()
 	for y := range w.cubes * side {
