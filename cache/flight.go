@@ -200,6 +200,9 @@ func (l *loader) fly(ctx context.Context, f *flight) {
 // keep lets the cache have what was loaded.
 func (l *loader) keep(f *flight) {
 	f.fail(errEnded)
+	// What readers missed is counted by a goroutine of ristretto, and lost if that gets no turn:
+	// readers and loads could hand on to each other for ever on one processor.
+	runtime.Gosched()
 	var entries []*entry
 	for i, got := range f.loaded {
 		l.loads.Add(1)
