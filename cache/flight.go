@@ -19,9 +19,9 @@ const (
 	// inFlight bounds the bytes of all blocks that are being loaded. A block that is
 	// larger is loaded alone.
 	inFlight = 64 << 20
-	// together bounds the bytes of blocks that are loaded as one: who wants one of them waits
+	// maxTogether bounds the bytes of blocks that are loaded as one: who wants one of them waits
 	// for all.
-	together = 4 << 20
+	maxTogether = 4 << 20
 )
 
 // loader runs loads: one for each block at a time, and as many at once as there
@@ -44,16 +44,20 @@ type flight struct {
 	cancel  context.CancelFunc
 	waiters int // one for each block that a reader wants; under loader.mu
 
-	done   chan struct{} // closed when loaded is final
-	loaded []loaded      // of wants
+	loaded []loaded // of wants
 }
 
 // loaded is a block, or why there is none.
 type loaded struct {
-	data []byte
-	err  error
-	here bool // one of the two is known
+	done chan struct{} // closed when the rest is final
+
+	data      []byte
+	err       error
+	known     bool // which of the two it is
+	published bool
 }
+
+func (l *loaded) set(data []byte, err error) { l.data, l.err, l.known = data, err, true }
 
 // seat is the place of a block in a flight; or it has been kept meanwhile.
 type seat struct {
@@ -87,13 +91,14 @@ func (l *loader) do(ctx context.Context, wants []request, use func(b volume.Vec,
 				use(wants[i].block, s.kept.data)
 				continue
 			}
+			got := &s.loaded[s.i]
 			select {
-			case <-s.done:
+			case <-got.done:
 			case <-ctx.Done():
 				l.leave(seats[i:])
 				return ctx.Err()
 			}
-			switch got := s.loaded[s.i]; {
+			switch {
 			case got.err == nil:
 				use(wants[i].block, got.data)
 			case s.source == wants[i].source:
@@ -146,9 +151,10 @@ func (l *loader) start(ctx context.Context, wants []request) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	f := &flight{
 		source: wants[0].source, wants: wants, cancel: cancel,
-		done: make(chan struct{}), loaded: make([]loaded, len(wants)),
+		loaded: make([]loaded, len(wants)),
 	}
 	for i, r := range wants {
+		f.loaded[i].done = make(chan struct{})
 		l.flights[r.key] = seat{flight: f, i: i}
 	}
 	l.running.Go(func() { l.fly(ctx, f) })
@@ -180,40 +186,74 @@ func (l *loader) remove(f *flight) {
 	}
 }
 
-// fly loads the blocks, keeps them, and then lets the readers go on: a reader who came round
+// fly loads the blocks. Each is kept and then given to the readers: one who came round
 // sooner would find blocks kept later that he has used before others. The place is held until the
 // blocks count against the budget.
 func (l *loader) fly(ctx context.Context, f *flight) {
 	defer f.cancel()
 	defer l.land(f)
-	defer close(f.done)
 	release, err := l.place(ctx, len(f.wants)*f.source.bytes)
 	if err != nil {
 		f.fail(err)
+		l.publish(f)
 		return
 	}
 	defer release()
-	defer l.keep(f)
-	f.load(ctx)
+	defer func() {
+		f.fail(errEnded)
+		l.publish(f)
+	}()
+	if len(f.wants) > 1 {
+		f.loadTogether(ctx)
+		l.publish(f)
+	}
+	// Those that are left, one by one: readers who meet an error need not wait for the others.
+	for i := range f.wants {
+		if !f.loaded[i].known {
+			f.loadOne(ctx, i)
+			l.publish(f)
+		}
+	}
 }
 
-// keep lets the cache have what was loaded.
-func (l *loader) keep(f *flight) {
-	f.fail(errEnded)
+// publish keeps the blocks that have become known and gives them, or the errors, to the
+// readers.
+func (l *loader) publish(f *flight) {
+	var entries []*entry
+	var known []*loaded
+	for i := range f.loaded {
+		got := &f.loaded[i]
+		switch {
+		case !got.known || got.published:
+			continue
+		case got.err != nil:
+			l.countFailure()
+		default:
+			l.count(1, len(got.data))
+			entries = append(entries, f.wants[i].entry(got.data))
+		}
+		got.published = true
+		known = append(known, got)
+	}
 	// What readers missed is counted by a goroutine of ristretto, and lost if that gets no turn:
 	// readers and loads could hand on to each other for ever on one processor.
 	runtime.Gosched()
-	var entries []*entry
-	for i, got := range f.loaded {
-		l.loads.Add(1)
-		l.bytes.Add(uint64(len(got.data)))
-		if got.err != nil {
-			l.failures.Add(1)
-		} else {
-			entries = append(entries, f.wants[i].entry(got.data))
-		}
-	}
 	f.source.cache.window.add(entries...)
+	for _, got := range known {
+		close(got.done)
+	}
+}
+
+// count counts blocks that were loaded, and their bytes.
+func (l *loader) count(blocks, bytes int) {
+	l.loads.Add(uint64(blocks))
+	l.bytes.Add(uint64(bytes))
+}
+
+// countFailure counts a block that was not.
+func (l *loader) countFailure() {
+	l.loads.Add(1)
+	l.failures.Add(1)
 }
 
 // place waits for a place to load so many bytes, and returns how it is given back.
@@ -235,23 +275,11 @@ func (l *loader) land(f *flight) {
 // errEnded is what readers get of a load that ended its goroutine (runtime.Goexit).
 var errEnded = errors.New("the load ended its goroutine")
 
-// load finds out all that is to be known of the blocks, unless it ends its goroutine.
-func (f *flight) load(ctx context.Context) {
-	if len(f.wants) > 1 {
-		f.loadTogether(ctx)
-	}
-	for i := range f.wants {
-		if !f.loaded[i].here {
-			f.loadOne(ctx, i)
-		}
-	}
-}
-
 // loadTogether loads the blocks at once. Of those that it has not loaded, one by one tells which
 // are to blame.
 func (f *flight) loadTogether(ctx context.Context) {
 	defer func() { _ = recover() }() // it happens again, to the block that it concerns
-	f.source.loadAll(ctx, f.wants, func(i int, data []byte) { f.loaded[i] = loaded{data: data, here: true} })
+	f.source.loadAll(ctx, f.wants, func(i int, data []byte) { f.loaded[i].set(data, nil) })
 }
 
 // loadOne loads block i. A panic becomes the error of its readers, for nobody could
@@ -260,18 +288,18 @@ func (f *flight) loadOne(ctx context.Context, i int) {
 	r := f.wants[i]
 	defer func() {
 		if p := recover(); p != nil {
-			f.loaded[i] = loaded{err: fmt.Errorf("block %v: panic: %v\n%s", r.block, p, debug.Stack()), here: true}
+			f.loaded[i].set(nil, fmt.Errorf("block %v: panic: %v\n%s", r.block, p, debug.Stack()))
 		}
 	}()
 	data, err := r.load(ctx)
-	f.loaded[i] = loaded{data, err, true}
+	f.loaded[i].set(data, err)
 }
 
 // fail gives an error to those blocks of which nothing is known.
 func (f *flight) fail(err error) {
 	for i, r := range f.wants {
-		if !f.loaded[i].here {
-			f.loaded[i] = loaded{err: fmt.Errorf("block %v: %w", r.block, err), here: true}
+		if !f.loaded[i].known {
+			f.loaded[i].set(nil, fmt.Errorf("block %v: %w", r.block, err))
 		}
 	}
 }

@@ -23,14 +23,13 @@ func (s *source) Scan(ctx context.Context, blocks volume.Box, memory func(b volu
 		return err
 	}
 	defer release()
-	counted := func(b volume.Vec) []byte {
-		s.cache.loader.loads.Add(1)
-		s.cache.loader.bytes.Add(uint64(s.bytes))
-		return memory(b)
-	}
+	loads := 0
+	defer func() { s.cache.loader.count(loads, loads*s.bytes) }()
 	for _, box := range rest {
-		if err := src.Scan(ctx, box, counted); err != nil {
-			s.cache.loader.failures.Add(1)
+		err := src.Scan(ctx, box, func(b volume.Vec) []byte { loads++; return memory(b) })
+		if err != nil {
+			loads = max(loads-1, 0) // the last one, most often
+			s.cache.loader.countFailure()
 			return err
 		}
 	}

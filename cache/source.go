@@ -106,7 +106,7 @@ func (s *source) together() int {
 	if _, ok := s.src.(volume.Batcher); !ok {
 		return 1
 	}
-	return max(together/s.bytes, 1)
+	return max(maxTogether/s.bytes, 1)
 }
 
 // loadAll reads blocks, by their numbers, from the source that is wrapped. Those of another

@@ -90,7 +90,7 @@ func (w *window) makeRoom(cost int64) {
 func (w *window) reserve(n, limit int64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if n > limit-w.reserved.Load() {
+	if n < 0 || n > limit-w.reserved.Load() {
 		return false
 	}
 	w.reserved.Add(n)

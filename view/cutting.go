@@ -1,6 +1,10 @@
 package view
 
-import "github.com/wkwfs/wkwfs/volume"
+import (
+	"math"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
 
 // cutting is how a flat file is cut into slabs: layer by layer, each into pieces of so many
 // rows of blocks. Slabs are numbered in the order in which a reader first comes to them.
@@ -23,10 +27,26 @@ func (c cutting) pieces() int { return (c.all() + c.rows - 1) / c.rows }
 // count returns the number of all slabs.
 func (c cutting) count() int { return c.pieces() * c.blocks.Size()[2] }
 
-// size returns the memory that the largest slab takes.
+// tooMuch is more memory than there is; twice as much is still a number.
+const tooMuch = math.MaxInt64 / 4
+
+// size returns the memory that the largest slab takes, or tooMuch. Boxes can have any size.
 func (c cutting) size() int64 {
-	return int64(c.blocks.Size()[0]) * int64(min(c.rows, c.all())) * int64(c.flat.grid.BlockBytes())
+	size := int64(c.flat.grid.BlockBytes())
+	if size < 1024 {
+		size++ // for slab.there, which is next to nothing beside larger blocks
+	}
+	for _, n := range [...]int{c.blocks.Size()[0], min(c.rows, c.all())} {
+		if int64(n) > tooMuch/size {
+			return tooMuch
+		}
+		size *= int64(n)
+	}
+	return size
 }
+
+// slabs returns how many slabs there is to be memory for: the one that is read and the next.
+func (c cutting) slabs() int64 { return int64(min(2, c.count())) }
 
 // index returns the number of the slab that has the byte at off.
 func (c cutting) index(off int64) int {

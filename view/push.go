@@ -39,8 +39,8 @@ func (q *pusher) push(ctx context.Context, s *slab) {
 	piece := make([]byte, pushSize)
 	for z, run := int64(1), s.run(q.flat); z < s.planes(); z++ {
 		begin := s.begin(q.flat) + z*q.flat.plane
-		if run == q.flat.plane && begin < q.reader.Load()+beyond {
-			continue // too late
+		if run == q.flat.plane && begin < q.reader.Load()+ahead {
+			continue // too late: it is being read
 		}
 		for at, end := begin, begin+run; at < end; {
 			n := min(pushSize-(q.head+at)%pushSize, end-at)
@@ -58,10 +58,16 @@ func (q *pusher) push(ctx context.Context, s *slab) {
 // pushRun offers the whole pages of bytes that lie at a place in the file, and keeps what
 // is left. It returns false if they are not welcome.
 func (q *pusher) pushRun(at int64, run []byte, rests map[int64][]byte) bool {
-	if before := q.rests[at-at%pageSize]; int64(len(before)) == at%pageSize && len(before) > 0 {
+	before := rests[at-at%pageSize] // of the plane before, if that is in the slab too
+	if before == nil {
+		before = q.rests[at-at%pageSize]
+	}
+	if int64(len(before)) == at%pageSize && len(before) > 0 {
 		n := min(pageSize-len(before), len(run))
 		page := append(before[:len(before):len(before)], run[:n]...)
-		if len(page) == pageSize && !q.take(page, at-at%pageSize) {
+		if len(page) < pageSize {
+			rests[at-at%pageSize] = page
+		} else if !q.take(page, at-at%pageSize) {
 			return false
 		}
 	}

@@ -16,10 +16,11 @@ import (
 type slab struct {
 	key    slabKey
 	within volume.Box // the blocks
-	memory []byte     // of all of them, x fastest
-	blocks [][]byte   // the voxels of each; nil: it was never written, or does not count
+	memory []byte     // their voxels, x fastest
+	there  []bool     // whether each was ever written, and counts
+	block  int        // bytes of a block
 
-	ready  chan struct{} // closed when blocks and err are final
+	ready  chan struct{} // closed when memory and err are final
 	pushed chan struct{} // closed when nothing more of it will be offered to the page cache
 	err    error         // why it cannot be used; block by block more may be found out
 
@@ -37,7 +38,7 @@ func (f *Flat) newSlab(key slabKey, memory []byte) *slab {
 	s := &slab{key: key, memory: memory, ready: make(chan struct{}), pushed: make(chan struct{})}
 	s.within = volume.Box{Min: key.box.Min.Div(f.grid.Block), Max: key.box.Max.CeilDiv(f.grid.Block)}
 	n := s.within.Size()
-	s.blocks = make([][]byte, n[0]*n[1]*n[2])
+	s.there, s.block = make([]bool, n[0]*n[1]*n[2]), f.grid.BlockBytes()
 	return s
 }
 
@@ -48,11 +49,10 @@ func (s *slab) fill(ctx context.Context, f *Flat, src volume.Scanner) error {
 		return nil
 	}
 	blocks := volume.Box{Min: there.Min.Div(f.grid.Block), Max: there.Max.CeilDiv(f.grid.Block)}
-	size := f.grid.BlockBytes()
 	memory := func(b volume.Vec) []byte {
 		i := s.index(b)
-		s.blocks[i] = s.memory[i*size : (i+1)*size]
-		return s.blocks[i]
+		s.there[i] = true
+		return s.memory[i*s.block : (i+1)*s.block]
 	}
 	// Rows of blocks are taken by twos: in Morton order four blocks of such a pair follow
 	// each other in the file.
@@ -102,15 +102,18 @@ func (r request) gather(s *slab) {
 	first, end := lo.Div(side), hi.CeilDiv(side)
 	blockRow := r.voxel * int64(side[0])
 	plane := int64(side[1]) * int64(lo[2]-first[2]*side[2]) // in rows of a block
-	counts := r.bounds.Intersect(r.valid) == r.bounds
+	allCount := r.bounds.Intersect(r.valid) == r.bounds
 	for y := first[1]; y < end[1]; y++ {
 		from, to := max(lo[1], y*side[1]), min(hi[1], (y+1)*side[1])
 		at := r.offset(volume.Vec{r.box.Min[0], from, lo[2]})
 		src := blockRow * (plane + int64(from-y*side[1]))
 		i := s.index(volume.Vec{first[0], y, first[2]})
 		for x := first[0]; x < end[0]; x, i = x+1, i+1 {
-			block := s.blocks[i]
-			if block == nil || !counts {
+			var block []byte
+			if s.there[i] {
+				block = s.memory[i*s.block : (i+1)*s.block]
+			}
+			if block == nil || !allCount {
 				r.place(volume.Vec{x, y, first[2]}, block)
 				continue
 			}

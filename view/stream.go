@@ -40,9 +40,9 @@ type stream struct {
 
 const (
 	// farEnough is how much a reader has to read on end, or a plane if that is less, in bytes;
-	// and beyond it so much as the kernel may read ahead for one who reads no more.
+	// and ahead more, as the kernel may read that for one who reads no more.
 	farEnough = 2 << 20
-	beyond    = 512 << 10
+	ahead     = 512 << 10
 	// most bounds slabs of a part of a layer, in bytes: a reader waits for the first one.
 	most = 64 << 20
 	// patience is how long a reader waits for memory that is on its way to the page cache.
@@ -51,11 +51,12 @@ const (
 )
 
 // newStream returns a stream of the flat file, which begins in its file behind a head; nil
-// if its source has no memory for one.
+// if its source has no memory for one, or a single plane makes it, for which no block is
+// wanted twice.
 func newStream(f *Flat, head int64, s *slabs) *stream {
 	source, keeps := f.src.(volume.Keeper)
 	versioned, ok := f.src.(volume.Versioned)
-	if s == nil || !keeps || !ok {
+	if s == nil || !keeps || !ok || f.box.Size()[2] == 1 {
 		return nil
 	}
 	st := &stream{flat: f, slabs: s, source: source, version: versioned.Version(), pusher: pusher{flat: f, head: head}}
@@ -74,7 +75,7 @@ func (s *stream) read(ctx context.Context, p []byte, off int64) int {
 	if busy != nil {
 		select {
 		case <-busy:
-			claimed = s.claim(off)
+			claimed = s.claim(off, int64(len(p)))
 		case <-ctx.Done():
 		case <-time.After(patience):
 		}
@@ -107,7 +108,7 @@ func (s *stream) note(off, n int64) (claimed *slab, busy <-chan struct{}) {
 	}
 	s.come(off, goesOn)
 	s.pusher.reader.Store(s.pattern.end)
-	claimed = s.claimNow(off)
+	claimed = s.claimNow(off, n)
 	if claimed == nil && s.pushes && s.mayBegin(s.cutting.index(off)) && s.own[s.turn] != nil {
 		busy = s.own[s.turn].pushed
 	}
@@ -144,16 +145,16 @@ func (s *stream) within(off int64) bool {
 func (s *stream) layer() int { return s.at - s.at%s.cutting.pieces() }
 
 // claim is claimNow with the lock.
-func (s *stream) claim(off int64) *slab {
+func (s *stream) claim(off, n int64) *slab {
 	s.slabs.mu.Lock()
 	defer s.slabs.mu.Unlock()
-	return s.claimNow(off)
+	return s.claimNow(off, n)
 }
 
 // claimNow returns the slab of a read, which may still have to be decoded, and begins with
 // the next one in good time; nil if there is no slab. It is called with slabs.mu held.
-func (s *stream) claimNow(off int64) *slab {
-	flows := s.pattern.flows(min(s.flat.plane, farEnough) + beyond)
+func (s *stream) claimNow(off, n int64) *slab {
+	flows := s.pattern.flows(min(s.flat.plane, farEnough) + ahead)
 	if flows && s.memory == 0 {
 		s.reserve()
 		s.come(off, false)
@@ -176,22 +177,22 @@ func (s *stream) claimNow(off int64) *slab {
 		found = s.begin(i)
 	}
 	if found = s.slabs.use(found); found != nil && flows {
-		s.beginNext(i, found, off)
+		s.beginNext(i, found, off, n)
 	}
 	return found
 }
 
-// beginNext begins with the slab behind number i, where a reader is at off. Reads of the
-// slab before may still be under way when the first of this one comes: its memory is taken
-// a little later. It is called with slabs.mu held.
-func (s *stream) beginNext(i int, current *slab, off int64) {
+// beginNext begins with the slab behind number i, of which n bytes from off on are read.
+// Reads of the slab before may still be under way when the first of this one comes: its
+// memory is taken a little later. It is called with slabs.mu held.
+func (s *stream) beginNext(i int, current *slab, off, n int64) {
 	z, in := current.place(s.flat, off)
-	size := current.run(s.flat) // of what is read from the slab
+	run := current.run(s.flat)
+	come, all := z*run+in+n, run // of what is read from the slab
 	if !s.pushes {
-		in += z * size
-		size *= current.planes()
+		all *= current.planes()
 	}
-	if in < size/8 || i+1 >= s.cutting.count() {
+	if come < all/8 || i+1 >= s.cutting.count() {
 		return
 	}
 	if s.slabs.slabs[s.key(i+1)] == nil {
@@ -255,8 +256,8 @@ func (s *stream) reserve() {
 			continue
 		}
 		for {
-			if s.source.Reserve(2 * c.size()) {
-				s.cutting, s.memory, s.pushes = c, 2*c.size(), part || s.pusher.all && s.pusher.welcome()
+			if need := c.slabs() * c.size(); s.source.Reserve(need) {
+				s.cutting, s.memory, s.pushes = c, need, part || s.pusher.all && s.pusher.welcome()
 				s.slabs.streams[s] = true
 				return
 			}

@@ -169,6 +169,59 @@ func TestStreamsOfLargePlanes(t *testing.T) {
 	}
 }
 
+// endless is a source of any size, whose blocks were never written.
+type endless struct{ openCube }
+
+func (endless) Block(context.Context, volume.Vec) ([]byte, error) { return nil, nil }
+
+// TestStreamsOfHugePlanes reads boxes of which one layer of blocks is more than there is memory,
+// and more than numbers hold: they are read block by block, and memory for others is left.
+func TestStreamsOfHugePlanes(t *testing.T) {
+	info, err := os.Stat(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []volume.Vec{{1 << 40, 1 << 17, 2}, {1 << 40, 200_000, 2}, {1 << 40, 1 << 20, 3}, {1 << 20, 1 << 40, 2}} {
+		src := endless{openCube{coords{grid: grid(size, volume.Cube(16), volume.Uint16, 1)}, info}}
+		blocks := cache.New(64 << 20)
+		defer blocks.Close()
+		tree := view.New(volume.Root{Cube: &volume.SingleCube{
+			Name: "x0", Grid: src.grid,
+			Stat: func() (fs.FileInfo, error) { return info, nil },
+			Open: func() (volume.CubeFile, error) { return src, nil },
+		}}, view.Options{Wrap: blocks.Wrap})
+		f, _ := openSized(t, tree, "x0.raw")
+		for off := int64(0); off < 5<<20; off += 1 << 17 {
+			if got, err := readPiece(f, off, 1<<17); err != nil || !bytes.Equal(got, make([]byte, 1<<17)) {
+				t.Fatalf("%v: %d bytes at %d, %v", size, len(got), off, err)
+			}
+		}
+		f.Close()
+		if !blocks.Wrap(src).(volume.Keeper).Reserve(32 << 20) {
+			t.Errorf("%v: memory is gone", size)
+		}
+	}
+}
+
+// TestSlicesAreNoStreams: a file of one plane wants no block twice, and others do of those that it
+// has read.
+func TestSlicesAreNoStreams(t *testing.T) {
+	dir, _ := newStreamed(t)
+	blocks := cache.New(64 << 20)
+	defer blocks.Close()
+	tree := newTree(t, dir, view.Options{Wrap: blocks.Wrap})
+	for z := range 16 {
+		f, size := openSized(t, tree, fmt.Sprintf("slices/z%07d.tif", z))
+		if _, err := readPiece(f, 0, size); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	if got := blocks.Stats().Loads; got != 8*4 {
+		t.Errorf("%d loads of 8 × 4 blocks", got)
+	}
+}
+
 // pageCache is what a kernel keeps of a file: pages that were read or offered.
 type pageCache struct {
 	mu    sync.Mutex
