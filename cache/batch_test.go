@@ -138,18 +138,31 @@ func TestDamageIsOfOneBlock(t *testing.T) {
 	}
 }
 
-// A disk that takes its time to fail does so twice, and not for each block of a batch.
+// A disk that takes its time to fail does so twice, and not for each block of a batch, also for
+// the next reader.
 func TestErrorsOfABatchDoNotAddUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fail := errors.New("input/output error")
 		a := &batchArray{array: newArray(1, volume.Vec{8, 1, 1}, 64)}
-		a.wait = func(context.Context, volume.Vec) error { time.Sleep(time.Second); return fail }
+		a.wait = func(_ context.Context, b volume.Vec) error {
+			if b[0] == 0 {
+				return nil
+			}
+			time.Sleep(time.Second)
+			return fail
+		}
 		c := New(1 << 20)
 		defer c.Close()
 		begin := time.Now()
 		err := c.Wrap(a).(volume.Batcher).Blocks(t.Context(), row(0, 8), func(volume.Vec, []byte) {})
 		if took := time.Since(begin); err != fail || took > 2*time.Second {
 			t.Errorf("%v after %v, expected %v after two seconds", err, took, fail)
+		}
+		synctest.Wait()
+		if c.loader.places.TryAcquire(inFlight) {
+			c.loader.places.Release(inFlight)
+		} else if time.Sleep(1500 * time.Millisecond); !c.loader.places.TryAcquire(inFlight) {
+			t.Error("a load goes on that nobody waits for")
 		}
 	})
 }

@@ -85,33 +85,40 @@ func (l *loader) do(ctx context.Context, wants []request, use func(b volume.Vec,
 		if err != nil {
 			return err
 		}
-		var again []request
-		for i, s := range seats {
-			if s.kept != nil {
-				use(wants[i].block, s.kept.data)
-				continue
-			}
-			got := &s.loaded[s.i]
-			select {
-			case <-got.done:
-			case <-ctx.Done():
-				l.leave(seats[i:])
-				return ctx.Err()
-			}
-			switch {
-			case got.err == nil:
-				use(wants[i].block, got.data)
-			case s.source == wants[i].source:
-				l.leave(seats[i:])
-				return got.err
-			default:
-				l.land(s.flight)
-				again = append(again, wants[i])
-			}
+		wants, err = l.wait(ctx, wants, seats, use)
+		l.leave(seats)
+		if err != nil {
+			return err
 		}
-		wants = again
 	}
 	return nil
+}
+
+// wait shows the blocks as they come, and returns those that the source of another reader failed
+// to bring.
+func (l *loader) wait(ctx context.Context, wants []request, seats []seat, use func(b volume.Vec, block []byte)) (again []request, err error) {
+	for i, s := range seats {
+		if s.kept != nil {
+			use(wants[i].block, s.kept.data)
+			continue
+		}
+		got := &s.loaded[s.i]
+		select {
+		case <-got.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		switch {
+		case got.err == nil:
+			use(wants[i].block, got.data)
+		case s.source == wants[i].source:
+			return nil, got.err
+		default:
+			l.land(s.flight)
+			again = append(again, wants[i])
+		}
+	}
+	return again, nil
 }
 
 // join adds a waiter to the flight of each block, and starts flights for those that have
@@ -160,8 +167,8 @@ func (l *loader) start(ctx context.Context, wants []request) {
 	l.running.Go(func() { l.fly(ctx, f) })
 }
 
-// leave takes the waiter off the flight of each seat. The last one ends it; who comes
-// later must not find a load that is being given up.
+// leave takes the waiter off the flight of each seat. The last one ends it, if it has not ended
+// yet; who comes later must not find a load that is being given up.
 func (l *loader) leave(seats []seat) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -209,7 +216,9 @@ func (l *loader) fly(ctx context.Context, f *flight) {
 	}
 	// Those that are left, one by one: readers who meet an error need not wait for the others.
 	for i := range f.wants {
-		if !f.loaded[i].known {
+		if err := ctx.Err(); err != nil {
+			f.fail(err)
+		} else if !f.loaded[i].known {
 			f.loadOne(ctx, i)
 			l.publish(f)
 		}
