@@ -21,8 +21,10 @@ var arrows = map[string][]string{
 	"store":  {},
 	"errlog": {},
 
-	"wkw":         {"vfs", "volume", "github.com/pierrec/lz4", "golang.org/x/sync", "golang.org/x/sys"},
+	"wkw":         {"vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync", "golang.org/x/sys"},
 	"precomputed": {"vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture"},
+
+	"wkw/lz4block": {"github.com/pierrec/lz4", "golang.org/x/sys"},
 
 	"precomputed/cseg":             {},
 	"precomputed/compresso":        {},

@@ -28,7 +28,7 @@ func (s *source) Scan(ctx context.Context, blocks volume.Box, memory func(b volu
 	for _, box := range rest {
 		err := src.Scan(ctx, box, func(b volume.Vec) []byte { loads++; return memory(b) })
 		if err != nil {
-			loads = max(loads-1, 0) // the last one, most often
+			loads = max(loads-1, 0) // one of the last, most often
 			s.cache.loader.countFailure()
 			return err
 		}

@@ -58,9 +58,10 @@ func ReadBlocks(ctx context.Context, src Source, bs []Vec, use func(b Vec, block
 type Scanner interface {
 	Source
 	// Scan has the voxels of each block of the box, which is in blocks and inside the grid,
-	// written to memory(b), Grid().BlockBytes() long, one block after the other in the order
-	// in which they are stored. For blocks that were never written memory is not called.
-	// Nothing in the memory is to be believed until Scan has returned without an error.
+	// written to memory(b), Grid().BlockBytes() long, in the order in which they are stored.
+	// No two of them may share memory, for several are written at once. For blocks that were
+	// never written memory is not called. Nothing in the memory is to be believed until Scan
+	// has returned without an error.
 	Scan(ctx context.Context, blocks Box, memory func(b Vec) []byte) error
 }
 

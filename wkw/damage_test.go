@@ -113,15 +113,15 @@ func TestDamagedBlocks(t *testing.T) {
 			1: `x0.wkw: jump table entry of block 1,0,0 at byte 24: expected at most 8312 (end of file), found 18446744073709551615`,
 			2: `x0.wkw: jump table entry before block 0,1,0 at byte 24: expected 80 to 8312 (end of file), found 18446744073709551615`}},
 		{"one byte short", put(72, damagedBytes-1), map[uint64]string{
-			7: `x0.wkw: block 1,1,1 at byte 7283: expected 1024 decoded bytes, found invalid LZ4 data or too much of it`}},
+			7: `x0.wkw: block 1,1,1 at byte 7283: expected 1024 decoded bytes, found 0, then 1024 literals, of which there are 1023 at compressed byte 0`}},
 		{"decodes short", replaceBlock1(literals(block[:1000]), storedBlock), map[uint64]string{
 			1: `x0.wkw: block 1,0,0 at byte 1109: expected 1024 decoded bytes, found 1000`}},
 		{"too little for its size", replaceBlock1([]byte{0x10, 'a', 1, 0}, storedBlock), map[uint64]string{
 			1: `x0.wkw: block 1,0,0 at byte 1109: expected at least 5 compressed bytes, found 4`}},
 		{"decodes long", replaceBlock1(literals(append(block, 0)), storedBlock), map[uint64]string{
-			1: `x0.wkw: block 1,0,0 at byte 1109: expected 1024 decoded bytes, found invalid LZ4 data or too much of it`}},
+			1: `x0.wkw: block 1,0,0 at byte 1109: expected 1024 decoded bytes, found 0, then 1025 literals where 1024 have room at compressed byte 0`}},
 		{"match before the block", replaceBlock1([]byte{0x10, 'a', 2, 0, 0}, storedBlock), map[uint64]string{
-			1: `x0.wkw: block 1,0,0 at byte 1109: expected 1024 decoded bytes, found invalid LZ4 data or too much of it`}},
+			1: `x0.wkw: block 1,0,0 at byte 1109: expected 1024 decoded bytes, found 1, then a match 2 bytes back at compressed byte 2`}},
 		{"over the bound", replaceBlock1(make([]byte, 1045), storedBlock), map[uint64]string{
 			1: `x0.wkw: block 1,0,0 at byte 1109: expected at most 1044 compressed bytes, found 1045`}},
 		{"table cut off", cut(16 + 6*8 + 3), map[uint64]string{

@@ -9,10 +9,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/pierrec/lz4/v4"
-
 	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw/lz4block"
 )
 
 // File is an open cube file. Its methods may be called by many goroutines at once;
@@ -141,7 +140,7 @@ func (f *File) block(ctx context.Context, b volume.Vec) ([]byte, error) {
 		return nil, err
 	}
 	block := newBlock(f.grid.BlockBytes())
-	if err := f.decode(b, block, *buf, at.begin); err != nil {
+	if err := f.undecodable(b, at, lz4block.Decode(block, *buf)); err != nil {
 		return nil, err
 	}
 	return block, nil
@@ -150,17 +149,12 @@ func (f *File) block(ctx context.Context, b volume.Vec) ([]byte, error) {
 // buffers holds *[]byte for compressed blocks; what is decoded is never recycled.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// decode fills block with the voxels of a compressed block that was read at byte offset.
-func (f *File) decode(b volume.Vec, block, compressed []byte, offset int64) error {
-	n, err := lz4.UncompressBlock(compressed, block)
-	if err == nil && n == len(block) {
+// undecodable is the error for a block that could not be decoded, nil if it could.
+func (f *File) undecodable(b volume.Vec, at extent, err error) error {
+	if err == nil {
 		return nil
 	}
-	found := fmt.Sprint(n) // ending early is no error to the decoder
-	if err != nil {
-		found = "invalid LZ4 data or too much of it"
-	}
-	return f.broken(fmt.Sprintf("block %v", b), offset, fmt.Sprintf("%d decoded bytes", len(block)), found)
+	return f.broken(fmt.Sprintf("block %v", b), at.begin, fmt.Sprintf("%d decoded bytes", f.grid.BlockBytes()), err.Error())
 }
 
 // readBlock fills p from byte offset on, for block b.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw/lz4block"
 )
 
 var (
@@ -65,11 +66,8 @@ func (f *File) scanSorted(ctx context.Context, blocks []volume.Vec, memory func(
 		if err != nil {
 			return err
 		}
-		for i, at := range s.extents[:run] {
-			stored := s.stored[at.begin-s.extents[0].begin:][:at.size]
-			if block := memory(blocks[i]); f.header.BlockType == Raw {
-				copy(block, stored)
-			} else if err := f.decode(blocks[i], block, stored, at.begin); err != nil {
+		for i := 0; i < run; i += 2 {
+			if err := s.decode(f, i, blocks[i:min(i+2, run)], memory); err != nil {
 				return err
 			}
 		}
@@ -110,6 +108,27 @@ func (s *scanner) read(ctx context.Context, f *File, neighbours []volume.Vec) (i
 	last := s.extents[n-1]
 	s.stored = sized(s.stored, int(last.begin+last.size-begin))
 	return n, f.readBlock(ctx, neighbours[0], s.stored, begin)
+}
+
+// decode puts blocks that were read, one or two from number i on, into memory.
+func (s *scanner) decode(f *File, i int, blocks []volume.Vec, memory func(b volume.Vec) []byte) error {
+	switch {
+	case f.header.BlockType == Raw:
+		for j, b := range blocks {
+			copy(memory(b), s.block(i+j))
+		}
+		return nil
+	case len(blocks) == 1:
+		return f.undecodable(blocks[0], s.extents[i], lz4block.Decode(memory(blocks[0]), s.block(i)))
+	}
+	err0, err1 := lz4block.DecodePair(memory(blocks[0]), s.block(i), memory(blocks[1]), s.block(i+1))
+	return cmp.Or(f.undecodable(blocks[0], s.extents[i], err0), f.undecodable(blocks[1], s.extents[i+1], err1))
+}
+
+// block returns the bytes of block i of those that were read, as they are stored.
+func (s *scanner) block(i int) []byte {
+	at := s.extents[i]
+	return s.stored[at.begin-s.extents[0].begin:][:at.size]
 }
 
 // find fills extents.

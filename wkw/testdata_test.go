@@ -45,7 +45,7 @@ var (
 			return rawCube(cubeOf(volume.Uint16, 1, 4, 2), 16)
 		}, ""},
 		{"block 1,0,0 is not LZ4", damaged(set(80+515, 0x0F)),
-			`block 1,0,0 at byte 595: expected 512 decoded bytes, found invalid LZ4 data or too much of it`},
+			`block 1,0,0 at byte 595: expected 512 decoded bytes, found 0, then a match 62207 bytes back at compressed byte 1`},
 	}
 )
 

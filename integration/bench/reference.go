@@ -17,26 +17,34 @@ func decodeFlat(ctx context.Context, src volume.Scanner, blocks volume.Box, flat
 }
 
 // decodeInto decodes blocks into a flat array of the given size in which the source's
-// first voxel has the place at. They are taken a few at a time, as they follow each other in the
-// file and as a core's own cache has room for them.
+// first voxel has the place at.
 func decodeInto(ctx context.Context, src volume.Scanner, blocks volume.Box, flat []byte, size, at volume.Vec) error {
 	g := src.Grid()
+	return decodeFew(ctx, src, blocks, func(decoded map[volume.Vec][]byte) {
+		for b, block := range decoded {
+			scatter(flat, size, block, g.Block, at.Add(b.Mul(g.Block)), g.VoxelBytes())
+		}
+	})
+}
+
+// decodeFew decodes blocks, a few at a time, as they follow each other in the file and as a core's
+// own cache has room for them. It shows them, and then uses their memory again.
+func decodeFew(ctx context.Context, src volume.Scanner, blocks volume.Box, show func(decoded map[volume.Vec][]byte)) error {
+	n := src.Grid().BlockBytes()
 	few := volume.Vec{4, 2, 2}
 	groups := volume.Box{Min: blocks.Min.Div(few), Max: blocks.Max.CeilDiv(few)}
 	decoded := map[volume.Vec][]byte{}
-	spare := make([]byte, few[0]*few[1]*few[2]*g.BlockBytes())
+	spare := make([]byte, few[0]*few[1]*few[2]*n)
 	for i := range groups.All() {
 		free := spare
 		err := src.Scan(ctx, blocks.Intersect(volume.Box{Min: i.Mul(few), Max: i.Mul(few).Add(few)}), func(b volume.Vec) []byte {
-			decoded[b], free = free[:g.BlockBytes()], free[g.BlockBytes():]
+			decoded[b], free = free[:n], free[n:]
 			return decoded[b]
 		})
 		if err != nil {
 			return err
 		}
-		for b, block := range decoded {
-			scatter(flat, size, block, g.Block, at.Add(b.Mul(g.Block)), g.VoxelBytes())
-		}
+		show(decoded)
 		clear(decoded)
 	}
 	return nil
@@ -65,8 +73,7 @@ func decode(ctx context.Context, src volume.Scanner, blocks volume.Box, threads 
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(threads)
 	for _, part := range divide(blocks, threads*partsPerThread) {
-		block := make([]byte, src.Grid().BlockBytes())
-		group.Go(func() error { return src.Scan(ctx, part, func(volume.Vec) []byte { return block }) })
+		group.Go(func() error { return decodeFew(ctx, src, part, func(map[volume.Vec][]byte) {}) })
 	}
 	return group.Wait()
 }

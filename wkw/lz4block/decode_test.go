@@ -1,0 +1,396 @@
+package lz4block
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/pierrec/lz4/v4"
+	"golang.org/x/sys/unix"
+)
+
+// model decodes src byte by byte, as the format is described, and reports whether it is a block of n bytes.
+func model(src []byte, n int) ([]byte, bool) {
+	var dst []byte
+	next := func() (byte, bool) {
+		if len(src) == 0 {
+			return 0, false
+		}
+		b := src[0]
+		src = src[1:]
+		return b, true
+	}
+	length := func(n int) (int, bool) {
+		for more := n == 15; more; {
+			b, ok := next()
+			if !ok {
+				return 0, false
+			}
+			n, more = n+int(b), b == 255
+		}
+		return n, true
+	}
+	for len(src) > 0 {
+		token, _ := next()
+		literals, ok := length(int(token >> 4))
+		if !ok || literals > len(src) || len(dst)+literals > n {
+			return nil, false
+		}
+		dst, src = append(dst, src[:literals]...), src[literals:]
+		if len(src) == 0 {
+			break
+		}
+		low, _ := next()
+		high, ok := next()
+		offset := int(low) + 256*int(high)
+		match, whole := length(int(token & 15))
+		if !ok || !whole || offset == 0 || offset > len(dst) || len(dst)+match+4 > n {
+			return nil, false
+		}
+		for range match + 4 {
+			dst = append(dst, dst[len(dst)-offset])
+		}
+	}
+	return dst, len(dst) == n
+}
+
+// arena is memory between two pages that nobody may touch.
+type arena struct{ memory []byte }
+
+func newArena(t testing.TB, atLeast int) arena {
+	t.Helper()
+	page := unix.Getpagesize()
+	n := (atLeast + page - 1) / page * page
+	all, err := unix.Mmap(-1, 0, n+2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Munmap(all); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, guard := range [][]byte{all[:page], all[page+n:]} {
+		if err := unix.Mprotect(guard, unix.PROT_NONE); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return arena{all[page : page+n]}
+}
+
+// first returns the n bytes behind the first of the two pages, last those before the other one.
+func (a arena) first(n int) []byte { return a.memory[:n:n] }
+func (a arena) last(n int) []byte  { return a.memory[len(a.memory)-n:] }
+
+// bench is where blocks are decoded so that everything written or read beyond them is found out.
+type bench struct{ dst0, src0, dst1, src1, other arena }
+
+func newBench(t testing.TB, atLeast int) *bench {
+	b := new(bench)
+	for _, a := range []*arena{&b.dst0, &b.src0, &b.dst1, &b.src1, &b.other} {
+		*a = newArena(t, atLeast)
+	}
+	return b
+}
+
+// ways decodes a block of n bytes in every way there is, and compares what comes out with the model.
+func (b *bench) ways(t *testing.T, src []byte, n int) {
+	t.Helper()
+	want, good := model(src, n)
+	check := func(way string, got []byte, err error) {
+		t.Helper()
+		switch {
+		case (err == nil) != good:
+			t.Fatalf("%s of % x as %d bytes: expected success: %v, found %v", way, clip(src), n, good, err)
+		case good && !bytes.Equal(got, want):
+			t.Fatalf("%s of % x as %d bytes: byte %d is wrong", way, clip(src), n, firstDifference(got, want))
+		case !good:
+			if e := (*Error)(nil); !errors.As(err, &e) || e.Decoded > n || e.At > len(src) {
+				t.Fatalf("%s of % x as %d bytes: an error out of place: %#v", way, clip(src), n, err)
+			}
+		}
+	}
+	at := func(dst, source []byte) ([]byte, []byte) {
+		for i := range dst {
+			dst[i] = 0xa5
+		}
+		copy(source, src)
+		return dst, source
+	}
+	for _, place := range []func(arena, int) []byte{arena.first, arena.last} {
+		dst0, src0 := at(place(b.dst0, n), place(b.src0, len(src)))
+		check("Decode", dst0, Decode(dst0, src0))
+
+		whole := block{dst: dst0, src: src0}
+		clear(dst0)
+		whole.whole()
+		check("pierrec/lz4", dst0, whole.finish())
+
+		slow := block{dst: dst0, src: src0}
+		clear(dst0)
+		check("finish", dst0, slow.finish())
+
+		dst0, src0 = at(place(b.dst0, n), place(b.src0, len(src)))
+		dst1, src1 := at(place(b.dst1, n), place(b.src1, len(src)))
+		err0, err1 := DecodePair(dst0, src0, dst1, src1)
+		check("the first of a pair", dst0, err0)
+		check("the second of a pair", dst1, err1)
+
+		// Beside a block that is always the same one, whose length is another.
+		got := place(b.other, len(beside))
+		for _, swapped := range []bool{false, true} {
+			at(dst0, src0)
+			clear(got)
+			if swapped {
+				err1, err0 = DecodePair(got, besideBlock, dst0, src0)
+			} else {
+				err0, err1 = DecodePair(dst0, src0, got, besideBlock)
+			}
+			check(fmt.Sprintf("one of an unequal pair, swapped: %v", swapped), dst0, err0)
+			if err1 != nil || !bytes.Equal(got, beside) {
+				t.Fatalf("% x spoils the block beside it: %v", clip(src), err1)
+			}
+		}
+	}
+}
+
+// beside is bytes of which besideBlock is a block.
+var beside, besideBlock = func() ([]byte, []byte) {
+	b := tissue(rand.New(rand.NewPCG(1, 2)), 700)
+	return b, compressed(b, false)
+}()
+
+func clip(b []byte) []byte { return b[:min(len(b), 64)] }
+
+func firstDifference(a, b []byte) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
+
+// tissue is n bytes that look as images do to LZ4: literals, and copies from near and far, short and long.
+func tissue(r *rand.Rand, n int) []byte {
+	var b []byte
+	for len(b) < n {
+		for range r.IntN(1 + r.IntN(40)) {
+			b = append(b, byte(r.Uint32()))
+		}
+		if len(b) == 0 {
+			continue
+		}
+		offset := 1 + r.IntN(min(len(b), 1<<r.IntN(17)))
+		for range 4 + r.IntN(1<<r.IntN(10)) {
+			b = append(b, b[len(b)-offset])
+		}
+	}
+	return b[:n]
+}
+
+// compressed is the block that pierrec/lz4 makes of b, or one of literals alone where it makes none.
+func compressed(b []byte, hard bool) []byte {
+	dst := make([]byte, lz4.CompressBlockBound(len(b)))
+	var n int
+	var err error
+	if hard {
+		n, err = lz4.CompressBlockHC(b, dst, lz4.Level9, nil, nil)
+	} else {
+		n, err = lz4.CompressBlock(b, dst, nil)
+	}
+	if err != nil {
+		panic(err)
+	}
+	if n == 0 {
+		return appendSequence(nil, b, 0, 0)
+	}
+	return dst[:n]
+}
+
+// appendSequence appends a sequence; a match of no bytes is none, as at the end of a block.
+func appendSequence(src, literals []byte, offset, match int) []byte {
+	rest := func(n int) {
+		for n -= 15; n >= 255; n -= 255 {
+			src = append(src, 255)
+		}
+		if n >= 0 {
+			src = append(src, byte(n))
+		}
+	}
+	src = append(src, byte(min(len(literals), 15)<<4|max(min(match-4, 15), 0)))
+	rest(len(literals))
+	src = append(src, literals...)
+	if match > 0 {
+		src = append(src, byte(offset), byte(offset>>8))
+		rest(match - 4)
+	}
+	return src
+}
+
+func TestCompressed(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	b := newBench(t, 1<<17)
+	for i := range 400 {
+		n := r.IntN(1 << r.IntN(17))
+		voxels := tissue(r, n)
+		switch i % 8 {
+		case 6:
+			clear(voxels)
+		case 7:
+			for i := range voxels {
+				voxels[i] = byte(r.Uint32())
+			}
+		}
+		src := compressed(voxels, i%2 == 0)
+		b.ways(t, src, n)
+		b.ways(t, src, n+1)
+		b.ways(t, src, max(n-1, 0))
+	}
+}
+
+// TestLengths has every length and offset near those at which a decoder does something else, in the middle of a
+// block, and close to its end.
+func TestLengths(t *testing.T) {
+	b := newBench(t, 1<<17)
+	r := rand.New(rand.NewPCG(5, 6))
+	random := func(n int) []byte {
+		p := make([]byte, n)
+		for i := range p {
+			p[i] = byte(r.Uint32())
+		}
+		return p
+	}
+	begin := random(600)
+	for _, literals := range []int{0, 1, 13, 14, 15, 16, 17, 31, 32, 33, 47, 269, 270, 271, 525} {
+		for _, offset := range []int{0, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 255, 600, 1200, 65535} {
+			for _, match := range []int{4, 5, 15, 16, 17, 18, 19, 20, 31, 32, 33, 48, 49, 64, 273, 274, 275, 529} {
+				src := appendSequence(nil, begin, 3, 4)
+				src = appendSequence(src, random(literals), offset, match)
+				n := len(begin) + 4 + literals + match
+				end := r.IntN(80)
+				b.ways(t, appendSequence(src, random(end), 0, 0), n+end)
+				src = appendSequence(src, nil, 2, 7)
+				b.ways(t, appendSequence(src, random(200), 0, 0), n+207)
+				b.ways(t, src, n+7) // ends with a match
+			}
+		}
+	}
+}
+
+// TestDamaged cuts blocks off at every byte, and changes every byte.
+func TestDamaged(t *testing.T) {
+	b := newBench(t, 1<<12)
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 4 {
+		n := 400 + r.IntN(200)
+		src := compressed(tissue(r, n), false)
+		for i := range src {
+			b.ways(t, src[:i], n)
+			damaged := bytes.Clone(src)
+			for range 6 {
+				damaged[i] ^= byte(1 + r.IntN(255))
+				b.ways(t, damaged, n)
+			}
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	ten := []byte("0123456789")
+	long := bytes.Repeat(ten, 100)
+	for _, c := range []struct {
+		src  []byte
+		n    int
+		want string
+	}{
+		{nil, 10, "0"},
+		{appendSequence(nil, ten[:7], 0, 0), 10, "7"},
+		{appendSequence(nil, long, 0, 0), 1001, "1000"},
+		{[]byte{0xa0, '0', '1'}, 10, "0, then 10 literals, of which there are 2 at compressed byte 0"},
+		{appendSequence(nil, ten, 0, 0), 9, "0, then 10 literals where 9 have room at compressed byte 0"},
+		{appendSequence(appendSequence(nil, ten, 11, 4), nil, 0, 0), 14, "10, then a match 11 bytes back at compressed byte 11"},
+		{appendSequence(appendSequence(nil, ten, 0, 4), nil, 0, 0), 14, "10, then a match 0 bytes back at compressed byte 11"},
+		{appendSequence(appendSequence(nil, ten, 1, 20), nil, 0, 0), 29, "10, then a match of 20 bytes where 19 have room at compressed byte 11"},
+		{append(appendSequence(nil, ten, 0, 0), 1), 14, "10, then half of an offset at compressed byte 11"},
+		{[]byte{0xf0, 255, 255}, 10, "0, then literals without an end of their number at compressed byte 0"},
+		{[]byte{0x1f, 'x', 1, 0, 255}, 10, "1, then a match without an end of its length at compressed byte 2"},
+		{appendSequence(appendSequence(nil, long, 1001, 18), long, 0, 0), 2018, "1000, then a match 1001 bytes back at compressed byte 1005"},
+	} {
+		if err := Decode(make([]byte, c.n), c.src); err == nil || err.Error() != c.want {
+			t.Errorf("% x as %d bytes: expected %q, found %v", clip(c.src), c.n, c.want, err)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for _, n := range []int{0, 5, 100, 300, 1000} {
+		f.Add(compressed(tissue(r, n), true), uint16(n))
+	}
+	f.Fuzz(func(t *testing.T, src []byte, n uint16) {
+		newBench(t, max(len(src), int(n), len(beside), 1)).ways(t, src, int(n))
+	})
+}
+
+// BenchmarkDecode decodes blocks that are as hard as images of tissue, of small matches from near.
+func BenchmarkDecode(b *testing.B) {
+	const size, count = 32768, 512
+	var srcs [count][]byte
+	var dst [count][]byte
+	for i := range srcs {
+		srcs[i], dst[i] = compressed(texture(rand.New(rand.NewPCG(11, uint64(i))), size), false), make([]byte, size)
+	}
+	b.Logf("%d bytes to %d", size, len(srcs[0]))
+	for _, way := range []struct {
+		name string
+		do   func(i int) error
+	}{
+		{"pierrec", func(i int) error {
+			_, err := lz4.UncompressBlock(srcs[i], dst[i])
+			_, err1 := lz4.UncompressBlock(srcs[i+1], dst[i+1])
+			return errors.Join(err, err1)
+		}},
+		{"one by one", func(i int) error {
+			return errors.Join(Decode(dst[i], srcs[i]), Decode(dst[i+1], srcs[i+1]))
+		}},
+		{"pairs", func(i int) error {
+			return errors.Join(DecodePair(dst[i], srcs[i], dst[i+1], srcs[i+1]))
+		}},
+	} {
+		b.Run(way.name, func(b *testing.B) {
+			b.SetBytes(size * count)
+			for b.Loop() {
+				for i := 0; i < count; i += 2 {
+					if err := way.do(i); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// texture is n bytes in words of 5 to 9 that come again and again, and short runs.
+func texture(r *rand.Rand, n int) []byte {
+	var words [2048][]byte
+	for i := range words {
+		words[i] = make([]byte, 5+r.IntN(5))
+		for j := range words[i] {
+			words[i][j] = byte(r.Uint32())
+		}
+	}
+	var b []byte
+	for len(b) < n {
+		b = append(b, words[r.IntN(len(words))]...)
+		switch r.IntN(8) {
+		case 0, 1:
+			b = append(b, byte(r.Uint32()))
+		case 2:
+			b = append(b, bytes.Repeat(b[len(b)-1:], 5+r.IntN(5))...)
+		}
+	}
+	return b[:n]
+}
