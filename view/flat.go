@@ -222,17 +222,17 @@ func (r request) copy(part volume.Box, data []byte, lo volume.Vec) {
 	at := r.offset(part.Min)                                     // in the array
 	src := r.voxel * int64(part.Min.Sub(lo).Index(r.grid.Block)) // in the block
 	for range size[2] {
-		r.copyPlane(at, data[src:], length, size[1], blockRow)
+		r.copyPlane(at, data[src:], length, size[1], blockRow, blockPlane)
 		at += r.plane
 		src += blockPlane
 	}
 }
 
-// copyPlane copies rows of a block, so many bytes of each, to their places from one in the array on.
-// Rows that the request cuts are rare: they go one by one.
-func (r request) copyPlane(at int64, data []byte, length int64, rows int, blockRow int64) {
+// copyPlane copies rows of a block, so many bytes of each, to their places from one in the array on. What is
+// to be copied next lies so many bytes ahead in memory. Rows that the request cuts are rare: they go one by one.
+func (r request) copyPlane(at int64, data []byte, length int64, rows int, blockRow, ahead int64) {
 	if at >= r.begin && at+int64(rows-1)*r.row+length <= r.end {
-		copyRows(r.p[at-r.begin:], data, int(length), rows, int(r.row), int(blockRow))
+		copyRows(r.p[at-r.begin:], data, int(length), rows, int(r.row), int(blockRow), int(ahead))
 	} else {
 		r.copyCut(at, data, length, rows, blockRow)
 	}

@@ -119,7 +119,7 @@ func (r request) gather(s *slab) {
 			}
 			left, right := max(lo[0], x*side[0]), min(hi[0], (x+1)*side[0])
 			r.copyPlane(at+r.voxel*int64(left-r.box.Min[0]), block[src+r.voxel*int64(left-x*side[0]):],
-				r.voxel*int64(right-left), to-from, blockRow)
+				r.voxel*int64(right-left), to-from, blockRow, int64(s.block))
 		}
 	}
 }
