@@ -38,7 +38,7 @@ var arrows = map[string][]string{
 	"check":  {"vfs", "volume", "golang.org/x/sync"},
 	"cache":  {"vfs", "volume", "github.com/dgraph-io/ristretto", "golang.org/x/sync"},
 	"header": {"volume"},
-	"view":   {"vfs", "volume", "header"},
+	"view":   {"vfs", "volume", "header", "golang.org/x/sys"},
 	"copier": {"vfs"},
 	"fsnode": {"vfs", "errlog", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
 	"status": {"vfs", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},

@@ -211,7 +211,7 @@ func (s *stream) begin(i int) *slab {
 	var p []byte
 	last := s.own[s.turn^1]
 	if old := s.own[s.turn]; old == nil {
-		p = make([]byte, s.cutting.size())
+		p = newMemory(s.cutting.size())
 	} else if old.users > 0 {
 		return nil
 	} else {
@@ -285,6 +285,7 @@ func (s *stream) drop() {
 	for i, own := range s.own {
 		if own != nil {
 			delete(s.slabs.slabs, own.key)
+			giveUp(own.memory)
 			s.own[i] = nil
 		}
 	}
