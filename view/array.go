@@ -18,6 +18,8 @@ type array struct {
 	flat              *Flat   // nil: there are no voxels in it
 	holes             *holes  // nil: none are known
 	stream            *stream // nil: nothing is read ahead
+	begin             int64   // bytes of what the stream is of, in front of the array
+	leave             func()  // ends the use of a stream that is not just this file's
 	below             io.Closer
 }
 
@@ -70,7 +72,7 @@ func (a *array) readPart(ctx context.Context, p []byte, off int64) (int, error) 
 	}
 	off -= a.head()
 	if off < a.voxels() {
-		if n := a.stream.read(ctx, p[:min(int64(len(p)), a.voxels()-off)], off); n > 0 {
+		if n := a.stream.read(ctx, p[:min(int64(len(p)), a.voxels()-off)], a.begin+off); n > 0 {
 			return n, nil
 		}
 		return a.flat.ReadAtContext(ctx, p, off)
@@ -84,7 +86,7 @@ func (a *array) readPart(ctx context.Context, p []byte, off int64) (int, error) 
 
 // Offer implements vfs.Offerer.
 func (a *array) Offer(all bool, take func(p []byte, off int64) (more bool)) {
-	if a.stream != nil {
+	if a.stream != nil && a.leave == nil {
 		a.stream.pusher.all, a.stream.pusher.take = all, take
 	}
 }
@@ -117,7 +119,11 @@ func (a *array) SeekHole(off int64) (int64, error) {
 
 // Close waits for what was begun ahead of the reader.
 func (a *array) Close() error {
-	a.stream.close()
+	if a.leave != nil {
+		a.leave()
+	} else {
+		a.stream.close()
+	}
 	return a.below.Close()
 }
 

@@ -36,6 +36,7 @@ type mosaic struct {
 	layouts sync.Map      // of the whole volume: format's suffix → header.Layout or error
 	cubes   cubeIndex
 	surveys surveyor
+	planes  planes
 	bounded atomic.Int64 // when the bounds were last compared with the source, in ns
 	shown   *snapshot
 

@@ -203,9 +203,9 @@ func TestStreamsOfHugePlanes(t *testing.T) {
 	}
 }
 
-// TestSlicesAreNoStreams: a file of one plane wants no block twice, and others do of those that it
-// has read.
-func TestSlicesAreNoStreams(t *testing.T) {
+// TestFewSlices: before it is known that somebody reads all slices, one wants the blocks that others have
+// read.
+func TestFewSlices(t *testing.T) {
 	dir, _ := newStreamed(t)
 	blocks := cache.New(64 << 20)
 	defer blocks.Close()

@@ -173,6 +173,9 @@ func (f arrayFile) open() (fs.File, error) {
 	}
 	flat := m.flat(s.box)
 	a := newArray(info, s.layout, flat, f.d.t.slabs, m)
+	if begin, ok := m.plane(s.box); ok {
+		a.stream, a.begin, a.leave = m.planes.join(m, f.d.t.slabs), begin, func() { m.planes.leave(m) }
+	}
 	a.holes = &holes{flat, &m.cubes, m.cube.Size}
 	return a, nil
 }

@@ -1,0 +1,144 @@
+package view_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/view"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// readSlice reads a slice in pieces of n bytes.
+func readSlice(tree fs.FS, z int, n int64) ([]byte, error) {
+	f, err := tree.Open(fmt.Sprintf("slices/z%07d.tif", z))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, info.Size())
+	for off := int64(0); off < info.Size(); off += n {
+		if _, err := vfs.ReadAt(context.Background(), f, b[off:min(off+n, info.Size())], off); err != nil && err != io.EOF {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// slicesOf returns all slices of newStreamed's mag, read without a cache.
+func slicesOf(t *testing.T, plain fs.FS) [][]byte {
+	t.Helper()
+	var all [][]byte
+	for z := range 128 {
+		b, err := readSlice(plain, z, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+// TestStackOfSlices reads all slices in their order: they are those of the mag, and once it is known that they all
+// will be read, they come out of slabs, as the volume does.
+func TestStackOfSlices(t *testing.T) {
+	dir, plain := newStreamed(t)
+	want := slicesOf(t, plain)
+	blocks := cache.New(64 << 20)
+	defer blocks.Close()
+	tree := newTree(t, dir, view.Options{Wrap: blocks.Wrap})
+	for z := range want {
+		if got, err := readSlice(tree, z, 4096); err != nil || !bytes.Equal(got, want[z]) {
+			t.Fatalf("slice %d: %d bytes, not those that are there: %v", z, len(got), err)
+		}
+	}
+	// A slice has bytes of 8 × 4 blocks, and 33 slices are half of a megabyte.
+	if got, most := wanted(blocks), uint64(33+4)*8*4; got > most {
+		t.Errorf("%d blocks were wanted of the cache, expected at most %d", got, most)
+	}
+}
+
+// TestSlicesTogether has readers of the same stack, of every third slice, of slices from the last to the first, and of
+// the volume, with memory for few of them.
+func TestSlicesTogether(t *testing.T) {
+	dir, plain := newStreamed(t)
+	want := slicesOf(t, plain)
+	for _, budget := range []int64{256 << 10, 2 << 20, 64 << 20} {
+		blocks := cache.New(budget)
+		defer blocks.Close()
+		tree := newTree(t, dir, view.Options{Wrap: blocks.Wrap})
+		var group sync.WaitGroup
+		for reader := range 6 {
+			group.Go(func() {
+				for i := range want {
+					z := [...]int{i, i, i * 3 % len(want), len(want) - 1 - i, i ^ 1, (i + 64) % len(want)}[reader]
+					if got, err := readSlice(tree, z, 5000); err != nil || !bytes.Equal(got, want[z]) {
+						t.Errorf("reader %d, slice %d: %d bytes, not those that are there: %v", reader, z, len(got), err)
+						return
+					}
+				}
+			})
+		}
+		group.Go(func() {
+			if _, err := fs.ReadFile(tree, "volume.raw"); err != nil {
+				t.Error(err)
+			}
+		})
+		group.Wait()
+	}
+}
+
+// TestStackIsLeft holds that a stream of slices has memory while somebody may open another slice, and no longer.
+func TestStackIsLeft(t *testing.T) {
+	dir, _ := newStreamed(t)
+	synctest.Test(t, func(t *testing.T) {
+		const budget = 4 << 20
+		blocks := cache.New(budget)
+		defer blocks.Close()
+		tree := newTree(t, dir, view.Options{Wrap: blocks.Wrap})
+		memory := blocks.Wrap(coords{grid: grid(volume.Cube(16), volume.Cube(16), volume.Uint8, 1)}).(volume.Keeper)
+		free := func() bool {
+			if memory.Reserve(budget / 2) {
+				memory.Release(budget / 2)
+				return true
+			}
+			return false
+		}
+		read := func(from, to int) {
+			for z := from; z < to; z++ {
+				if _, err := readSlice(tree, z, 4096); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		read(0, 60)
+		if free() {
+			t.Error("60 slices were read, and there is no stream")
+		}
+		time.Sleep(4 * time.Second)
+		read(60, 61)
+		time.Sleep(4 * time.Second)
+		if free() {
+			t.Error("the stream has not waited for the next slice")
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if !free() {
+			t.Error("nobody has read a slice for 6 seconds, and the memory is not free")
+		}
+		read(61, 128)
+		time.Sleep(time.Minute)
+	})
+}
