@@ -38,7 +38,7 @@ func ReadAt(ctx context.Context, f fs.File, p []byte, off int64) (int, error) {
 type Offerer interface {
 	// Offer says who takes them: all of them, if to take is less work than to ask, or just
 	// those that would have to be made anew. take is called with bytes and where they are in
-	// the file, in whole pages of 4096 bytes, from any goroutine until Close has returned. It
+	// the file, in whole pages of 4096 bytes, by several goroutines at once until Close has returned. It
 	// may not keep p, may wait for reads of the file to be answered, and returns whether more
 	// is welcome. Offer is called before the first read, if at all.
 	Offer(all bool, take func(p []byte, off int64) (more bool))

@@ -9,7 +9,10 @@ import (
 // parallel calls do for 0 … n−1 from as many goroutines as there are cores, the
 // caller's one of them, and returns the first error; what has not begun by then is
 // not done.
-func parallel(n int, do func(i int) error) error {
+func parallel(n int, do func(i int) error) error { return parallelOn(runtime.NumCPU(), n, do) }
+
+// parallelOn is parallel from so many goroutines, if n is not less.
+func parallelOn(goroutines, n int, do func(i int) error) error {
 	var (
 		next   atomic.Int64
 		failed atomic.Pointer[error]
@@ -26,7 +29,7 @@ func parallel(n int, do func(i int) error) error {
 			}
 		}
 	}
-	for range min(n, runtime.NumCPU()) - 1 {
+	for range min(n, goroutines) - 1 {
 		group.Go(work)
 	}
 	work()

@@ -2,6 +2,9 @@ package view
 
 import (
 	"context"
+	"errors"
+	"runtime"
+	"sync"
 	"sync/atomic"
 )
 
@@ -10,6 +13,9 @@ const (
 	pageSize = 4096
 	// pushSize is how much is pushed at once: less than a core's own cache has room for.
 	pushSize = 256 << 10
+	// pushers is how many goroutines push, if there are as many cores. More would wait for each other
+	// in the kernel.
+	pushers = 4
 )
 
 // pusher offers slabs to the page cache, all but the first plane, through which the reader comes
@@ -35,13 +41,49 @@ func (q *pusher) push(ctx context.Context, s *slab) {
 	if !q.welcome() {
 		return
 	}
+	if s.run(q.flat) == q.flat.plane {
+		q.pushPlanes(ctx, s)
+	} else {
+		q.pushRuns(ctx, s)
+	}
+}
+
+// pushPlanes offers a slab of whole planes, which is one stretch of the file, by some goroutines at once: one of them takes
+// as long as it takes two cores to decode the next slab.
+func (q *pusher) pushPlanes(ctx context.Context, s *slab) {
+	begin := q.head + s.begin(q.flat)
+	end := (begin + s.planes()*q.flat.plane) / pageSize * pageSize
+	begin = (begin + q.flat.plane + pageSize - 1) / pageSize * pageSize
+	first := begin / pushSize
+	_ = parallelOn(min(pushers, runtime.NumCPU()), int((end+pushSize-1)/pushSize-first), func(i int) error {
+		at := (first + int64(i)) * pushSize
+		from, to := max(at, begin), min(at+pushSize, end)
+		if from >= to || from < q.head+q.reader.Load()+ahead {
+			return nil // too late: it is being read
+		}
+		piece := pieces.Get().(*[pushSize]byte)
+		defer pieces.Put(piece)
+		s.read(q.flat, piece[:to-from], from-q.head)
+		if ctx.Err() != nil || !q.take(piece[:to-from], from) {
+			q.refused.Store(true)
+			return errRefused
+		}
+		return nil
+	})
+}
+
+var (
+	pieces     = sync.Pool{New: func() any { return new([pushSize]byte) }}
+	errRefused = errors.New("the page cache has no room") // ends pushing, and is told to nobody
+)
+
+// pushRuns offers a slab that has a part of each of its planes.
+func (q *pusher) pushRuns(ctx context.Context, s *slab) {
 	rests := map[int64][]byte{}
-	piece := make([]byte, pushSize)
+	piece := pieces.Get().(*[pushSize]byte)
+	defer pieces.Put(piece)
 	for z, run := int64(1), s.run(q.flat); z < s.planes(); z++ {
 		begin := s.begin(q.flat) + z*q.flat.plane
-		if run == q.flat.plane && begin < q.reader.Load()+ahead {
-			continue // too late: it is being read
-		}
 		for at, end := begin, begin+run; at < end; {
 			n := min(pushSize-(q.head+at)%pushSize, end-at)
 			s.read(q.flat, piece[:n], at)

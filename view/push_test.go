@@ -3,6 +3,7 @@ package view
 import (
 	"bytes"
 	"context"
+	"sync"
 	"testing"
 
 	"github.com/wkwfs/wkwfs/volume"
@@ -53,7 +54,10 @@ func TestPushedPages(t *testing.T) {
 			}
 			begin, end := head+f.plane, head+32*f.plane
 			missing := end/pageSize - (begin+pageSize-1)/pageSize
+			var mu sync.Mutex
 			q := pusher{flat: f, head: head, all: true, take: func(p []byte, off int64) bool {
+				mu.Lock()
+				defer mu.Unlock()
 				if off%pageSize != 0 || len(p)%pageSize != 0 || !bytes.Equal(p, want[off-head:][:len(p)]) {
 					t.Errorf("%v behind %d: %d bytes at %d: not whole pages as they are", side, head, len(p), off)
 				}
