@@ -40,11 +40,36 @@ func TestPattern(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var p pattern
 			for _, r := range c.reads {
-				p.note(r.off, r.n)
+				p.note(r.off, r.n, slack)
 			}
 			if got := p.flows(m); got != c.flows {
 				t.Errorf("flows: %v, expected %v; %+v", got, c.flows, p)
 			}
 		})
+	}
+}
+
+// TestTrack holds that a reader that was somewhere else is known again as soon as one that begins.
+func TestTrack(t *testing.T) {
+	const k, m = 1 << 10, 1 << 20
+	for _, away := range []int64{2 * m, 13 * m, 800 * m} {
+		var tr track
+		for i := range int64(50) {
+			tr.note(5*m+i*100*k, 100*k, m)
+		}
+		at := tr.end
+		tr.note(at+away, 4*k, m)
+		for i := range int64(12) {
+			tr.note(at+i*100*k, 100*k, m)
+		}
+		if !tr.flows(m) {
+			t.Errorf("away by %d: not known after 1200 KiB; %+v", away, tr)
+		}
+	}
+	var tr track
+	for i := range int64(1000) {
+		if tr.note(i*m, 64*k, m); tr.flows(m) {
+			t.Fatalf("a row of each plane is taken for a stream; %+v", tr)
+		}
 	}
 }

@@ -27,7 +27,7 @@ type stream struct {
 	group  sync.WaitGroup
 
 	// What follows is under slabs.mu.
-	pattern pattern
+	track   track
 	cutting cutting
 	memory  int64    // reserved bytes
 	pushes  bool     // what of the slabs is not read at once goes to the page cache
@@ -100,14 +100,14 @@ func (s *stream) note(off, n int64) (claimed *slab, busy <-chan struct{}) {
 	s.slabs.mu.Lock()
 	defer s.slabs.mu.Unlock()
 	s.used = time.Now()
-	goesOn := s.pushes && s.within(off)
+	goesOn := s.pushes && s.flows() && s.within(off)
 	if goesOn {
-		s.pattern.move(max(s.pattern.end, off+n))
+		s.track.move(max(s.track.end, off+n))
 	} else {
-		goesOn = s.pattern.note(off, n)
+		goesOn = s.track.note(off, n, s.enough())
 	}
 	s.come(off, goesOn)
-	s.pusher.reader.Store(s.pattern.end)
+	s.pusher.reader.Store(s.track.end)
 	claimed = s.claimNow(off, n)
 	if claimed == nil && s.pushes && s.mayBegin(s.cutting.index(off)) && s.own[s.turn] != nil {
 		busy = s.own[s.turn].pushed
@@ -131,13 +131,19 @@ func (s *stream) come(off int64, goesOn bool) {
 	maps.DeleteFunc(s.begun, func(i int, _ bool) bool { return i < s.layer() })
 }
 
+// flows reports whether it is known that the reader goes on. It is called with slabs.mu held.
+func (s *stream) flows() bool { return s.track.flows(s.enough()) }
+
+// enough is how many bytes a reader has to come through until it is known that it goes on.
+func (s *stream) enough() int64 { return min(s.flat.plane, farEnough) + ahead }
+
 // within reports whether a reader is at off without having left its way. Where slabs are
-// pushed, it comes through the first plane of a layer, finds the others in the page cache, but
-// for a page here and there, and is next seen at the begin of the layer that follows. It is called
-// with slabs.mu held.
+// pushed, it comes through the first plane of a layer, the last slabs of which one read may hold, finds the
+// others in the page cache, but for a page here and there, and is next seen at the begin of the layer
+// that follows. It is called with slabs.mu held.
 func (s *stream) within(off int64) bool {
 	i := s.cutting.index(off)
-	return i >= s.layer() && i <= s.at+1
+	return i >= s.layer() && i <= s.layer()+s.cutting.pieces()
 }
 
 // layer returns the number of the first slab of the layer that the reader is in. It is called
@@ -154,7 +160,7 @@ func (s *stream) claim(off, n int64) *slab {
 // claimNow returns the slab of a read, which may still have to be decoded, and begins with
 // the next one in good time; nil if there is no slab. It is called with slabs.mu held.
 func (s *stream) claimNow(off, n int64) *slab {
-	flows := s.pattern.flows(min(s.flat.plane, farEnough) + ahead)
+	flows := s.flows()
 	if flows && s.memory == 0 {
 		s.reserve()
 		s.come(off, false)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/store"
@@ -308,6 +309,72 @@ func TestStreamsThroughThePageCache(t *testing.T) {
 			}
 			if err := f.Close(); err != nil {
 				t.Error(err)
+			}
+			whole := src.grid.Blocks()
+			perBlock := float64(blocks.Stats().Loads) / float64(whole[0]*whole[1]*whole[2])
+			if t.Logf("%.2f loads of a block", perBlock); perBlock > c.most {
+				t.Errorf("%.2f loads of a block, expected at most %v", perBlock, c.most)
+			}
+		})
+	}
+}
+
+// TestStreamsComeBack reads files through the page cache, in reads so long that one goes over the last slabs of a plane,
+// by a reader who leaves his way, here and there, for a while. Each time he is again known to go on, and most blocks are
+// loaded once.
+func TestStreamsComeBack(t *testing.T) {
+	size := volume.Vec{1024, 256, 128}
+	src := coords{grid: grid(size, volume.Cube(16), volume.Uint8, 1)}
+	info, err := os.Stat(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := naive(src, volume.Box{Max: size})
+	for _, c := range []struct {
+		read int64   // bytes of a read
+		away []int64 // where he is when he leaves
+		most float64 // loads of a block
+	}{
+		{64 << 10, nil, 2},
+		{192 << 10, nil, 2},
+		{256 << 10, nil, 2},
+		{64 << 10, []int64{5 << 20, 20 << 20}, 3.5},
+		{192 << 10, []int64{9 << 20}, 3.5},
+	} {
+		t.Run(fmt.Sprintf("%d KiB, away at %v", c.read>>10, c.away), func(t *testing.T) {
+			blocks := cache.New(1 << 20)
+			defer blocks.Close()
+			tree := view.New(volume.Root{Cube: &volume.SingleCube{
+				Name: "x0", Grid: src.grid,
+				Stat: func() (fs.FileInfo, error) { return info, nil },
+				Open: func() (volume.CubeFile, error) { return openCube{src, info}, nil },
+			}}, view.Options{Wrap: blocks.Wrap})
+			f, _ := openSized(t, tree, "x0.raw")
+			defer f.Close()
+			cached := &pageCache{pages: map[int64][]byte{}, t: t}
+			f.(vfs.Offerer).Offer(true, cached.take)
+			away := c.away
+			for off := int64(0); off < int64(len(want)); {
+				if len(away) > 0 && off >= away[0] {
+					away = away[1:]
+					if _, err := readPiece(f, off^16<<20^8<<20, 4096); err != nil {
+						t.Fatal(err)
+					}
+				}
+				got, missing := cached.find(off, c.read)
+				for wait := 0; missing > 0 && off%(4<<20) >= 256<<10 && wait < 20; wait++ { // not of the first plane: it may be on its way
+					time.Sleep(time.Millisecond)
+					got, missing = cached.find(off, c.read)
+				}
+				if missing > 0 {
+					if got, err = readPiece(f, off, missing); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if len(got) == 0 || !bytes.Equal(got, want[off:off+int64(len(got))]) {
+					t.Fatalf("%d bytes at %d: not those that are there", len(got), off)
+				}
+				off += int64(len(got))
 			}
 			whole := src.grid.Blocks()
 			perBlock := float64(blocks.Stats().Loads) / float64(whole[0]*whole[1]*whole[2])
