@@ -18,17 +18,15 @@ type array struct {
 	flat              *Flat   // nil: there are no voxels in it
 	holes             *holes  // nil: none are known
 	stream            *stream // nil: nothing is read ahead
-	begin             int64   // bytes of what the stream is of, in front of the array
-	leave             func()  // ends the use of a stream that is not just this file's
+	begin             int64   // bytes in front of the array, of what the stream is of
+	leave             func()  // ends the use of the stream
 	below             io.Closer
 }
 
-// newArray makes a file of the layout around flat; it closes below when it is closed.
-func newArray(i info, layout header.Layout, flat *Flat, s *slabs, below io.Closer) *array {
-	a := &array{info: i, layout: layout, flat: flat, below: below}
-	if flat != nil {
-		a.stream = newStream(flat, int64(len(layout.Head)), s)
-	}
+// newArray makes a file of the layout around flat, which a stream may serve that is of just this file; it closes
+// both, and below, when it is closed.
+func newArray(i info, layout header.Layout, flat *Flat, own *stream, below io.Closer) *array {
+	a := &array{info: i, layout: layout, flat: flat, stream: own, leave: own.close, below: below}
 	a.SectionReader = io.NewSectionReader(background{a}, 0, i.size)
 	return a
 }
@@ -86,7 +84,7 @@ func (a *array) readPart(ctx context.Context, p []byte, off int64) (int, error) 
 
 // Offer implements vfs.Offerer.
 func (a *array) Offer(all bool, take func(p []byte, off int64) (more bool)) {
-	if a.stream != nil && a.leave == nil {
+	if a.stream != nil && !a.stream.known { // pages of other files are in no page cache of this one
 		a.stream.pusher.all, a.stream.pusher.take = all, take
 	}
 }
@@ -119,11 +117,7 @@ func (a *array) SeekHole(off int64) (int64, error) {
 
 // Close waits for what was begun ahead of the reader.
 func (a *array) Close() error {
-	if a.leave != nil {
-		a.leave()
-	} else {
-		a.stream.close()
-	}
+	a.leave()
 	return a.below.Close()
 }
 

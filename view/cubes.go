@@ -172,7 +172,8 @@ func (f cubeFile) openBox(describe func(volume.Grid, fs.FileInfo) (volume.Box, i
 	g := c.Grid()
 	g.Origin = g.Origin.Sub(f.at.Mul(g.Size)) // of the first cube
 	box, info := describe(g, c.Info())
-	return newArray(info, header.Layout{}, NewFlat(f.t.Wrap(c), box), f.t.slabs, c), nil
+	flat := NewFlat(f.t.Wrap(c), box)
+	return newArray(info, header.Layout{}, flat, newStream(flat, 0, f.t.slabs), c), nil
 }
 
 // levelName returns the name of entry n at a level of an index: z0, y1, x2.

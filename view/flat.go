@@ -221,8 +221,12 @@ func (r request) copy(part volume.Box, data []byte, lo volume.Vec) {
 	// processor waits with reading them until the voxels before are written.
 	at := r.offset(part.Min)                                     // in the array
 	src := r.voxel * int64(part.Min.Sub(lo).Index(r.grid.Block)) // in the block
+	ahead := blockPlane
+	if size[2] == 1 {
+		ahead = 0
+	}
 	for range size[2] {
-		r.copyPlane(at, data[src:], length, size[1], blockRow, blockPlane)
+		r.copyPlane(at, data[src:], length, size[1], blockRow, ahead)
 		at += r.plane
 		src += blockPlane
 	}

@@ -11,8 +11,8 @@ func newMemory(n int64) []byte {
 	return p
 }
 
-// giveUp leaves memory to the garbage collector, after which its pages are as large as all others of the heap: when
-// some of it is given back to the kernel, it must not come back in larger pieces than it is used in.
+// giveUp leaves memory to the garbage collector. When some of it is given back to the kernel, it comes again in pages of the
+// usual size: in larger ones it would be more than the collector knows of.
 func giveUp(p []byte) { advise(p, unix.MADV_NOHUGEPAGE) }
 
 // advise tells the kernel how memory is used. What is smaller than some huge pages has no advantage of them.

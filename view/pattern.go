@@ -64,3 +64,9 @@ func (t *track) note(off, n, least int64) bool {
 	t.pattern = t.back
 	return false
 }
+
+// move lets the reader be at off without having left anything out.
+func (t *track) move(off int64) {
+	t.pattern.move(off)
+	t.back = pattern{begin: off, end: off}
+}

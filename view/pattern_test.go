@@ -66,6 +66,14 @@ func TestTrack(t *testing.T) {
 			t.Errorf("away by %d: not known after 1200 KiB; %+v", away, tr)
 		}
 	}
+	var moved track
+	for i := range int64(30) {
+		moved.note(i*100*k, 100*k, m)
+	}
+	moved.move(200 * m)
+	if moved.note(3*m+512*k, 4*k, m); moved.flows(m) {
+		t.Errorf("one read where a reader was long ago is taken for a stream; %+v", moved)
+	}
 	var tr track
 	for i := range int64(1000) {
 		if tr.note(i*m, 64*k, m); tr.flows(m) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -64,10 +66,63 @@ func TestStackOfSlices(t *testing.T) {
 			t.Fatalf("slice %d: %d bytes, not those that are there: %v", z, len(got), err)
 		}
 	}
-	// A slice has bytes of 8 × 4 blocks, and 33 slices are half of a megabyte.
-	if got, most := wanted(blocks), uint64(33+4)*8*4; got > most {
+	// Each of the first slices has bytes of 8 × 4 blocks.
+	if got, most := wanted(blocks), uint64(5)*8*4; got > most {
 		t.Errorf("%d blocks were wanted of the cache, expected at most %d", got, most)
 	}
+}
+
+// TestWhoPicksSlices reads slices in other orders: no block is loaded twice, and none that nobody wants.
+func TestWhoPicksSlices(t *testing.T) {
+	dir, _ := newStreamed(t)
+	const planes, layer = 128, 8 * 4 // blocks of one layer, which is 16 planes
+	all := make([]int, planes)
+	for i := range all {
+		all[i] = i
+	}
+	backwards := slices.Clone(all)
+	slices.Reverse(backwards)
+	random := rand.New(rand.NewPCG(1, 2)).Perm(planes)
+	var byTwo []int // readers in order, one of each half
+	for z := range planes / 2 {
+		byTwo = append(byTwo, z, z+planes/2)
+	}
+	for _, c := range []struct {
+		name string
+		read []int
+		most uint64 // loads
+	}{
+		{"one", []int{20}, layer},
+		{"a few of a layer", []int{20, 21, 22, 17, 29, 19}, layer},
+		{"back and forth", []int{20, 21, 20, 21, 22, 21, 20, 19, 18, 19, 20}, layer},
+		{"backwards", backwards, planes / 16 * layer},
+		{"random", random, planes / 16 * layer},
+		{"every third", append(every(all, 3), every(all, 3)...), planes / 16 * layer},
+		{"two readers in order", byTwo, planes / 16 * layer},
+		{"in order, again and again", append(slices.Clone(all), all...), 2 * planes / 16 * layer},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			blocks := cache.New(64 << 20)
+			defer blocks.Close()
+			tree := newTree(t, dir, view.Options{Wrap: blocks.Wrap})
+			for _, z := range c.read {
+				if _, err := readSlice(tree, z, 1<<20); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := blocks.Stats().Loads; got > c.most {
+				t.Errorf("%d loads, expected at most %d", got, c.most)
+			}
+		})
+	}
+}
+
+// every returns each nth of some numbers.
+func every(all []int, n int) (some []int) {
+	for i := 0; i < len(all); i += n {
+		some = append(some, all[i])
+	}
+	return some
 }
 
 // TestSlicesTogether has readers of the same stack, of every third slice, of slices from the last to the first, and of

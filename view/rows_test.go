@@ -7,13 +7,13 @@ import (
 )
 
 func TestCopyRows(t *testing.T) {
-	src := make([]byte, 40*200)
+	src := make([]byte, 40*600)
 	for i := range src {
 		src[i] = byte(rand.Uint32())
 	}
-	for _, n := range []int{0, 1, 16, 31, 32, 33, 64, 96, 128} {
+	for _, n := range []int{0, 1, 16, 31, 32, 33, 64, 96, 128, 544} {
 		for _, rows := range []int{0, 1, 2, 31, 33} {
-			for _, strides := range [][2]int{{n, n}, {n + 1, n}, {200, 150}} {
+			for _, strides := range [][2]int{{n, n}, {n + 1, n}, {600, 550}} {
 				for _, ahead := range []int{0, 1024, -1 << 40, 1 << 50} { // what lies there is of no importance
 					got, want := make([]byte, len(src)), make([]byte, len(src))
 					copyRows(got, src, n, rows, strides[0], strides[1], ahead)
@@ -43,8 +43,7 @@ func TestCopyRowsStaysInside(t *testing.T) {
 						t.Errorf("rows of %d bytes out of %v bytes were copied", n, short)
 					}
 				}()
-				dst, src := make([]byte, short[0]), make([]byte, short[1])
-				copyRows(dst[:len(dst):len(dst)], src[:len(src):len(src)], n, 2, 100, 50, 0)
+				copyRows(make([]byte, short[0], 1000), make([]byte, short[1], 1000), n, 2, 100, 50, 0)
 			}()
 		}
 	}

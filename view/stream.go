@@ -21,6 +21,7 @@ type stream struct {
 	source  volume.Keeper
 	version vfs.Version
 	pusher  pusher
+	known   bool // that its readers go on: they were seen to open one plane after the other
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -100,16 +101,17 @@ func (s *stream) note(off, n int64) (claimed *slab, busy <-chan struct{}) {
 	s.slabs.mu.Lock()
 	defer s.slabs.mu.Unlock()
 	s.used = time.Now()
-	goesOn := s.pushes && s.flows() && s.within(off)
-	if goesOn {
+	goesOn := s.known
+	if s.pushes && s.flows() && s.within(off) {
+		goesOn = true
 		s.track.move(max(s.track.end, off+n))
-	} else {
+	} else if !s.known {
 		goesOn = s.track.note(off, n, s.enough())
 	}
 	s.come(off, goesOn)
 	s.pusher.reader.Store(s.track.end)
 	claimed = s.claimNow(off, n)
-	if claimed == nil && s.pushes && s.mayBegin(s.cutting.index(off)) && s.own[s.turn] != nil {
+	if claimed == nil && s.pushes && s.flows() && s.mayBegin(s.cutting.index(off)) && s.own[s.turn] != nil {
 		busy = s.own[s.turn].pushed
 	}
 	return claimed, busy
@@ -132,7 +134,7 @@ func (s *stream) come(off int64, goesOn bool) {
 }
 
 // flows reports whether it is known that the reader goes on. It is called with slabs.mu held.
-func (s *stream) flows() bool { return s.track.flows(s.enough()) }
+func (s *stream) flows() bool { return s.known || s.track.flows(s.enough()) }
 
 // enough is how many bytes a reader has to come through until it is known that it goes on.
 func (s *stream) enough() int64 { return min(s.flat.plane, farEnough) + ahead }
@@ -179,13 +181,20 @@ func (s *stream) claimNow(off, n int64) *slab {
 	if s.memory == 0 || found == nil && !flows {
 		return s.slabs.use(found)
 	}
-	if found == nil {
+	if found == nil && !s.late(i, off) {
 		found = s.begin(i)
 	}
 	if found = s.slabs.use(found); found != nil && flows {
 		s.beginNext(i, found, off, n)
 	}
 	return found
+}
+
+// late reports whether a reader who was known before has come so far through slab i that it is no more worth
+// while: the cache has the blocks of the planes that were read before.
+func (s *stream) late(i int, off int64) bool {
+	box := s.cutting.box(i)
+	return s.known && s.flat.box.Min[2]+int(off/s.flat.plane)-box.Min[2] > box.Size()[2]/4
 }
 
 // beginNext begins with the slab behind number i, of which n bytes from off on are read.
@@ -197,6 +206,9 @@ func (s *stream) beginNext(i int, current *slab, off, n int64) {
 	come, all := z*run+in+n, run // of what is read from the slab
 	if !s.pushes {
 		all *= current.planes()
+	}
+	if s.known {
+		all *= 3 // its readers are some threads, of which the last one may be some planes behind
 	}
 	if come < all/8 || i+1 >= s.cutting.count() {
 		return

@@ -204,25 +204,6 @@ func TestStreamsOfHugePlanes(t *testing.T) {
 	}
 }
 
-// TestFewSlices: before it is known that somebody reads all slices, one wants the blocks that others have
-// read.
-func TestFewSlices(t *testing.T) {
-	dir, _ := newStreamed(t)
-	blocks := cache.New(64 << 20)
-	defer blocks.Close()
-	tree := newTree(t, dir, view.Options{Wrap: blocks.Wrap})
-	for z := range 16 {
-		f, size := openSized(t, tree, fmt.Sprintf("slices/z%07d.tif", z))
-		if _, err := readPiece(f, 0, size); err != nil {
-			t.Fatal(err)
-		}
-		f.Close()
-	}
-	if got := blocks.Stats().Loads; got != 8*4 {
-		t.Errorf("%d loads of 8 × 4 blocks", got)
-	}
-}
-
 // pageCache is what a kernel keeps of a file: pages that were read or offered.
 type pageCache struct {
 	mu    sync.Mutex

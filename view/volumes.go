@@ -172,9 +172,10 @@ func (f arrayFile) open() (fs.File, error) {
 		return newArray(info, s.layout, nil, nil, m), nil
 	}
 	flat := m.flat(s.box)
-	a := newArray(info, s.layout, flat, f.d.t.slabs, m)
-	if begin, ok := m.plane(s.box); ok {
-		a.stream, a.begin, a.leave = m.planes.join(m, f.d.t.slabs), begin, func() { m.planes.leave(m) }
+	a := newArray(info, s.layout, flat, newStream(flat, int64(len(s.layout.Head)), f.d.t.slabs), m)
+	if z, begin, ok := m.plane(s.box); ok {
+		l := m.planes.join(m, z, f.d.t.slabs)
+		a.stream, a.begin, a.leave = l.stream, begin, func() { m.planes.leave(m, l) }
 	}
 	a.holes = &holes{flat, &m.cubes, m.cube.Size}
 	return a, nil

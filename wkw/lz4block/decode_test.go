@@ -2,9 +2,11 @@ package lz4block
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/pierrec/lz4/v4"
@@ -335,15 +337,21 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// BenchmarkDecode decodes blocks that are as hard as images of tissue, of small matches from near.
+// BenchmarkDecode decodes blocks that are as hard as images of tissue, of small matches from near, or those of the
+// cube file that CUBE names.
 func BenchmarkDecode(b *testing.B) {
-	const size, count = 32768, 512
-	var srcs [count][]byte
-	var dst [count][]byte
-	for i := range srcs {
-		srcs[i], dst[i] = compressed(texture(rand.New(rand.NewPCG(11, uint64(i))), size), false), make([]byte, size)
+	size, srcs := 32768, make([][]byte, 512)
+	if name := os.Getenv("CUBE"); name != "" {
+		size, srcs = blocksOf(b, name)
+	} else {
+		for i := range srcs {
+			srcs[i] = compressed(texture(rand.New(rand.NewPCG(11, uint64(i))), size), false)
+		}
 	}
-	b.Logf("%d bytes to %d", size, len(srcs[0]))
+	dst := make([][]byte, len(srcs))
+	for i := range dst {
+		dst[i] = make([]byte, size)
+	}
 	for _, way := range []struct {
 		name string
 		do   func(i int) error
@@ -361,9 +369,9 @@ func BenchmarkDecode(b *testing.B) {
 		}},
 	} {
 		b.Run(way.name, func(b *testing.B) {
-			b.SetBytes(size * count)
+			b.SetBytes(int64(size * len(srcs)))
 			for b.Loop() {
-				for i := 0; i < count; i += 2 {
+				for i := 0; i < len(srcs); i += 2 {
 					if err := way.do(i); err != nil {
 						b.Fatal(err)
 					}
@@ -371,6 +379,20 @@ func BenchmarkDecode(b *testing.B) {
 			}
 		})
 	}
+}
+
+// blocksOf returns the first blocks of a cube file of version 1 whose blocks are LZ4, and their length decoded.
+func blocksOf(b *testing.B, name string) (size int, blocks [][]byte) {
+	file, err := os.ReadFile(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	log2, begin := file[4], binary.LittleEndian.Uint64(file[8:])
+	for i := range min(1<<(3*(log2>>4)), 4096) {
+		end := binary.LittleEndian.Uint64(file[16+8*i:])
+		blocks, begin = append(blocks, file[begin:end]), end
+	}
+	return int(file[7]) << (3 * (log2 & 15)), blocks
 }
 
 // texture is n bytes in words of 5 to 9 that come again and again, and short runs.
