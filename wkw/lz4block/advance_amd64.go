@@ -13,7 +13,7 @@ const (
 func (b *block) advance() {
 	switch {
 	case !cpu.X86.HasSSSE3:
-		b.whole()
+		b.decodeWhole()
 	case b.roomy():
 		b.di, b.si = sequences(b.dst, b.src, b.di, b.si)
 	}

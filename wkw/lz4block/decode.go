@@ -36,24 +36,36 @@ func DecodePair(dst0, src0, dst1, src1 []byte) (err0, err1 error) {
 type block struct {
 	dst, src []byte
 	di, si   int
+	whole    bool // nothing is left
 }
 
 // finish decodes the sequences that are left. It believes nothing, and is the only place that tells what is wrong.
 func (b *block) finish() error {
-	for b.si < len(b.src) {
+	for !b.whole {
+		if b.si == len(b.src) {
+			return b.broken("no literals to end with")
+		}
 		token := b.src[b.si]
 		if err := b.literals(int(token >> 4)); err != nil {
 			return err
 		}
 		if b.si == len(b.src) {
-			break
+			return b.end(token)
 		}
 		if err := b.match(int(token & longest)); err != nil {
 			return err
 		}
 	}
-	if b.di != len(b.dst) {
-		return &Error{Decoded: b.di, At: b.si}
+	return nil
+}
+
+// end checks that the block may end behind the literals of the token.
+func (b *block) end(token byte) error {
+	switch {
+	case b.di != len(b.dst):
+		return b.broken("")
+	case token&longest != 0:
+		return b.broken("a match without its offset")
 	}
 	return nil
 }
