@@ -100,6 +100,7 @@ func TestPushed(t *testing.T) {
 	m := model{blockLog: 5, cubeLog: 3, blockType: 2, voxelType: 1, channels: 1} // 256³
 	m.write(t, source, 0, 0, 0)
 	const plane = 256 * 256
+	const read = 16 // planes; that the reader goes on is known after 9, or some more if the kernel's reads change places
 	for name, c := range map[string]struct {
 		flags int
 		want  bool
@@ -116,7 +117,7 @@ func TestPushed(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer unix.Munmap(p)
-			for z := range 12 {
+			for z := range read {
 				if n, err := unix.Pread(fd, p, int64(z)*plane); n != plane || err != nil {
 					t.Fatalf("plane %d: %d bytes, %v", z, n, err)
 				}
@@ -124,13 +125,13 @@ func TestPushed(t *testing.T) {
 			given := func() uint64 { return statusOf(t, s.dir).Reads.Bytes }
 			if !c.want {
 				time.Sleep(200 * time.Millisecond) // for what should not happen
-				if got := given(); got != 12*plane {
-					t.Errorf("%d bytes were given for the %d that were read", got, 12*plane)
+				if got := given(); got != read*plane {
+					t.Errorf("%d bytes were given for the %d that were read", got, read*plane)
 				}
 				return
 			}
 			eventually(t, "the end of the first layer of blocks is in the page cache", func() bool { return resident(t, fd, 31*plane, plane) })
-			if got := given(); got < 20*plane {
+			if got := given(); got < (read+3)*plane {
 				t.Errorf("the status tells of %d bytes", got)
 			}
 		})
