@@ -48,11 +48,13 @@ bench: build
 	@mkdir -p bin; $(GO) build -o bin/bench ./integration/bench
 	bin/bench -json bin/bench.json $(BENCHFLAGS)
 
+# Go sometimes takes the end of the time for a failure, without an input that fails: once more then.
 ## fuzz: every fuzz test for FUZZTIME
 fuzz:
 	@mkdir -p bin; grep -ro --include='*_test.go' 'func Fuzz[A-Za-z]*(' . | sort -u | tr -d '(' | while IFS=': ' read -r file _ name; do \
 		dir=$$(dirname $$file); \
-		$(GO) test $$dir -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) >bin/fuzz.log 2>&1 || { cat bin/fuzz.log; exit 1; }; \
+		fuzz="$(GO) test $$dir -run ^$$ -fuzz ^$$name$$ -fuzztime $(FUZZTIME)"; \
+		$$fuzz >bin/fuzz.log 2>&1 || { grep -q '^    context deadline exceeded' bin/fuzz.log && $$fuzz >bin/fuzz.log 2>&1; } || { cat bin/fuzz.log; exit 1; }; \
 		echo "$$dir $$name: $$(grep elapsed bin/fuzz.log | tail -n 1)"; done
 
 ## vuln: known vulnerabilities in what we depend on, where the database can be reached
