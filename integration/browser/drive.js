@@ -49,7 +49,11 @@ function watch(page) {
     const { url } = message.location();
     if (message.type() === "error" && !icon(url)) problems.push(`the page: ${message.text()} ${url}`);
   });
-  page.on("requestfailed", (request) => problems.push(`${request.url()}: ${request.failure().errorText}`));
+  page.on("requestfailed", (request) => {
+    const why = request.failure().errorText;
+    // What the page no longer wants to show it gives up itself.
+    if (why !== "net::ERR_ABORTED") problems.push(`${request.url()}: ${why}`);
+  });
   page.on("response", (response) => {
     if (response.status() >= 400 && !icon(response.url())) problems.push(`${response.url()}: status ${response.status()}`);
   });
