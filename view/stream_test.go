@@ -136,6 +136,15 @@ func (c openCube) Version() vfs.Version { return vfs.Version{1} }
 func (c openCube) Info() fs.FileInfo    { return c.info }
 func (c openCube) Close() error         { return nil }
 
+// newCubeTree shows the cube as x0.raw, with its blocks in the cache.
+func newCubeTree(cube volume.CubeFile, blocks *cache.Cache) fs.FS {
+	return view.New(volume.Root{Cube: &volume.SingleCube{
+		Name: "x0", Grid: cube.Grid(),
+		Stat: func() (fs.FileInfo, error) { return cube.Info(), nil },
+		Open: func() (volume.CubeFile, error) { return cube, nil },
+	}}, view.Options{Wrap: blocks.Wrap})
+}
+
 // TestStreamsOfLargePlanes reads planes so large that pieces have a part of them.
 func TestStreamsOfLargePlanes(t *testing.T) {
 	src := coords{grid: grid(volume.Vec{700, 600, 40}, volume.Vec{32, 32, 16}, volume.Uint8, 1), absent: map[volume.Vec]bool{{3, 4, 1}: true}}
@@ -145,11 +154,7 @@ func TestStreamsOfLargePlanes(t *testing.T) {
 	}
 	blocks := cache.New(64 << 20)
 	defer blocks.Close()
-	tree := view.New(volume.Root{Cube: &volume.SingleCube{
-		Name: "x0", Grid: src.grid,
-		Stat: func() (fs.FileInfo, error) { return info, nil },
-		Open: func() (volume.CubeFile, error) { return openCube{src, info}, nil },
-	}}, view.Options{Wrap: blocks.Wrap})
+	tree := newCubeTree(openCube{src, info}, blocks)
 	want := naive(src, volume.Box{Max: src.grid.Size})
 	for _, n := range []int64{100_000, 420_000, 1 << 20} {
 		f, size := openSized(t, tree, "x0.raw")
@@ -186,11 +191,7 @@ func TestStreamsOfHugePlanes(t *testing.T) {
 		src := endless{openCube{coords{grid: grid(size, volume.Cube(16), volume.Uint16, 1)}, info}}
 		blocks := cache.New(64 << 20)
 		defer blocks.Close()
-		tree := view.New(volume.Root{Cube: &volume.SingleCube{
-			Name: "x0", Grid: src.grid,
-			Stat: func() (fs.FileInfo, error) { return info, nil },
-			Open: func() (volume.CubeFile, error) { return src, nil },
-		}}, view.Options{Wrap: blocks.Wrap})
+		tree := newCubeTree(src, blocks)
 		f, _ := openSized(t, tree, "x0.raw")
 		for off := int64(0); off < 5<<20; off += 1 << 17 {
 			if got, err := readPiece(f, off, 1<<17); err != nil || !bytes.Equal(got, make([]byte, 1<<17)) {
@@ -266,11 +267,7 @@ func TestStreamsThroughThePageCache(t *testing.T) {
 			}
 			blocks := cache.New(c.budget)
 			defer blocks.Close()
-			tree := view.New(volume.Root{Cube: &volume.SingleCube{
-				Name: "x0", Grid: src.grid,
-				Stat: func() (fs.FileInfo, error) { return info, nil },
-				Open: func() (volume.CubeFile, error) { return openCube{src, info}, nil },
-			}}, view.Options{Wrap: blocks.Wrap})
+			tree := newCubeTree(openCube{src, info}, blocks)
 			f, size := openSized(t, tree, c.name)
 			cached := &pageCache{pages: map[int64][]byte{}, t: t}
 			f.(vfs.Offerer).Offer(true, cached.take)
@@ -325,11 +322,7 @@ func TestStreamsComeBack(t *testing.T) {
 		t.Run(fmt.Sprintf("%d KiB, away at %v", c.read>>10, c.away), func(t *testing.T) {
 			blocks := cache.New(1 << 20)
 			defer blocks.Close()
-			tree := view.New(volume.Root{Cube: &volume.SingleCube{
-				Name: "x0", Grid: src.grid,
-				Stat: func() (fs.FileInfo, error) { return info, nil },
-				Open: func() (volume.CubeFile, error) { return openCube{src, info}, nil },
-			}}, view.Options{Wrap: blocks.Wrap})
+			tree := newCubeTree(openCube{src, info}, blocks)
 			f, _ := openSized(t, tree, "x0.raw")
 			defer f.Close()
 			cached := &pageCache{pages: map[int64][]byte{}, t: t}
