@@ -20,11 +20,12 @@ type slab struct {
 	there  []bool     // whether each was ever written, and counts
 	block  int        // bytes of a block
 
-	ready  chan struct{} // closed when memory and err are final
-	pushed chan struct{} // closed when nothing more of it will be offered to the page cache
-	err    error         // why it cannot be used; block by block more may be found out
+	ready chan struct{} // closed when memory and err are final
+	err   error         // why it cannot be used; block by block more may be found out
 
-	users int // who use it, or will; under slabs.mu
+	// What follows is under slabs.mu.
+	users  int             // who use it, or will
+	pushed <-chan struct{} // closed when nothing more of it will be offered to the page cache; nil if nothing is
 }
 
 // slabKey names a slab by what is in it.
@@ -35,7 +36,7 @@ type slabKey struct {
 
 // newSlab returns a slab to be filled, in memory that is large enough.
 func (f *Flat) newSlab(key slabKey, memory []byte) *slab {
-	s := &slab{key: key, memory: memory, ready: make(chan struct{}), pushed: make(chan struct{})}
+	s := &slab{key: key, memory: memory, ready: make(chan struct{})}
 	s.within = volume.Box{Min: key.box.Min.Div(f.grid.Block), Max: key.box.Max.CeilDiv(f.grid.Block)}
 	n := s.within.Size()
 	s.there, s.block = make([]bool, n[0]*n[1]*n[2]), f.grid.BlockBytes()

@@ -11,6 +11,7 @@ type slabs struct {
 	mu      sync.Mutex
 	slabs   map[slabKey]*slab // decoded or being decoded
 	streams map[*stream]bool  // that have memory
+	guesses guesses
 }
 
 func newSlabs() *slabs {

@@ -29,8 +29,10 @@ type stream struct {
 
 	// What follows is under slabs.mu.
 	track   track
+	guess   guess
 	cutting cutting
 	memory  int64    // reserved bytes
+	guessed bool     // that is for a reader of planes, of whom it is not known that it goes on
 	pushes  bool     // what of the slabs is not read at once goes to the page cache
 	own     [2]*slab // the older one at turn
 	turn    int
@@ -101,6 +103,9 @@ func (s *stream) note(off, n int64) (claimed *slab, busy <-chan struct{}) {
 	s.slabs.mu.Lock()
 	defer s.slabs.mu.Unlock()
 	s.used = time.Now()
+	if read, left := s.guess.note(off, n); left {
+		s.judge(read)
+	}
 	goesOn := s.known
 	if s.pushes && s.flows() && s.within(off) {
 		goesOn = true
@@ -163,10 +168,12 @@ func (s *stream) claim(off, n int64) *slab {
 // the next one in good time; nil if there is no slab. It is called with slabs.mu held.
 func (s *stream) claimNow(off, n int64) *slab {
 	flows := s.flows()
-	if flows && s.memory == 0 {
-		s.reserve()
+	guessed := !flows && s.guesses(off)
+	if s.memory == 0 && (flows || guessed) {
+		s.reserve(guessed)
 		s.come(off, false)
 	}
+	s.guessed = s.guessed && !flows
 	cutting := s.cutting
 	if s.memory == 0 {
 		cutting.rows = cutting.all() // perhaps another stream has it
@@ -178,13 +185,20 @@ func (s *stream) claimNow(off, n int64) *slab {
 	}
 	i := cutting.index(off)
 	found := s.slabs.slabs[slabKey{s.version, cutting.box(i)}]
-	if s.memory == 0 || found == nil && !flows {
+	if s.memory == 0 || found == nil && !flows && !guessed {
 		return s.slabs.use(found)
 	}
-	if found == nil && !s.late(i, off) {
+	switch {
+	case found != nil || s.late(i, off):
+	case flows:
 		found = s.begin(i)
+	default:
+		found = s.beginGuessed(i, off)
 	}
 	if found = s.slabs.use(found); found != nil && flows {
+		if s.pushes && found.pushed == nil && (found == s.own[0] || found == s.own[1]) {
+			s.group.Go(s.pushing(found, nil)) // the first one, which was guessed
+		}
 		s.beginNext(i, found, off, n)
 	}
 	return found
@@ -241,8 +255,16 @@ func (s *stream) begin(i int) *slab {
 	s.turn ^= 1
 	s.begun[i] = true
 	begun.users++
-	push := s.pushes
-	s.group.Go(func() { s.work(begun, last, push) })
+	push := func() {}
+	if s.pushes && !s.guessed {
+		push = s.pushing(begun, last)
+	}
+	s.group.Go(func() {
+		begun.err = begun.fill(s.ctx, s.flat, s.source)
+		close(begun.ready)
+		s.slabs.release(begun)
+		push() // at once: a reader may be quick to come to what is pushed
+	})
 	return begun
 }
 
@@ -250,36 +272,47 @@ func (s *stream) begin(i int) *slab {
 // wanted for each of its planes. It is called with slabs.mu held.
 func (s *stream) mayBegin(i int) bool { return i >= s.layer() && !s.begun[i] }
 
-// work decodes a slab and pushes it, if it is to be pushed, after the last one.
-func (s *stream) work(begun, last *slab, push bool) {
-	defer close(begun.pushed)
-	defer s.slabs.release(begun)
-	begun.err = begun.fill(s.ctx, s.flat, s.source)
-	close(begun.ready)
+// pushing returns what pushes a slab, when it is decoded and the last one, if there is one, was pushed. It is called with
+// slabs.mu held.
+func (s *stream) pushing(begun, last *slab) func() {
+	var before <-chan struct{}
 	if last != nil {
-		<-last.pushed
+		before = last.pushed
 	}
-	if begun.err == nil && push {
-		s.pusher.push(s.ctx, begun)
+	done := make(chan struct{})
+	begun.pushed = done
+	begun.users++
+	return func() {
+		defer close(done)
+		defer s.slabs.release(begun)
+		<-begun.ready
+		if before != nil {
+			<-before
+		}
+		if begun.err == nil {
+			s.pusher.push(s.ctx, begun)
+		}
 	}
 }
 
 // reserve gets the memory for two slabs: of whole layers if there is enough, else, if the
-// page cache takes what is left over, of parts of them. It is called with slabs.mu held.
-func (s *stream) reserve() {
+// page cache takes what is left over, of parts of them. For a guess it takes whole layers, and nothing from others. It is
+// called with slabs.mu held.
+func (s *stream) reserve(guessed bool) {
 	c := s.cutting
 	for c.rows = c.all(); c.rows > 0; c.rows /= 2 {
 		part := c.rows < c.all()
-		if part && (!s.pusher.welcome() || c.size() > most && c.rows > 1) {
+		if part && (guessed || !s.pusher.welcome() || c.size() > most && c.rows > 1) {
 			continue
 		}
 		for {
 			if need := c.slabs() * c.size(); s.source.Reserve(need) {
 				s.cutting, s.memory, s.pushes = c, need, part || s.pusher.all && s.pusher.welcome()
+				s.guessed = guessed
 				s.slabs.streams[s] = true
 				return
 			}
-			if part || !s.slabs.reclaim(s.used) {
+			if part || guessed || !s.slabs.reclaim(s.used) {
 				break
 			}
 		}
@@ -308,7 +341,7 @@ func (s *stream) drop() {
 		}
 	}
 	s.source.Release(s.memory)
-	s.memory, s.pushes = 0, false
+	s.memory, s.pushes, s.guessed = 0, false, false
 	delete(s.slabs.streams, s)
 }
 
@@ -321,6 +354,7 @@ func (s *stream) close() {
 	s.group.Wait()
 	s.slabs.mu.Lock()
 	defer s.slabs.mu.Unlock()
+	s.judge(s.guess.way.seen)
 	if s.memory > 0 {
 		s.drop()
 	}
