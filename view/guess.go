@@ -49,10 +49,10 @@ func (g *guesses) judge(array vfs.Version, guessed bool, read, plane int64) {
 	}
 }
 
-// guesses reports whether a reader is thought to read the plane that it is in, and all blocks of that should be decoded for it: they
+// readsPlane reports whether a reader is thought to read the plane that it is in, and all blocks of that should be decoded for it: they
 // are not too many, and were not before. A reader who comes from another layer has perhaps read its last plane, and the
 // kernel goes on a little. It is called with slabs.mu held.
-func (s *stream) guesses(off int64) bool {
+func (s *stream) readsPlane(off int64) bool {
 	whole := s.cutting
 	whole.rows = whole.all()
 	if s.flat.plane < 4*hint || whole.size() > most || whole.rows < leastRows || s.memory > 0 && !s.guessed {

@@ -168,7 +168,7 @@ func (s *stream) claim(off, n int64) *slab {
 // the next one in good time; nil if there is no slab. It is called with slabs.mu held.
 func (s *stream) claimNow(off, n int64) *slab {
 	flows := s.flows()
-	guessed := !flows && s.guesses(off)
+	guessed := !flows && s.readsPlane(off)
 	if s.memory == 0 && (flows || guessed) {
 		s.reserve(guessed)
 		s.come(off, false)
