@@ -109,6 +109,9 @@ func TestPlanesByThemselves(t *testing.T) {
 		p.read(z*largePlane, 1, layerBlocks)
 		p.read(z*largePlane+asked, 3, 0)
 	}
+	p.file.Close() // waits for what is under way
+	p.pushed.mu.Lock()
+	defer p.pushed.mu.Unlock()
 	if n := len(p.pushed.pages); n > 0 {
 		t.Errorf("%d pages were pushed, which nobody wants", n)
 	}
@@ -202,4 +205,61 @@ func TestPlanesWithoutMemory(t *testing.T) {
 			p.read(z*largePlane+i*asked, 1, pieceBlocks)
 		}
 	}
+}
+
+// blank is a cube of written zeros, of any size.
+type blank struct{ openCube }
+
+func (b blank) Block(context.Context, volume.Vec) ([]byte, error) {
+	return make([]byte, b.grid.BlockBytes()), nil
+}
+
+func (b blank) Scan(_ context.Context, blocks volume.Box, memory func(b volume.Vec) []byte) error {
+	for at := range blocks.All() {
+		clear(memory(at))
+	}
+	return nil
+}
+
+// TestBoundsOfLayers begins planes whose layers are decoded at once, and others whose are not: there are too few rows of blocks for
+// many cores, or too many bytes to wait for.
+func TestBoundsOfLayers(t *testing.T) {
+	info, err := os.Stat(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		size, block volume.Vec
+		loads       uint64 // for the first reply
+	}{
+		{volume.Vec{1024, 512, 8}, volume.Vec{32, 32, 8}, layerBlocks},
+		{volume.Vec{1024, 480, 8}, volume.Vec{32, 32, 8}, pieceBlocks}, // planes below 512 KiB
+		{volume.Vec{2048, 480, 8}, volume.Vec{32, 32, 8}, 64 * 2},      // 15 rows of blocks
+		{volume.Vec{4096, 2048, 9}, volume.Vec{256, 128, 8}, 16 * 16},  // 64 MiB
+		{volume.Vec{4096, 2049, 9}, volume.Vec{256, 128, 8}, 16},       // one row of blocks more
+	} {
+		blocks := cache.New(1 << 30)
+		src := blank{openCube{coords{grid: grid(c.size, c.block, volume.Uint8, 1)}, info}}
+		f, _ := openSized(t, newCubeTree(src, blocks), "x0.raw")
+		if _, err := readPiece(f, 0, asked); err != nil {
+			t.Fatal(err)
+		}
+		if got := blocks.Stats().Loads; got != c.loads {
+			t.Errorf("%v voxels in blocks of %v: %d blocks loaded for the first reply, expected %d", c.size, c.block, got, c.loads)
+		}
+		f.Close()
+		blocks.Close()
+	}
+}
+
+// TestGuessTakesNothing has a reader of a plane come while a stream rests that has all memory there is for slabs: it keeps it.
+func TestGuessTakesNothing(t *testing.T) {
+	p := newPicker(t, 16<<20)
+	p.goOn(0, 12*asked)
+	p.until("two layers are decoded", func() bool { p.loads = p.blocks.Stats().Loads; return p.loads == 2*layerBlocks })
+	time.Sleep(1100 * time.Millisecond) // after a second another stream might take it
+	stream := p.file
+	defer stream.Close()
+	p.file, _ = openSized(t, p.tree, "x0.raw")
+	p.read(28*largePlane, 1, pieceBlocks)
 }
