@@ -24,7 +24,7 @@ var arrows = map[string][]string{
 	"wkw":         {"vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync", "golang.org/x/sys"},
 	"precomputed": {"vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture"},
 
-	"wkw/lz4block": {"github.com/pierrec/lz4", "golang.org/x/sys"},
+	"wkw/lz4block": {"golang.org/x/sys"},
 
 	"precomputed/cseg":             {},
 	"precomputed/compresso":        {},

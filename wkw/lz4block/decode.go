@@ -32,16 +32,15 @@ func DecodePair(dst0, src0, dst1, src1 []byte) (err0, err1 error) {
 	return b0.finish(), b1.finish()
 }
 
-// block is a block that is decoded as far as di, by what is in src before si: the begin of a sequence.
+// block is a block that is decoded as far as di, by what is in src before si, where a sequence starts.
 type block struct {
 	dst, src []byte
 	di, si   int
-	whole    bool // nothing is left
 }
 
 // finish decodes the sequences that are left. It believes nothing, and is the only place that tells what is wrong.
 func (b *block) finish() error {
-	for !b.whole {
+	for {
 		if b.si == len(b.src) {
 			return b.broken("no literals to end with")
 		}
@@ -56,7 +55,6 @@ func (b *block) finish() error {
 			return err
 		}
 	}
-	return nil
 }
 
 // end checks that the block may end behind the literals of the token.
@@ -77,7 +75,7 @@ const (
 
 // literals copies the n literals of the token at si, or more if n is longest.
 func (b *block) literals(n int) error {
-	n, at, ok := b.length(n, b.si+1)
+	n, at, ok := length(b.src, n, b.si+1)
 	switch {
 	case !ok:
 		return b.broken("literals without an end of their number")
@@ -97,7 +95,7 @@ func (b *block) match(n int) error {
 		return b.broken("half of an offset")
 	}
 	offset := int(b.src[b.si]) | int(b.src[b.si+1])<<8
-	n, at, ok := b.length(n, b.si+2)
+	n, at, ok := length(b.src, n, b.si+2)
 	n += minMatch
 	switch {
 	case offset == 0 || offset > b.di:
@@ -107,24 +105,28 @@ func (b *block) match(n int) error {
 	case n > len(b.dst)-b.di:
 		return b.broken(fmt.Sprintf("a match of %d bytes where %d have room", n, len(b.dst)-b.di))
 	}
-	// A match may begin with what it writes itself: each copy doubles what the next one has.
-	from, end := b.di-offset, b.di+n
-	for b.di < end {
-		b.di += copy(b.dst[b.di:end], b.dst[from:b.di])
-	}
+	repeat(b.dst[b.di-offset:b.di+n], offset)
+	b.di += n
 	b.si = at
 	return nil
 }
 
+// repeat fills p with its first n bytes again and again: each copy doubles what the next one has.
+func repeat(p []byte, n int) {
+	for n < len(p) {
+		n += copy(p[n:], p[:n])
+	}
+}
+
 // length returns the length that begins with n in a token and may go on at a byte of src, and where what follows it
 // begins. A byte of 255 is not the last one.
-func (b *block) length(n, at int) (int, int, bool) {
+func length(src []byte, n, at int) (int, int, bool) {
 	if n < longest {
 		return n, at, true
 	}
-	for ; at < len(b.src); at++ {
-		n += int(b.src[at])
-		if b.src[at] != 255 {
+	for ; at < len(src); at++ {
+		n += int(src[at])
+		if src[at] != 255 {
 			return n, at + 1, true
 		}
 	}

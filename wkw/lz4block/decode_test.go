@@ -7,15 +7,16 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"testing"
 
 	"github.com/pierrec/lz4/v4"
+	"golang.org/x/sys/cpu"
 	"golang.org/x/sys/unix"
 )
 
-// model decodes src byte by byte, as the format is described, and reports whether it is a block of n bytes; strictly, or
-// also if it ends with a match.
-func model(src []byte, n int, strict bool) ([]byte, bool) {
+// model decodes src byte by byte, as the format is described, and reports whether it is a block of n bytes.
+func model(src []byte, n int) ([]byte, bool) {
 	var dst []byte
 	next := func() (byte, bool) {
 		if len(src) == 0 {
@@ -38,7 +39,7 @@ func model(src []byte, n int, strict bool) ([]byte, bool) {
 	for {
 		token, ok := next()
 		if !ok {
-			return dst, len(dst) == n && !strict
+			return nil, false
 		}
 		literals, ok := length(int(token >> 4))
 		if !ok || literals > len(src) || len(dst)+literals > n {
@@ -100,21 +101,43 @@ func newBench(t testing.TB, atLeast int) *bench {
 	return b
 }
 
-// ways decodes a block of n bytes in every way there is, and compares what comes out with the model.
+// bothWays does the same with the assembly, where there is one, and in Go.
+func bothWays(do func(way string)) {
+	has := cpu.X86.HasSSSE3
+	defer func() { cpu.X86.HasSSSE3 = has }()
+	if has {
+		do("assembly")
+	}
+	cpu.X86.HasSSSE3 = false
+	do("Go")
+}
+
+// ways decodes a block of n bytes in every way there is. What comes out is that of the model, or the error of finish
+// where the model has none.
 func (b *bench) ways(t *testing.T, src []byte, n int) {
 	t.Helper()
-	want, good := model(src, n, true)
-	check := func(way string, got []byte, err error) {
+	slow := block{dst: make([]byte, n), src: src}
+	wrong := slow.finish()
+	want, good := model(src, n)
+	if (wrong == nil) != good || good && !bytes.Equal(slow.dst, want) {
+		t.Fatalf("finish of % x as %d bytes: expected success: %v, found %v", clip(src), n, good, wrong)
+	}
+	if e := (*Error)(nil); !good && (!errors.As(wrong, &e) || e.Decoded > n || e.At > len(src)) {
+		t.Fatalf("finish of % x as %d bytes: an error out of place: %#v", clip(src), n, wrong)
+	}
+	bothWays(func(way string) { b.way(t, way, src, n, want, wrong) })
+}
+
+// way decodes a block in one way: by itself, and as one of a pair.
+func (b *bench) way(t *testing.T, way string, src []byte, n int, want []byte, wrong error) {
+	t.Helper()
+	check := func(what string, got []byte, err error) {
 		t.Helper()
 		switch {
-		case (err == nil) != good:
-			t.Fatalf("%s of % x as %d bytes: expected success: %v, found %v", way, clip(src), n, good, err)
-		case good && !bytes.Equal(got, want):
-			t.Fatalf("%s of % x as %d bytes: byte %d is wrong", way, clip(src), n, firstDifference(got, want))
-		case !good:
-			if e := (*Error)(nil); !errors.As(err, &e) || e.Decoded > n || e.At > len(src) {
-				t.Fatalf("%s of % x as %d bytes: an error out of place: %#v", way, clip(src), n, err)
-			}
+		case !reflect.DeepEqual(err, wrong):
+			t.Fatalf("%s in %s of % x as %d bytes: expected the error %v, found %v", what, way, clip(src), n, wrong, err)
+		case err == nil && !bytes.Equal(got, want):
+			t.Fatalf("%s in %s of % x as %d bytes: byte %d is wrong", what, way, clip(src), n, firstDifference(got, want))
 		}
 	}
 	at := func(dst, source []byte) ([]byte, []byte) {
@@ -127,20 +150,6 @@ func (b *bench) ways(t *testing.T, src []byte, n int) {
 	for _, place := range []func(arena, int) []byte{arena.first, arena.last} {
 		dst0, src0 := at(place(b.dst0, n), place(b.src0, len(src)))
 		check("Decode", dst0, Decode(dst0, src0))
-
-		lenient := block{dst: dst0, src: src0}
-		clear(dst0)
-		if lenient.decodeWhole(); lenient.whole && !good {
-			if voxels, ok := model(src, n, false); !ok || !bytes.Equal(dst0, voxels) {
-				t.Fatalf("pierrec/lz4 finds % x to be %d bytes", clip(src), n)
-			}
-		} else {
-			check("pierrec/lz4", dst0, lenient.finish())
-		}
-
-		slow := block{dst: dst0, src: src0}
-		clear(dst0)
-		check("finish", dst0, slow.finish())
 
 		dst0, src0 = at(place(b.dst0, n), place(b.src0, len(src)))
 		dst1, src1 := at(place(b.dst1, n), place(b.src1, len(src)))
@@ -160,7 +169,7 @@ func (b *bench) ways(t *testing.T, src []byte, n int) {
 			}
 			check(fmt.Sprintf("one of an unequal pair, swapped: %v", swapped), dst0, err0)
 			if err1 != nil || !bytes.Equal(got, beside) {
-				t.Fatalf("% x spoils the block beside it: %v", clip(src), err1)
+				t.Fatalf("% x spoils the block beside it in %s: %v", clip(src), way, err1)
 			}
 		}
 	}
@@ -280,12 +289,42 @@ func TestLengths(t *testing.T) {
 				src := appendSequence(nil, begin, 3, 4)
 				src = appendSequence(src, random(literals), offset, match)
 				n := len(begin) + 4 + literals + match
+				b.ways(t, src, n) // ends with a match
 				end := r.IntN(80)
 				b.ways(t, appendSequence(src, random(end), 0, 0), n+end)
 				src = appendSequence(src, nil, 2, 7)
 				b.ways(t, appendSequence(src, random(200), 0, 0), n+207)
-				b.ways(t, src, n+7) // ends with a match
+				b.ways(t, appendSequence(src, random(200), 0, 0), n-r.IntN(literals+match+1)) // has no room for the sequence
+				b.ways(t, src, n+7)                                                           // ends with another match
 			}
+		}
+	}
+}
+
+// TestCut cuts off blocks, or the memory for what is in them, at every byte.
+func TestCut(t *testing.T) {
+	b := newBench(t, 1<<12)
+	r := rand.New(rand.NewPCG(15, 16))
+	for range 40 {
+		src := appendSequence(nil, make([]byte, 20), 20, 4)
+		n := 24
+		for n < 400 {
+			literals, match := r.IntN(15), 4+r.IntN(15)
+			switch r.IntN(8) {
+			case 0:
+				literals += r.IntN(60)
+			case 1:
+				match += r.IntN(60)
+			}
+			n += literals
+			src = appendSequence(src, make([]byte, literals), 1+r.IntN(n), match)
+			n += match
+		}
+		for i := range src {
+			b.ways(t, src[:i], n+100)
+		}
+		for i := range n {
+			b.ways(t, append(src, make([]byte, 100)...), i)
 		}
 	}
 }
@@ -332,9 +371,11 @@ func TestErrors(t *testing.T) {
 		{[]byte{0x1f, 'x', 1, 0, 255}, 10, "1, then a match without an end of its length at compressed byte 2"},
 		{appendSequence(appendSequence(nil, long, 1001, 18), long, 0, 0), 2018, "1000, then a match 1001 bytes back at compressed byte 1005"},
 	} {
-		if err := Decode(make([]byte, c.n), c.src); err == nil || err.Error() != c.want {
-			t.Errorf("% x as %d bytes: expected %q, found %v", clip(c.src), c.n, c.want, err)
-		}
+		bothWays(func(way string) {
+			if err := Decode(make([]byte, c.n), c.src); err == nil || err.Error() != c.want {
+				t.Errorf("% x as %d bytes in %s: expected %q, found %v", clip(c.src), c.n, way, c.want, err)
+			}
+		})
 	}
 }
 
@@ -363,33 +404,31 @@ func BenchmarkDecode(b *testing.B) {
 	for i := range dst {
 		dst[i] = make([]byte, size)
 	}
-	for _, way := range []struct {
-		name string
-		do   func(i int) error
-	}{
-		{"pierrec", func(i int) error {
-			_, err := lz4.UncompressBlock(srcs[i], dst[i])
-			_, err1 := lz4.UncompressBlock(srcs[i+1], dst[i+1])
-			return errors.Join(err, err1)
-		}},
-		{"one by one", func(i int) error {
-			return errors.Join(Decode(dst[i], srcs[i]), Decode(dst[i+1], srcs[i+1]))
-		}},
-		{"pairs", func(i int) error {
-			return errors.Join(DecodePair(dst[i], srcs[i], dst[i+1], srcs[i+1]))
-		}},
-	} {
-		b.Run(way.name, func(b *testing.B) {
+	run := func(name string, do func(i int) error) {
+		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(size * len(srcs)))
 			for b.Loop() {
 				for i := 0; i < len(srcs); i += 2 {
-					if err := way.do(i); err != nil {
+					if err := do(i); err != nil {
 						b.Fatal(err)
 					}
 				}
 			}
 		})
 	}
+	run("pierrec", func(i int) error {
+		_, err := lz4.UncompressBlock(srcs[i], dst[i])
+		_, err1 := lz4.UncompressBlock(srcs[i+1], dst[i+1])
+		return errors.Join(err, err1)
+	})
+	bothWays(func(way string) {
+		run(way+", one by one", func(i int) error {
+			return errors.Join(Decode(dst[i], srcs[i]), Decode(dst[i+1], srcs[i+1]))
+		})
+		run(way+", pairs", func(i int) error {
+			return errors.Join(DecodePair(dst[i], srcs[i], dst[i+1], srcs[i+1]))
+		})
+	})
 }
 
 // blocksOf returns the first blocks of a cube file of version 1 whose blocks are LZ4, and their length decoded.
