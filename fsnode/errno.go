@@ -1,9 +1,7 @@
 package fsnode
 
 import (
-	"context"
 	"errors"
-	"io/fs"
 	"log/slog"
 	"syscall"
 
@@ -32,25 +30,25 @@ func (r *reporter) errno(op, path string, err error) syscall.Errno {
 	return number
 }
 
-// errnoOf classifies an error. What is not the caller's doing is EIO.
+// errnoOf returns the number for an error. What is not the caller's doing is EIO.
 func errnoOf(err error) syscall.Errno {
-	var number syscall.Errno
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	switch vfs.Classify(err) {
+	case vfs.NotExist:
 		return syscall.ENOENT
-	case errors.Is(err, fs.ErrPermission):
+	case vfs.NotDirectory:
+		return syscall.ENOTDIR
+	case vfs.NameTooLong:
+		return syscall.ENAMETOOLONG
+	case vfs.Permission:
 		return syscall.EACCES
-	case errors.Is(err, fs.ErrInvalid):
+	case vfs.Invalid:
 		return syscall.EINVAL
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case vfs.Interrupted:
 		return syscall.EINTR
-	case errors.Is(err, vfs.ErrChanged):
-		return syscall.EIO
-	case errors.As(err, &number):
-		switch number {
-		case syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM:
-			return number
-		}
+	case vfs.Exhausted:
+		var number syscall.Errno
+		errors.As(err, &number)
+		return number
 	}
 	return syscall.EIO
 }

@@ -1,11 +1,7 @@
 package status
 
 import (
-	"context"
-	"errors"
-	"io/fs"
 	"slices"
-	"syscall"
 
 	"github.com/wkwfs/wkwfs/vfs"
 )
@@ -31,30 +27,23 @@ var kinds = []Kind{Damaged, Disk, Changed, Permission, Exhausted, Interrupted, I
 // Kinds returns all kinds, those that ask for somebody to look after them first.
 func Kinds() []Kind { return slices.Clone(kinds) }
 
-// kindOf classifies an error.
+// kindOf returns the kind of an error.
 func kindOf(err error) Kind {
-	var number syscall.Errno
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	switch vfs.Classify(err) {
+	case vfs.NotExist, vfs.NotDirectory:
 		return NotFound
-	case errors.Is(err, fs.ErrPermission):
+	case vfs.Permission:
 		return Permission
-	case errors.Is(err, fs.ErrInvalid):
-		return Invalid
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case vfs.Interrupted:
 		return Interrupted
-	case errors.Is(err, vfs.ErrChanged):
+	case vfs.Changed:
 		return Changed
-	case !errors.As(err, &number):
-		return Damaged
-	}
-	switch number {
-	case syscall.ENOTDIR:
-		return NotFound
-	case syscall.ENAMETOOLONG:
+	case vfs.Invalid, vfs.NameTooLong:
 		return Invalid
-	case syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM:
+	case vfs.Exhausted:
 		return Exhausted
+	case vfs.IO:
+		return Disk
 	}
-	return Disk
+	return Damaged
 }

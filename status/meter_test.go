@@ -39,6 +39,8 @@ func TestKindOf(t *testing.T) {
 		{fs.ErrInvalid, Invalid},
 		{syscall.ENAMETOOLONG, Invalid},
 		{syscall.EMFILE, Exhausted},
+		{syscall.ENFILE, Exhausted},
+		{syscall.ENOMEM, Exhausted},
 		{&fs.PathError{Op: "read", Path: "x0.wkw", Err: syscall.EIO}, Disk},
 		{syscall.ESTALE, Disk},
 		{errors.New("x0.wkw: block 3: bad"), Damaged},

@@ -1,4 +1,4 @@
-// Package vfs says what our files can do beyond [io/fs].
+// Package vfs says what our files can do beyond [io/fs], and what their errors mean.
 //
 // It is the second narrow waist of the program. Stores below (a directory on
 // disk) and views above (a volume laid out as files) are both an [fs.FS] whose

@@ -2,9 +2,9 @@ package web
 
 import (
 	"errors"
-	"io/fs"
 	"net/http"
-	"syscall"
+
+	"github.com/wkwfs/wkwfs/vfs"
 )
 
 // refusal is an error that is about the request, not about the files.
@@ -29,7 +29,7 @@ type unreadable struct{ cause error }
 func (u *unreadable) Error() string { return u.cause.Error() }
 func (u *unreadable) Unwrap() error { return u.cause }
 
-// statusOf classifies an error. What is nobody else's doing is 500.
+// statusOf returns the status for an error. What is nobody else's doing is 500.
 func statusOf(err error) int {
 	var refused *refusal
 	var broken *unreadable
@@ -38,11 +38,13 @@ func statusOf(err error) int {
 		return http.StatusInternalServerError
 	case errors.As(err, &refused):
 		return refused.status
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrInvalid), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENAMETOOLONG):
+	}
+	switch vfs.Classify(err) {
+	case vfs.NotExist, vfs.NotDirectory, vfs.NameTooLong, vfs.Invalid:
 		return http.StatusNotFound
-	case errors.Is(err, fs.ErrPermission):
+	case vfs.Permission:
 		return http.StatusForbidden
-	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
+	case vfs.Exhausted:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError
