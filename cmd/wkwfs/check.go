@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -54,7 +53,7 @@ The exit code is 1 if there is an error, 0 if there are only warnings and notes.
 	}
 	s.from.register(cmd.Flags())
 	cmd.Flags().BoolVar(&s.json, "json", false, "for programs: one JSON object a line")
-	cmd.Flags().IntVarP(&s.jobs, "jobs", "j", runtime.NumCPU(), "read `N` blocks at once")
+	cmd.Flags().IntVarP(&s.jobs, "jobs", "j", processors, "read `N` blocks at once")
 	return cmd
 }
 

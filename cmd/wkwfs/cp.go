@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime"
 	"strings"
 	"syscall"
 
@@ -80,7 +79,7 @@ If a file cannot be read, the others of the folder are copied; the exit code is 
 	s.from.register(flags)
 	s.config.register(flags)
 	flags.Var(&s.cacheSize, "cache-size", "memory for decoded blocks, such as 512MiB or 4GB")
-	flags.IntVarP(&s.jobs, "jobs", "j", runtime.NumCPU(), "read `N` ranges or files at once, 4 MiB each")
+	flags.IntVarP(&s.jobs, "jobs", "j", processors, "read `N` ranges or files at once, 4 MiB each")
 	flags.BoolVar(&s.choice.all, "all", false, "with the volumes, slices and precomputed: several times the size")
 	flags.BoolVar(&s.choice.blocks, "blocks", false, "with a file for every block: twice the size, often millions of files")
 	flags.BoolVar(&s.force, "force", false, "replace files that are there")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -79,7 +78,7 @@ command is given again, unless RAW has changed.`,
 	flags.IntVar(&o.Block, "block", o.Block, "voxels a side of a block")
 	flags.IntVar(&o.Cube, "cube", o.Cube, "voxels a side of a cube file")
 	flags.StringVar(&s.compression, "compression", "lz4", "of blocks: raw, lz4 or lz4hc")
-	flags.IntVarP(&o.Jobs, "jobs", "j", runtime.NumCPU(), "write `N` cubes at once")
+	flags.IntVarP(&o.Jobs, "jobs", "j", processors, "write `N` cubes at once")
 	flags.BoolVar(&o.Force, "force", false, "remove a layer of this name first")
 	flags.BoolVarP(&s.quiet, "quiet", "q", false, "say nothing but errors")
 	return cmd
