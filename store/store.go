@@ -92,9 +92,9 @@ func (d *Dir) Close() error { return d.root.Close() }
 func (d *Dir) Open(name string) (fs.File, error) {
 	f, err := d.open(name)
 	if err != nil {
-		return nil, err // not a nil *os.File in an fs.File
+		return nil, err
 	}
-	return f, nil
+	return file{f}, nil
 }
 
 func (d *Dir) open(name string) (*os.File, error) {

@@ -34,6 +34,13 @@ func ReadAt(ctx context.Context, f fs.File, p []byte, off int64) (int, error) {
 	return 0, &fs.PathError{Op: "readat", Err: fs.ErrInvalid}
 }
 
+// Advisor is an open file that takes advice about what is read next.
+type Advisor interface {
+	// WillNeed says that n bytes from off on are read soon. The file may fetch them in the meantime.
+	// WillNeed does not wait for them, and does not fail.
+	WillNeed(off, n int64)
+}
+
 // Offerer is an open file that comes by bytes which were not asked for yet.
 type Offerer interface {
 	// Offer says who takes them: all of them, if to take is less work than to ask, or just
