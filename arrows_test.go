@@ -21,7 +21,7 @@ var arrows = map[string][]string{
 	"store":  {"golang.org/x/sys"},
 	"errlog": {},
 
-	"wkw":         {"vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync", "golang.org/x/sys"},
+	"wkw":         {"vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync"},
 	"precomputed": {"vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture"},
 
 	"wkw/lz4block": {"golang.org/x/sys"},
@@ -31,14 +31,18 @@ var arrows = map[string][]string{
 	"precomputed/picture":          {"github.com/tetratelabs/wazero"},
 	"precomputed/internal/reftest": {},
 
+	"internal/flat":     {"volume"},
+	"internal/prefetch": {"vfs", "volume", "cache", "internal/flat"},
+	"internal/mosaic":   {"vfs", "volume", "internal/flat"},
+
 	"sample":   {"volume", "wkw"},
 	"importer": {"vfs", "volume", "wkw", "golang.org/x/image", "golang.org/x/sync"},
 
 	"web":    {"vfs", "errlog"},
 	"check":  {"vfs", "volume", "golang.org/x/sync"},
-	"cache":  {"vfs", "volume", "github.com/dgraph-io/ristretto", "golang.org/x/sync"},
+	"cache":  {"vfs", "volume", "github.com/dgraph-io/ristretto", "golang.org/x/sync", "golang.org/x/sys"},
 	"header": {"volume"},
-	"view":   {"vfs", "volume", "header", "golang.org/x/sys"},
+	"view":   {"vfs", "volume", "header", "cache", "internal/flat", "internal/mosaic", "internal/prefetch"},
 	"copier": {"vfs"},
 	"fsnode": {"vfs", "errlog", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
 	"status": {"vfs", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},

@@ -1,10 +1,7 @@
 package cache
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
-	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -12,93 +9,6 @@ import (
 	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
-
-// array is a source whose bytes say which block of which array they are. It counts
-// its loads; before a load it calls wait if there is one.
-type array struct {
-	grid volume.Grid
-	seed uint64
-	wait func(ctx context.Context, b volume.Vec) error
-
-	mu    sync.Mutex
-	loads map[volume.Vec]int
-}
-
-// newArray is made of blocks of the given number of bytes.
-func newArray(seed uint64, blocks volume.Vec, bytes int) *array {
-	side := volume.Vec{bytes, 1, 1}
-	return &array{
-		grid:  volume.Grid{Size: blocks.Mul(side), Block: side, Type: volume.Uint8, Channels: 1},
-		seed:  seed,
-		loads: make(map[volume.Vec]int),
-	}
-}
-
-func (a *array) Grid() volume.Grid { return a.grid }
-
-func (a *array) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
-	a.mu.Lock()
-	a.loads[b]++
-	a.mu.Unlock()
-	if a.wait != nil {
-		if err := a.wait(ctx, b); err != nil {
-			return nil, err
-		}
-	}
-	return a.content(b), nil
-}
-
-func (a *array) content(b volume.Vec) []byte {
-	var mark [32]byte
-	for i, n := range []uint64{a.seed, uint64(b[0]), uint64(b[1]), uint64(b[2])} {
-		binary.LittleEndian.PutUint64(mark[8*i:], n)
-	}
-	data := make([]byte, a.grid.BlockBytes())
-	for n := copy(data, mark[:]); n < len(data); n *= 2 {
-		copy(data[n:], data[:n])
-	}
-	return data
-}
-
-// total returns the number of loads.
-func (a *array) total() (n int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, count := range a.loads {
-		n += count
-	}
-	return n
-}
-
-// fileArray is an array with a version.
-type fileArray struct {
-	*array
-	version vfs.Version
-}
-
-func (a fileArray) Version() vfs.Version { return a.version }
-
-// newTestCache returns a cache that is closed at the end of the test.
-func newTestCache(t testing.TB, budget int64) *Cache {
-	c := New(budget)
-	t.Cleanup(c.Close)
-	return c
-}
-
-// check reads block b of src and fails unless its bytes are those of a.
-func check(t testing.TB, src volume.Source, a *array, b volume.Vec) {
-	t.Helper()
-	got, err := src.Block(context.Background(), b)
-	if err != nil {
-		t.Errorf("block %v: %v", b, err)
-	} else if !bytes.Equal(got, a.content(b)) {
-		t.Errorf("block %v of array %d: wrong bytes", b, a.seed)
-	}
-}
-
-func all(a *array) func(func(volume.Vec) bool) {
-	return volume.Box{Max: a.grid.Blocks()}.All()
-}
 
 // Two readings of all blocks give the same bytes, whatever the budget.
 func TestBytes(t *testing.T) {
@@ -118,7 +28,7 @@ func TestBytes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newArray(1, volume.Cube(4), size)
 			c := newTestCache(t, tt.budget)
-			src := c.Wrap(a)
+			src := c.Source(a)
 			for range 2 {
 				for b := range all(a) {
 					check(t, src, a, b)
@@ -157,15 +67,11 @@ func TestSharing(t *testing.T) {
 				if !versioned {
 					a = src.(*array)
 				}
-				wrapped := c.Wrap(src)
+				wrapped := c.Source(src)
 				for b := range all(a) {
 					check(t, wrapped, a, b)
 				}
 				loads[i] = a.total()
-				v, ok := wrapped.(volume.Versioned)
-				if ok != versioned || ok && v.Version() != src.(volume.Versioned).Version() {
-					t.Errorf("source %d: the version did not pass through", i)
-				}
 				if wrapped.Grid() != a.grid {
 					t.Errorf("source %d: grid %+v, expected %+v", i, wrapped.Grid(), a.grid)
 				}
@@ -180,10 +86,10 @@ func TestSharing(t *testing.T) {
 // Keys that all have the same hash cost loads and never give the bytes of another.
 func TestHashCollision(t *testing.T) {
 	const blocks, size = 40, 512
-	c := newCache(20*(size+overhead), func(key) uint64 { return 42 })
-	defer c.Close()
+	c := newTestCache(t, 20*(size+overhead))
+	c.hash = func(volume.Key) uint64 { return 42 }
 	a, b := newArray(1, volume.Vec{blocks, 1, 1}, size), newArray(2, volume.Vec{blocks, 1, 1}, size)
-	srcA, srcB := c.Wrap(a), c.Wrap(b)
+	srcA, srcB := c.Source(a), c.Source(b)
 	var wg sync.WaitGroup
 	for start := range 4 {
 		wg.Go(func() {
@@ -202,7 +108,7 @@ func TestHashSpreads(t *testing.T) {
 	low := make([]int, shards)
 	for v := range 16 {
 		for block := range uint64(4096) {
-			h := hash(key{vfs.Version{byte(v)}, block})
+			h := hash(volume.Key{Version: vfs.Version{byte(v)}, Index: block})
 			seen[h] = true
 			low[h%shards]++
 		}
@@ -219,7 +125,7 @@ func TestHashSpreads(t *testing.T) {
 func TestAbsent(t *testing.T) {
 	c := newTestCache(t, 1<<20)
 	a := newArray(1, volume.Cube(2), 64)
-	src := c.Wrap(absent{a})
+	src := c.Source(unwritten{a})
 	for range 3 {
 		for b := range all(a) {
 			if data, err := src.Block(context.Background(), b); data != nil || err != nil {
@@ -232,12 +138,14 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// absent is an array that was never written.
-type absent struct{ *array }
+// unwritten is an array that was never written.
+type unwritten struct{ *array }
 
-func (a absent) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
-	_, err := a.array.Block(ctx, b)
-	return nil, err
+func (a unwritten) Fill(ctx context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {
+	fill(ctx, blocks, memory, func(ctx context.Context, b volume.Vec) ([]byte, error) {
+		_, err := a.load(ctx, b)
+		return nil, err
+	})
 }
 
 // Blocks larger than the window, or than all loads in flight may be, are read.
@@ -245,7 +153,7 @@ func TestHuge(t *testing.T) {
 	for _, size := range []int{1 << 20, inFlight + 1} {
 		c := newTestCache(t, 1<<20)
 		a := newArray(1, volume.Vec{2, 1, 1}, size)
-		src := c.Wrap(a)
+		src := c.Source(a)
 		for b := range all(a) {
 			check(t, src, a, b)
 		}
@@ -255,95 +163,13 @@ func TestHuge(t *testing.T) {
 	}
 }
 
-// Half of the budget can be reserved; blocks have what is left.
-func TestReserve(t *testing.T) {
-	const size = 1000 - overhead
-	c := newTestCache(t, 100_000)
-	a := newArray(1, volume.Vec{200, 1, 1}, size)
-	src := c.Wrap(a).(volume.Keeper)
-	fill := func() {
-		for b := range all(a) {
-			check(t, src, a, b)
-		}
-	}
-	held := func(want int64) {
-		t.Helper()
-		if got := c.Stats().HeldBytes; got != want {
-			t.Errorf("%d bytes held, expected %d", got, want)
-		}
-	}
-	fill()
-	held(100_000)
-	for _, tt := range []struct {
-		n  int64
-		ok bool
-	}{{50_001, false}, {30_000, true}, {20_001, false}, {20_000, true}, {1, false}} {
-		if ok := src.Reserve(tt.n); ok != tt.ok {
-			t.Errorf("%d bytes reserved: %v, expected %v", tt.n, ok, tt.ok)
-		}
-		held(100_000)
-	}
-	fill()
-	held(100_000)
-	if kept := c.window.used.Load(); kept != 30_000 {
-		t.Errorf("%d bytes of blocks in the window, expected 30000", kept)
-	}
-	src.Release(50_000)
-	held(50_000)
-	fill()
-	held(100_000)
-}
-
 func TestBadBlocks(t *testing.T) {
 	c := newTestCache(t, 1<<20)
 	a := newArray(1, volume.Vec{3, 3, 3}, 64)
 	for _, b := range []volume.Vec{{-1, 1, 0}, {3, 0, 0}, {0, 3, 0}, {0, 0, 3}} {
-		_, err := c.Wrap(a).Block(context.Background(), b)
+		_, err := c.Source(a).Block(context.Background(), b)
 		if err == nil || err.Error() != "block "+b.String()+" of a grid of 3,3,3 blocks" {
 			t.Errorf("block %v: %v", b, err)
 		}
-	}
-	_, err := c.Wrap(short{a}).Block(context.Background(), volume.Vec{1, 2, 0})
-	if want := "block 1,2,0: 63 bytes, expected 64"; err == nil || err.Error() != want {
-		t.Errorf("short block: %v, expected %s", err, want)
-	}
-}
-
-// short is an array whose blocks lack a byte.
-type short struct{ *array }
-
-func (a short) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
-	return a.content(b)[1:], nil
-}
-
-func TestClose(t *testing.T) {
-	c := New(1 << 20)
-	a := newArray(1, volume.Cube(4), 64)
-	src := c.Wrap(a)
-	var reading, wg sync.WaitGroup
-	for range 4 {
-		reading.Add(1)
-		wg.Go(func() {
-			check(t, src, a, volume.Vec{})
-			reading.Done()
-			for {
-				for b := range all(a) {
-					data, err := src.Block(context.Background(), b)
-					if errors.Is(err, ErrClosed) {
-						return
-					}
-					if err != nil || !bytes.Equal(data, a.content(b)) {
-						t.Errorf("block %v: wrong bytes, %v", b, err)
-					}
-				}
-			}
-		})
-	}
-	reading.Wait()
-	c.Close()
-	wg.Wait()
-	c.Close()
-	if held := c.Stats().HeldBytes; held != 0 {
-		t.Errorf("%d bytes held after Close", held)
 	}
 }

@@ -62,9 +62,8 @@ func TestFlatReadLoadsOnce(t *testing.T) {
 					time.Sleep(time.Millisecond) // of the bubble
 					return nil
 				}
-				c := New(slabs(a, 1.5))
-				defer c.Close()
-				src := c.Wrap(a)
+				c := newTestCache(t, slabs(a, 1.5))
+				src := c.Source(a)
 				var wg sync.WaitGroup
 				for range tt.readers {
 					wg.Go(func() { readFlat(tt.blocks, func(b volume.Vec) { check(t, src, a, b) }) })
@@ -90,8 +89,8 @@ func BenchmarkFlatRead(b *testing.B) {
 			for b.Loop() {
 				a := newArray(1, blocks, 4096)
 				c := New(slabs(a, n))
-				src := c.Wrap(a)
-				readFlat(blocks, func(at volume.Vec) { src.Block(context.Background(), at) })
+				src := c.Source(a)
+				readFlat(blocks, func(at volume.Vec) { src.Read(b.Context(), []volume.Vec{at}, Always, ignore) })
 				loads += a.total()
 				c.Close()
 			}
@@ -102,6 +101,7 @@ func BenchmarkFlatRead(b *testing.B) {
 			for b.Loop() {
 				a := newArray(1, blocks, 4096)
 				f := newFrequent(slabs(a, n))
+				f.release = func(*entry) {}
 				readFlat(blocks, func(at volume.Vec) {
 					loads += loadPlain(f.entries, a, at)
 				})
@@ -114,11 +114,11 @@ func BenchmarkFlatRead(b *testing.B) {
 
 // loadPlain reads a block through ristretto alone and returns the loads it took.
 func loadPlain(r *ristretto.Cache[uint64, *entry], a *array, at volume.Vec) int {
-	k := key{block: uint64(at.Index(a.grid.Blocks()))}
+	k := volume.Key{Index: uint64(at.Index(a.grid.Blocks()))}
 	if _, ok := r.Get(hash(k)); ok {
 		return 0
 	}
-	e := &entry{key: k, hash: hash(k), data: a.content(at)}
+	e := &entry{key: k, hash: hash(k), voxels: a.content(at)}
 	r.Set(e.hash, e, e.cost())
 	r.Wait()
 	return 1

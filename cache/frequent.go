@@ -8,20 +8,22 @@ import (
 	"github.com/dgraph-io/ristretto/v2"
 )
 
-// frequent keeps blocks that are missed often: ristretto, made exact in three ways.
+// frequent keeps blocks that are asked for often when the window does not have them: ristretto, made exact in four
+// ways.
 //
-//   - It stores entries under hashes. Every answer is compared with the whole key, so
-//     that two keys with one hash cost a load and never give wrong bytes.
+//   - It has a reference to each entry, and only keeps it alive: entries are found in the index, by their whole
+//     keys.
 //   - It holds up to 32,768 values that were set and not yet judged, outside its
 //     budget: a GiB of blocks. Every offer therefore waits until it has been judged.
 //   - A Get beside Close would send on a closed channel. A lock keeps them apart.
+//   - It may name an entry twice that has to make room for a larger one, and has none the second time.
 type frequent struct {
 	mu      sync.RWMutex // written to close
 	entries *ristretto.Cache[uint64, *entry]
 	closed  bool
 
-	hits    atomic.Uint64
-	dropped atomic.Uint64 // blocks that were offered and are gone
+	release func(*entry)  // takes back a reference
+	dropped atomic.Uint64 // blocks that are gone
 }
 
 // usualBlock is the size of the blocks for which ristretto's counters are
@@ -37,7 +39,11 @@ func newFrequent(capacity int64) *frequent {
 		MaxCost:     capacity,
 		BufferItems: 64,
 		KeyToHash:   func(h uint64) (uint64, uint64) { return h, 0 },
-		OnExit:      func(*entry) { f.dropped.Add(1) },
+		OnExit: func(e *entry) {
+			if e != nil {
+				f.exit(e)
+			}
+		},
 		// Costs are whole: [overhead] covers what ristretto needs for an entry.
 		IgnoreInternalCost: true,
 	})
@@ -48,28 +54,33 @@ func newFrequent(capacity int64) *frequent {
 	return f
 }
 
-// get returns the entry of k, or nil, and counts that k was wanted.
-func (f *frequent) get(h uint64, k key) *entry {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	if f.closed {
-		return nil
-	}
-	e, ok := f.entries.Get(h)
-	if !ok || e.key != k {
-		return nil
-	}
-	f.hits.Add(1)
-	return e
+// exit releases an entry that is not kept any more.
+func (f *frequent) exit(e *entry) {
+	f.dropped.Add(1)
+	f.release(e)
 }
 
-// offer proposes entries to be kept; when it returns, it is decided. It must not be
+// count tells ristretto that a block was asked for that the window does not have.
+func (f *frequent) count(h uint64) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if !f.closed {
+		f.entries.Get(h)
+	}
+}
+
+// offer proposes entries to be kept, with a reference to each; when it returns, it is decided. It must not be
 // called after close.
 func (f *frequent) offer(entries []*entry) {
 	for _, e := range entries {
-		f.entries.Set(e.hash, e, e.cost())
+		e.main.Store(true)
+		if !f.entries.Set(e.hash, e, e.cost()) {
+			f.exit(e)
+		}
 	}
-	f.entries.Wait()
+	if len(entries) > 0 {
+		f.entries.Wait()
+	}
 }
 
 // used returns how many bytes are kept.

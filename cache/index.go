@@ -2,67 +2,60 @@ package cache
 
 import (
 	"sync"
-	"sync/atomic"
+
+	"github.com/wkwfs/wkwfs/volume"
 )
 
-// shards is the number of locks that hits are spread over.
+// shards is the number of locks that lookups are spread over.
 const shards = 64
 
-// index finds the entries of the window.
+// index finds the entries that somebody has a reference to. It has none itself.
 type index [shards]struct {
 	sync.RWMutex
-	entries map[key]*entry
-	hits    atomic.Uint64 // here, and not one for all, so that cores do not wait for its cache line
-	_       [64]byte      // keeps neighbours out of this cache line
+	entries map[volume.Key]*entry
+	_       [64]byte // keeps neighbours out of this cache line
 }
 
-// get returns the entry of k, nil if there is none, and counts a hit.
-func (x *index) get(h uint64, k key) *entry {
+// get returns the entry of k with a reference added, and its load if that is under way; nil if there is none, or its load is
+// abandoned.
+func (x *index) get(h uint64, k volume.Key) (e *entry, under *load) {
 	s := &x[h%shards]
 	s.RLock()
-	e := s.entries[k]
-	s.RUnlock()
-	if e != nil {
-		s.hits.Add(1)
+	defer s.RUnlock()
+	e = s.entries[k]
+	if e == nil {
+		return nil, nil
 	}
-	return e
+	under, alive := e.join()
+	if !alive {
+		return nil, nil
+	}
+	return e, under
 }
 
-// put adds e and reports whether its key was new; otherwise nothing changes.
-func (x *index) put(e *entry) bool {
+// put adds e. If there is a live entry of its key, put returns that instead, in the way of get.
+func (x *index) put(e *entry) (other *entry, under *load) {
 	s := &x[e.hash%shards]
 	s.Lock()
 	defer s.Unlock()
-	if _, ok := s.entries[e.key]; ok {
-		return false
+	if old := s.entries[e.key]; old != nil {
+		if under, alive := old.join(); alive {
+			return old, under
+		}
 	}
 	if s.entries == nil {
-		s.entries = make(map[key]*entry)
+		s.entries = make(map[volume.Key]*entry)
 	}
 	s.entries[e.key] = e
-	return true
+	return nil, nil
 }
 
+// remove takes e out, unless another entry has its place.
 func (x *index) remove(e *entry) {
 	s := &x[e.hash%shards]
 	s.Lock()
 	defer s.Unlock()
-	delete(s.entries, e.key)
-}
-
-func (x *index) clear() {
-	for i := range x {
-		s := &x[i]
-		s.Lock()
-		s.entries = nil // an emptied map would keep its size
-		s.Unlock()
+	if s.entries[e.key] == e {
+		delete(s.entries, e.key)
 	}
-}
-
-// hitCount returns how often get found something.
-func (x *index) hitCount() (n uint64) {
-	for i := range x {
-		n += x[i].hits.Load()
-	}
-	return n
 }

@@ -7,6 +7,7 @@ import (
 	"runtime/metrics"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -18,15 +19,41 @@ func live() int64 {
 	return int64(sample[0].Value.Uint64())
 }
 
-// plain is a source of fresh blocks that hold nothing to be checked.
+// backed returns the bytes that the arena has of the kernel.
+func backed(c *Cache) int64 {
+	c.arena.mu.Lock()
+	defer c.arena.mu.Unlock()
+	return c.arena.lent + c.arena.spare
+}
+
+// plain is a source of blocks that hold nothing to be checked.
 type plain struct{ grid volume.Grid }
 
 func (p plain) Grid() volume.Grid { return p.grid }
-func (p plain) Block(context.Context, volume.Vec) ([]byte, error) {
-	return make([]byte, p.grid.BlockBytes()), nil
+func (p plain) Fill(_ context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {
+	for i := range blocks {
+		blocks[i].Voxels = memory(blocks[i].At)
+	}
 }
 
-// Under a storm of loads, what can be reached stays within the budget and a little
+// storm reads a row of blocks in random places, in 8 goroutines, n blocks at a time.
+func storm(src *Source, reads, n int) <-chan struct{} {
+	var readers sync.WaitGroup
+	for seed := range uint64(8) {
+		readers.Go(func() {
+			rnd := rand.New(rand.NewPCG(seed, 0))
+			for range reads {
+				at := rnd.IntN(src.blocks[0] - n)
+				src.Read(context.Background(), row(at, at+n), Always, func(volume.Vec, []byte) {})
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { readers.Wait(); close(done) }()
+	return done
+}
+
+// Under a storm of loads, memory stays within the budget and a little
 // more: ristretto's tables and the blocks that are on their way.
 func TestMemory(t *testing.T) {
 	for _, tt := range []struct {
@@ -36,26 +63,22 @@ func TestMemory(t *testing.T) {
 		reads         int // of each reader
 	}{
 		{"32 KiB blocks", 32 << 10, 1 << 14, 64 << 20, 2 << 20, 2000},
-		{"512 KiB blocks", 512 << 10, 1 << 10, 64 << 20, 4 << 20, 250},
+		{"512 KiB blocks", 512 << 10, 1 << 10, 64 << 20, 6 << 20, 250},
 		{"one-byte blocks", 1, 1 << 20, 2 << 20, 3 << 20, 2000},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			runtime.GC()
 			before := live()
 			c := New(tt.budget)
-			grid := newArray(0, volume.Vec{tt.blocks, 1, 1}, tt.size).grid
-			src := c.Wrap(plain{grid})
-			var readers sync.WaitGroup
-			for seed := range uint64(8) {
-				readers.Go(func() {
-					rnd := rand.New(rand.NewPCG(seed, 0))
-					for range tt.reads {
-						src.Block(context.Background(), volume.Vec{rnd.IntN(tt.blocks), 0, 0})
-					}
-				})
+			src := c.Source(plain{newArray(0, volume.Vec{tt.blocks, 1, 1}, tt.size).grid})
+			done := storm(src, tt.reads, 1)
+			inUse := func() int64 {
+				n := backed(c)
+				if tt.size < pageSize {
+					n = 0 // the collector counts it
+				}
+				return live() - before + n
 			}
-			done := make(chan struct{})
-			go func() { readers.Wait(); close(done) }()
 			var peak, held int64
 			for storm := true; storm; {
 				select {
@@ -64,14 +87,14 @@ func TestMemory(t *testing.T) {
 				default:
 				}
 				// The collector counts as live what is allocated while it runs.
-				loaded := c.Stats().LoadedBytes
+				loaded := c.Stats().Loads
 				runtime.GC()
-				fresh := int64(c.Stats().LoadedBytes - loaded)
-				peak = max(peak, live()-before-fresh)
+				fresh := int64(c.Stats().Loads-loaded) * 1024
+				peak = max(peak, inUse()-fresh)
 				held = max(held, c.Stats().HeldBytes)
 			}
 			runtime.GC()
-			after := live() - before
+			after := inUse()
 			t.Logf("budget %d KiB: %d KiB at the peak, %d KiB after, %d KiB on the books; %+v",
 				tt.budget>>10, peak>>10, after>>10, held>>10, c.Stats())
 			if held > tt.budget {
@@ -80,10 +103,11 @@ func TestMemory(t *testing.T) {
 			if peak > tt.budget+tt.slack {
 				t.Errorf("%d bytes at the peak, budget %d and %d", peak, tt.budget, tt.slack)
 			}
-			if after > tt.budget+1<<20 {
-				t.Errorf("%d bytes when all is quiet, budget %d and a MiB", after, tt.budget)
+			if after > tt.budget+tt.slack {
+				t.Errorf("%d bytes when all is quiet, budget %d and %d", after, tt.budget, tt.slack)
 			}
 			c.Close()
+			checkEmpty(t, c)
 			runtime.GC()
 			if rest := live() - before; rest > 2<<20 {
 				t.Errorf("%d bytes after Close", rest)
@@ -93,46 +117,36 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-func BenchmarkHit(b *testing.B) {
-	a := newArray(1, volume.Vec{32, 32, 1}, 4096)
-	hits := func(b *testing.B, c *Cache) {
-		src := c.Wrap(fileArray{a, [16]byte{1}})
-		for at := range all(a) {
-			src.Block(context.Background(), at)
-		}
-		b.Run("one", func(b *testing.B) {
-			for i := 0; b.Loop(); i++ {
-				src.Block(context.Background(), volume.Vec{i % 32, i / 32 % 32, 0})
-			}
-		})
-		b.Run("parallel", func(b *testing.B) {
-			b.RunParallel(func(pb *testing.PB) {
-				for i := 0; pb.Next(); i++ {
-					src.Block(context.Background(), volume.Vec{i % 32, i / 32 % 32, 0})
-				}
-			})
-		})
+// Storms of loads of several sizes, one after the other and many blocks at a time, have no more memory than the budget and
+// what is in flight, and the second time no more address space than the first.
+func TestMemoryIsUsedAgain(t *testing.T) {
+	const budget = 32 << 20
+	c := newTestCache(t, budget)
+	var sources []*Source
+	for _, size := range []int{5000, 32 << 10, 100 << 10, 1 << 20} {
+		sources = append(sources, c.Source(plain{newArray(0, volume.Vec{4*budget/size + 32, 1, 1}, size).grid}))
 	}
-	b.Run("window", func(b *testing.B) {
-		hits(b, newTestCache(b, 16<<20))
-	})
-	b.Run("frequent", func(b *testing.B) {
-		c := newTestCache(b, 16<<20)
-		for at := range all(a) {
-			k := key{[16]byte{1}, uint64(at.Index(a.grid.Blocks()))}
-			c.frequent.offer([]*entry{{key: k, hash: hash(k), data: a.content(at)}})
+	spans := 0
+	for round := range 3 {
+		for _, src := range sources {
+			done := storm(src, max(200*5000/src.bytes, 10), 16)
+			for storm := true; storm; {
+				select {
+				case <-done:
+					storm = false
+				case <-time.After(time.Millisecond):
+				}
+				if got := backed(c); got > budget+inFlight {
+					t.Fatalf("%d bytes, budget %d and %d in flight", got, budget, inFlight)
+				}
+			}
 		}
-		hits(b, c)
-	})
-}
-
-// BenchmarkMiss is what a load costs beside the load, with a window that is full.
-func BenchmarkMiss(b *testing.B) {
-	src := newTestCache(b, 1<<20).Wrap(plain{newArray(1, volume.Vec{1 << 30, 1, 1}, 1).grid})
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		src.Block(ctx, volume.Vec{i, 0, 0})
+		if round == 0 {
+			spans = len(c.arena.spans)
+		}
+	}
+	// Chance has it whether a little more is in flight at once.
+	if got := len(c.arena.spans); got > spans*3/2 {
+		t.Errorf("%d spans, %d after the first round", got, spans)
 	}
 }

@@ -17,7 +17,7 @@ func TestScanLeavesFrequentBlocks(t *testing.T) {
 	const size = 4096
 	scanned, wanted := newArray(1, volume.Vec{4000, 1, 1}, size), newArray(2, volume.Vec{10, 1, 1}, size)
 	c := newTestCache(t, 100*(size+overhead))
-	scan, want := c.Wrap(scanned), c.Wrap(wanted)
+	scan, want := c.Source(scanned), c.Source(wanted)
 	for i := range 4000 {
 		check(t, scan, scanned, volume.Vec{i, 0, 0})
 		if i%200 == 199 { // more than the window holds

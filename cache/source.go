@@ -4,147 +4,118 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"slices"
 
 	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Wrap returns a source with the voxels of src that keeps its blocks in c, except for
-// those that are scanned. The result is a [volume.Keeper], and a [volume.Versioned] if src is one.
-//
-// What src says of its version when it is wrapped decides which blocks it shares:
-// those of all sources with the same version, which must have the same blocks in the
-// same places. A source without a version shares with nobody, not even with itself
-// wrapped again. Blocks that were never written are kept as well, as nothing but the
-// knowledge of it; errors are not kept. The cache does not close src; a load for a reader
-// who gave up may still ask it for a block, and so it must answer with an error, as
-// files do, when it is closed.
-func (c *Cache) Wrap(src volume.Source) volume.Source {
-	grid := src.Grid()
-	s := &source{cache: c, src: src, grid: grid, blocks: grid.Blocks(), bytes: grid.BlockBytes()}
-	if v, ok := src.(volume.Versioned); ok {
-		s.version = v.Version()
-		return versioned{s}
-	}
-	rand.Read(s.version[:])
-	return s
-}
-
-// source is a wrapped source without a version of its own.
-type source struct {
+// Source lends the blocks of a source. It is safe for use by many goroutines.
+type Source struct {
 	cache   *Cache
 	src     volume.Source
+	keyed   volume.Keyed // nil: version is that of all blocks
+	version vfs.Version
 	grid    volume.Grid
 	blocks  volume.Vec
 	bytes   int // of a block
-	version vfs.Version
+	weight  int // bytes of memory that a block takes while it is loaded
 }
 
-// versioned is a wrapped source that has one.
-type versioned struct{ *source }
+// Keep says what becomes of blocks that a reader has loaded.
+type Keep int
 
-var (
-	_ volume.Keeper    = (*source)(nil)
-	_ volume.Batcher   = (*source)(nil)
-	_ volume.Keeper    = versioned{}
-	_ volume.Batcher   = versioned{}
-	_ volume.Versioned = versioned{}
+const (
+	Never   Keep = iota // they go when nobody uses them any more
+	IfSeen              // those that were asked for before are kept: briefly if that was just now
+	Briefly             // they are kept while the next reads are likely to need them
+	Always              // they are kept
 )
 
-// Version implements [volume.Versioned].
-func (s versioned) Version() vfs.Version { return s.version }
-
-// Grid implements [volume.Source].
-func (s *source) Grid() volume.Grid { return s.grid }
-
-// Block implements [volume.Source]. It returns ctx.Err() as soon as ctx is done,
-// though the load goes on if others wait for it.
-func (s *source) Block(ctx context.Context, b volume.Vec) (block []byte, err error) {
-	if !b.In(s.blocks) {
-		return nil, s.outside(b)
+// Source returns a source whose blocks are kept in c, as far as the budget and readers wish.
+//
+// Sources share blocks with the same [volume.Key]: src says which if it is [volume.Keyed]; if it is
+// [volume.Versioned], its version and the index of the block make one. Any other source shares with none, not even
+// with itself wrapped again. The cache does not close src. A load for a reader that gave up may still ask it
+// for a block; after it is closed, it must answer with an error, as files do. When Fill has returned or panicked, none of
+// its goroutines may use the memory that was lent.
+func (c *Cache) Source(src volume.Source) *Source {
+	grid := src.Grid()
+	s := &Source{cache: c, src: src, grid: grid, blocks: grid.Blocks(), bytes: grid.BlockBytes()}
+	s.weight = max(bufferSize(s.bytes), overhead)
+	s.keyed, _ = src.(volume.Keyed)
+	if v, ok := src.(volume.Versioned); ok {
+		s.version = v.Version()
+	} else {
+		rand.Read(s.version[:])
 	}
-	r := s.request(b)
-	if e := s.cache.lookup(r.hash, r.key); e != nil {
-		return e.data, nil
-	}
-	err = s.cache.loader.do(ctx, []request{r}, func(_ volume.Vec, loaded []byte) { block = loaded })
-	return block, err
+	return s
 }
 
-// Blocks implements [volume.Batcher]. Blocks that are not kept are loaded together, if the source
-// that is wrapped is a Batcher too.
-func (s *source) Blocks(ctx context.Context, bs []volume.Vec, use func(b volume.Vec, block []byte)) error {
-	var missing []request
-	for _, b := range bs {
-		if !b.In(s.blocks) {
-			return s.outside(b)
-		}
-		r := s.request(b)
-		if e := s.cache.lookup(r.hash, r.key); e != nil {
-			use(b, e.data)
-		} else {
-			missing = append(missing, r)
-		}
+// Grid returns the geometry of the source.
+func (s *Source) Grid() volume.Grid { return s.grid }
+
+// Cache returns the owner of the source's memory.
+func (s *Source) Cache() *Cache { return s.cache }
+
+// key returns the key of a block; false if the source has to find out first.
+func (s *Source) key(at volume.Vec) (volume.Key, bool) {
+	if s.keyed != nil {
+		return s.keyed.Key(at)
 	}
-	return s.cache.loader.do(ctx, missing, use)
+	return volume.Key{Version: s.version, Index: uint64(at.Index(s.blocks))}, true
 }
 
-// outside is the error for a block that is not in the grid. Its index would be that of
-// another block.
-func (s *source) outside(b volume.Vec) error {
-	return fmt.Errorf("block %v of a grid of %v blocks", b, s.blocks)
-}
-
-func (s *source) request(b volume.Vec) request {
-	k := key{s.version, uint64(b.Index(s.blocks))}
-	return request{source: s, block: b, key: k, hash: s.cache.hash(k)}
-}
-
-// together returns how many blocks may be loaded as one.
-func (s *source) together() int {
-	if _, ok := s.src.(volume.Batcher); !ok {
-		return 1
+// resolve has the source find out the key of a block, in a goroutine that the reader can leave.
+func (s *Source) resolve(ctx context.Context, at volume.Vec) error {
+	c := s.cache
+	if !c.enter() {
+		return ErrClosed
 	}
-	return max(maxTogether/s.bytes, 1)
-}
-
-// loadAll reads blocks, by their numbers, from the source that is wrapped. Those of another
-// length than they should have are left out.
-func (s *source) loadAll(ctx context.Context, wants []request, use func(i int, data []byte)) error {
-	bs := make([]volume.Vec, len(wants))
-	for i, r := range wants {
-		bs[i] = r.block
-	}
-	return s.src.(volume.Batcher).Blocks(ctx, bs, func(b volume.Vec, data []byte) {
-		if data == nil || len(data) == s.bytes {
-			use(slices.Index(bs, b), data)
-		}
+	defer c.running.Done()
+	done := make(chan error, 1)
+	c.running.Go(func() {
+		err := fmt.Errorf("block %v: %w", at, errEnded)
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("block %v: %w", at, panicError(p))
+			}
+			done <- err
+		}()
+		err = s.keyed.Resolve(ctx, at)
 	})
-}
-
-// request is a block that a reader wants.
-type request struct {
-	source *source
-	block  volume.Vec
-	key    key
-	hash   uint64
-}
-
-// load reads the block from the source that is wrapped.
-func (r request) load(ctx context.Context) ([]byte, error) {
-	data, err := r.source.src.Block(ctx, r.block)
-	if err != nil {
-		return nil, err
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	if data != nil && len(data) != r.source.bytes {
-		return nil, fmt.Errorf("block %v: %d bytes, expected %d", r.block, len(data), r.source.bytes)
-	}
-	return data, nil
 }
 
-// found returns the entry of the block if it was kept just now, or nil.
-func (r request) found() *entry { return r.source.cache.window.get(r.hash, r.key) }
+// Read calls use for each of the blocks, in any order, with its voxels, Grid().BlockBytes() long, or nil if the block was never
+// written. The voxels are lent until use returns. If a block cannot be read, Read returns its error, and may not have shown
+// others. Read returns ctx.Err() soon after ctx is done, though a load goes on if others wait for it.
+//
+// The function use should do little more than copy, and must not read from the cache: while it runs, the blocks that were
+// loaded with this one keep their place in flight, for which other readers wait.
+func (s *Source) Read(ctx context.Context, blocks []volume.Vec, keep Keep, use func(at volume.Vec, voxels []byte)) error {
+	r := requests.Get().(*request)
+	defer r.put()
+	r.source, r.ctx, r.keep, r.chunk = s, ctx, keep, s.chunk()
+	r.blocks, r.use = blocks, use
+	return r.read()
+}
 
-// entry returns what the cache keeps of the block.
-func (r request) entry(data []byte) *entry { return &entry{key: r.key, hash: r.hash, data: data} }
+const (
+	// chunkBytes is how many decoded bytes a reader has loaded at once by one goroutine.
+	chunkBytes = 512 << 10
+	// roundBytes is how many decoded bytes a reader has loaded before it uses them.
+	roundBytes = 8 << 20
+	// chunkBlocks bounds the blocks of a chunk, which a load looks through for each of them.
+	chunkBlocks = 64
+)
+
+// chunk returns how many blocks one goroutine loads at once.
+func (s *Source) chunk() int { return min(max(chunkBytes/s.bytes, 1), chunkBlocks) }
+
+// round returns how many blocks are loaded before they are used.
+func (s *Source) round() int { return max(roundBytes/s.weight, 1) }

@@ -6,26 +6,26 @@ import (
 	"sync/atomic"
 )
 
-// window keeps the blocks that were used last.
+// window keeps the blocks that were used last: it has a reference to each.
 //
 // The order of use is exact in steps of one insertion, which is when it matters: the
-// clock ticks when a block comes in, a hit stamps its entry with the clock, and what
+// clock ticks when a block enters, a hit stamps its entry with the clock, and what
 // goes out is an entry with the oldest stamp. The queue learns of a hit only when
 // the entry gets to its head. So a hit needs no lock that all hits share, and most
-// of them write nothing at all.
+// of them write nothing here.
 type window struct {
-	index    index
 	capacity int64 // bytes
 	clock    atomic.Uint64
 
-	// offer is handed the entries that leave, before they cease to be found here:
-	// a block on its way to the next part is never in neither.
-	offer func([]*entry)
+	// leave takes over the entries that leave, and the references to them. It may overwrite the slice.
+	leave func([]*entry)
 
-	mu       sync.Mutex // for what follows; held over offer, not by hits
+	mu       sync.Mutex // for what follows; held over leave, not by hits
 	queue    queue
+	leaving  []*entry     // empty: its memory is used again
 	used     atomic.Int64 // bytes; written under mu
-	reserved atomic.Int64 // bytes of the capacity that others use; written under mu
+	reserved atomic.Int64 // bytes of the capacity that holds use; written under mu
+	lent     int64        // and that another window uses
 }
 
 // stamps are the two times of an entry, in ticks of the window's clock.
@@ -34,44 +34,44 @@ type stamps struct {
 	queued uint64        // its place in the queue; not after used
 }
 
-// get returns the entry of k, or nil.
-func (w *window) get(h uint64, k key) *entry {
-	e := w.index.get(h, k)
-	if e == nil {
-		return nil
-	}
+// touch records a use of an entry.
+func (w *window) touch(e *entry) {
 	// The store would take the cache line from all other cores that hit this block.
 	if now := w.clock.Load(); e.used.Load() != now {
 		e.used.Store(now)
 	}
-	return e
 }
 
-// add keeps entries, which are now the blocks used last; those that are more than the window
-// has room for it does not keep.
-func (w *window) add(entries ...*entry) {
+// add takes over entries with a reference to each, which are now the blocks used last. It returns those that it has
+// no room for.
+func (w *window) add(entries []*entry) (rest []*entry) {
+	if len(entries) == 0 {
+		return nil
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n, cost := 0, int64(0)
-	for room := w.capacity - w.reserved.Load(); n < len(entries) && cost+entries[n].cost() <= room; n++ {
+	for room := w.room(); n < len(entries) && cost+entries[n].cost() <= room; n++ {
 		cost += entries[n].cost()
 	}
 	w.makeRoom(cost)
 	for _, e := range entries[:n] {
 		e.queued = w.clock.Add(1)
 		e.used.Store(e.queued)
-		if w.index.put(e) {
-			heap.Push(&w.queue, e)
-			w.used.Add(e.cost())
-		}
+		heap.Push(&w.queue, e)
 	}
+	w.used.Add(cost)
+	return entries[n:]
 }
 
-// makeRoom lets entries go until cost bytes are free. It is called with mu held.
+// room returns the bytes of the capacity that are not reserved or lent. It is called with mu held.
+func (w *window) room() int64 { return w.capacity - w.reserved.Load() - w.lent }
+
+// makeRoom evicts entries until cost bytes are free. It is called with mu held.
 func (w *window) makeRoom(cost int64) {
-	var leaving []*entry
+	leaving := w.leaving
 	used := w.used.Load()
-	for used+cost > w.capacity-w.reserved.Load() {
+	for used > 0 && used+cost > w.room() {
 		e := w.queue.popOldest()
 		used -= e.cost()
 		leaving = append(leaving, e)
@@ -79,18 +79,24 @@ func (w *window) makeRoom(cost int64) {
 	if len(leaving) == 0 {
 		return
 	}
-	w.offer(leaving)
-	for _, e := range leaving {
-		w.index.remove(e)
-	}
 	w.used.Store(used)
+	w.leave(leaving)
+	clear(leaving)
+	w.leaving = leaving[:0]
 }
 
-// reserve takes n bytes of the capacity, if no more than limit of it are taken then.
-func (w *window) reserve(n, limit int64) bool {
+// reservable returns how many bytes of the capacity can be reserved.
+func (w *window) reservable() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if n < 0 || n > limit-w.reserved.Load() {
+	return w.capacity * 5 / 8
+}
+
+// reserve takes n bytes of the capacity, if no more than 5/8 of it are taken then.
+func (w *window) reserve(n int64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if n < 0 || n > w.capacity*5/8-w.reserved.Load() {
 		return false
 	}
 	w.reserved.Add(n)
@@ -98,20 +104,29 @@ func (w *window) reserve(n, limit int64) bool {
 	return true
 }
 
-// release gives back what reserve took.
-func (w *window) release(n int64) {
+// unreserve gives back what reserve took.
+func (w *window) unreserve(n int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.reserved.Add(-n)
 }
 
-// clear forgets everything.
-func (w *window) clear() {
+// lend leaves n bytes of the capacity to another window.
+func (w *window) lend(n int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.index.clear()
-	w.queue = nil
+	w.lent = n
+	w.makeRoom(0)
+}
+
+// clear returns all entries, and keeps none from now on.
+func (w *window) clear() []*entry {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.queue
+	w.queue, w.capacity = nil, 0
 	w.used.Store(0)
+	return all
 }
 
 // queue is a heap of entries: the one queued first is at index 0.

@@ -112,9 +112,9 @@ func (o *fakeOpen) ReadAtContext(ctx context.Context, p []byte, off int64) (int,
 	return n, nil
 }
 
-func (o *fakeOpen) Offer(_ bool, take func(p []byte, off int64) bool) {
+func (o *fakeOpen) Push(to vfs.Sink) {
 	if o.f.offer != nil {
-		o.f.offer(take)
+		o.f.offer(to.Write)
 	}
 }
 

@@ -23,9 +23,9 @@ const page = 4 << 10
 
 // accept has the source offer what it comes by.
 func (o *offered) accept(f *file) {
-	if in, ok := f.in.(vfs.Offerer); ok && f.ranges > 1 {
+	if in, ok := f.in.(vfs.Pusher); ok && f.ranges > 1 {
 		*o = offered{out: f.out, side: f.side, written: map[int64]map[int64]bool{}}
-		in.Offer(false, o.take)
+		in.Push(vfs.Sink{Page: page, Piece: 256 << 10, Ahead: 512 << 10, Write: o.take})
 	}
 }
 

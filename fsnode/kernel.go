@@ -9,6 +9,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// What the kernel does with the bytes of files, in bytes.
+//
+// It asks for a page at a time where a program maps a file and jumps, and for up to 128 KiB at once where a program reads on. While a
+// program reads on, it may have some such requests under way. It never asks for what lies in its page cache, and NOTIFY_STORE
+// puts bytes there unasked: whole pages only, never past the end of the file, and not while the lookup of the file is still on its way. A
+// store waits for pages that requests under way will fill; so it must not be made by a goroutine that such a request waits for.
+const (
+	pageSize      = 4096
+	pushSize      = 256 << 10 // at once: less than a core's own cache has room for
+	readsUnderWay = 512 << 10
+)
+
 // setReadAhead sets how much the kernel reads ahead on the mount, in KiB. Ordinary
 // users may not; the kernel's 128 KiB stay then.
 func setReadAhead(mountpoint string, kib int) error {

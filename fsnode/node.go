@@ -137,8 +137,8 @@ func (n *node) Open(_ context.Context, flags uint32) (gofs.FileHandle, uint32, s
 		// Past the page cache: it has a length of 0 for what is not known before.
 		return &handle{n, f, nobody{}}, fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
 	}
-	if o, ok := f.(vfs.Offerer); ok && flags&syscall.O_DIRECT == 0 {
-		o.Offer(true, n.push)
+	if p, ok := f.(vfs.Pusher); ok && flags&syscall.O_DIRECT == 0 {
+		p.Push(vfs.Sink{All: true, Page: pageSize, Piece: pushSize, Ahead: readsUnderWay, Write: n.push})
 	}
 	return &handle{n, f, n.observer}, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
 }

@@ -127,7 +127,7 @@ func (w *writer) writeCube(ctx context.Context, c volume.Vec) error {
 // a rule, the first block alone.
 func isEmpty(ctx context.Context, src volume.Source) (bool, error) {
 	for b := range (volume.Box{Max: src.Grid().Blocks()}).All() {
-		block, err := src.Block(ctx, b)
+		block, err := volume.ReadBlock(ctx, src, b)
 		if err != nil || block != nil {
 			return false, err
 		}
@@ -148,14 +148,25 @@ type inputCube struct {
 
 func (c inputCube) Grid() volume.Grid { return c.grid }
 
-// Block reads the voxels of the block that are in the input; nil where all are 0.
-func (c inputCube) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
-	lo := c.grid.Origin.Add(b.Mul(c.grid.Block))
+// Fill reads blocks one after the other.
+func (c inputCube) Fill(ctx context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {
+	for i := range blocks {
+		b := &blocks[i]
+		b.Voxels, b.Err = c.block(ctx, b.At, memory)
+	}
+}
+
+// block reads the voxels of a block that are in the input; nil where all are 0.
+func (c inputCube) block(ctx context.Context, at volume.Vec, memory func(volume.Vec) []byte) ([]byte, error) {
+	lo := c.grid.Origin.Add(at.Mul(c.grid.Block))
 	part := volume.Box{Min: lo, Max: lo.Add(c.grid.Block)}.Intersect(c.w.box)
 	if part.Empty() {
 		return nil, nil
 	}
-	block := make([]byte, c.grid.BlockBytes())
+	block := memory(at)
+	if part.Size() != c.grid.Block {
+		clear(block)
+	}
 	from := volume.Box{Min: part.Min.Sub(c.w.box.Min), Max: part.Max.Sub(c.w.box.Min)}
 	if err := c.w.in.readBox(ctx, from, block, c.grid.Block, part.Min.Sub(lo)); err != nil {
 		return nil, err
@@ -179,15 +190,17 @@ type watched struct {
 	w *writer
 }
 
-func (s watched) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
-	block, err := s.Source.Block(ctx, b)
+// Fill reads blocks and notes that they were read.
+func (s watched) Fill(ctx context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {
+	s.Source.Fill(ctx, blocks, memory)
 	g := s.Grid()
-	lo := g.Origin.Add(b.Mul(g.Block))
-	if part := (volume.Box{Min: lo, Max: lo.Add(g.Block)}).Intersect(s.w.box); !part.Empty() {
-		s.w.Stats.DoneBytes.Add(s.w.bytes(part))
+	for _, b := range blocks {
+		lo := g.Origin.Add(b.At.Mul(g.Block))
+		if part := (volume.Box{Min: lo, Max: lo.Add(g.Block)}).Intersect(s.w.box); !part.Empty() {
+			s.w.Stats.DoneBytes.Add(s.w.bytes(part))
+		}
+		s.w.noteLargest(b.Voxels)
 	}
-	s.w.noteLargest(block)
-	return block, err
 }
 
 // coarser returns a box of mag 1 in voxels of another mag: its begin rounded down and

@@ -90,7 +90,7 @@ func tree(t *testing.T, dir string) fs.FS {
 	}
 	blocks := cache.New(64 << 20) // planes need each block many times
 	t.Cleanup(func() { blocks.Close() })
-	return view.New(root, view.Options{Wrap: blocks.Wrap})
+	return view.New(root, view.Options{Cache: blocks})
 }
 
 func read(t *testing.T, fsys fs.FS, name string) []byte {

@@ -54,7 +54,7 @@ func (w *writer) findLargest(ctx context.Context, c volume.Vec) error {
 	}
 	defer f.Close()
 	for b := range (volume.Box{Max: f.Grid().Blocks()}).All() {
-		block, err := f.Block(ctx, b)
+		block, err := volume.ReadBlock(ctx, f, b)
 		if err != nil {
 			return err
 		}

@@ -91,8 +91,16 @@ func (s *reducedCube) close() error {
 
 func (s *reducedCube) Grid() volume.Grid { return s.grid }
 
-// Block reduces the finer voxels inside of the layer's box; nil where they are 0.
-func (s *reducedCube) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
+// Fill computes blocks one after the other.
+func (s *reducedCube) Fill(ctx context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {
+	for i := range blocks {
+		b := &blocks[i]
+		b.Voxels, b.Err = s.block(ctx, b.At, memory)
+	}
+}
+
+// block reduces the finer voxels inside of the layer's box; nil where they are 0.
+func (s *reducedCube) block(ctx context.Context, b volume.Vec, memory func(volume.Vec) []byte) ([]byte, error) {
 	first := s.grid.Origin.Div(s.grid.Block).Add(b).Mul(s.ratio) // finer block, counted from voxel 0,0,0
 	var blocks finerBlocks
 	empty := true
@@ -102,7 +110,7 @@ func (s *reducedCube) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
 		if f == nil {
 			continue
 		}
-		block, err := f.Block(ctx, at.Sub(cube.Mul(s.grid.Blocks())))
+		block, err := volume.ReadBlock(ctx, f, at.Sub(cube.Mul(s.grid.Blocks())))
 		if err != nil {
 			return nil, err
 		}
@@ -114,10 +122,11 @@ func (s *reducedCube) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
 	if empty {
 		return nil, nil
 	}
-	dst := make([]byte, s.grid.BlockBytes())
+	dst := memory(b)
+	clear(dst) // reduceBlocks leaves out what is outside of the box
 	lo := first.Mul(s.grid.Block)
 	inside := volume.Box{Min: s.finer.box.Min.Sub(lo), Max: s.finer.box.Max.Sub(lo)}
-	s.fill(dst, &blocks, inside)
+	s.reduceBlocks(dst, &blocks, inside)
 	return unlessZero(dst), nil
 }
 
@@ -125,9 +134,9 @@ func (s *reducedCube) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
 // where there are none or zeros.
 type finerBlocks [8][]byte
 
-// fill computes the voxels of a block. inside is what the finer blocks have of the box,
+// reduceBlocks computes the voxels of a block. inside is what the finer blocks have of the box,
 // in finer voxels from the first of them on.
-func (s *reducedCube) fill(dst []byte, blocks *finerBlocks, inside volume.Box) {
+func (s *reducedCube) reduceBlocks(dst []byte, blocks *finerBlocks, inside volume.Box) {
 	size, voxel := s.grid.Type.Size(), s.grid.VoxelBytes()
 	zero := make([]byte, voxel)
 	voxels, values := make([][]byte, 0, 8), make([][]byte, 0, 8)

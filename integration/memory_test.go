@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestMemoryStaysInBudget reads a cube that is twice the cache, from many readers at
@@ -57,6 +59,60 @@ func TestMemoryStaysInBudget(t *testing.T) {
 		t.Errorf("the server used %d MiB, want at most %d + 128", peak>>20, budget>>20)
 	} else {
 		t.Logf("the server used %d MiB with a cache of %d", peak>>20, budget>>20)
+	}
+}
+
+// TestMemoryOfSmallBlocks reads pages here and there, two through the same blocks. The blocks are so small that what is known of
+// them is a large part of the memory, and those of less than a page are on the garbage collector's heap.
+func TestMemoryOfSmallBlocks(t *testing.T) {
+	if os.Getenv(raceVariable) == "1" {
+		t.Skip("the race detector's own memory would be measured")
+	}
+	const budget, cubes, page, plane, pairs = 256 << 20, 4, 4096, 1 << 18, 8000
+	for _, blockLog := range []int{3, 4} { // less than a page, and one page
+		m := model{blockLog: blockLog, cubeLog: 9 - blockLog, blockType: 1, voxelType: 1, channels: 1} // 128 MiB
+		t.Run(m.String(), func(t *testing.T) {
+			source := t.TempDir()
+			for x := range cubes {
+				name := writeFile(t, filepath.Join(source, fmt.Sprintf("z0/y0/x%d.wkw", x)), m.header(16))
+				if err := os.Truncate(name, 16+1<<27); err != nil {
+					t.Fatal(err)
+				}
+			}
+			m.writeHeader(t, source)
+			s := mountServer(t, source, "--cache-size", strconv.Itoa(budget))
+			var group sync.WaitGroup
+			for i := range 8 {
+				group.Go(func() {
+					f, err := os.Open(filepath.Join(s.dir, fmt.Sprintf("z0/y0/x%d.raw", i%cubes)))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					defer f.Close()
+					if err := unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM); err != nil {
+						t.Error(err)
+					}
+					r, p := rand.New(rand.NewPCG(2, uint64(i))), make([]byte, page)
+					for range pairs / 8 {
+						off := int64(r.IntN(1<<27/plane/2))*2*plane + int64(r.IntN(plane/page))*page
+						for range 2 {
+							if _, err := f.ReadAt(p, off); err != nil {
+								t.Error(err)
+								return
+							}
+							off += plane
+						}
+					}
+				})
+			}
+			group.Wait()
+			if peak := peakMemory(t, s.pid); peak > budget+128<<20 {
+				t.Errorf("the server used %d MiB, want at most %d + 128", peak>>20, budget>>20)
+			} else {
+				t.Logf("the server used %d MiB with a cache of %d", peak>>20, budget>>20)
+			}
+		})
 	}
 }
 

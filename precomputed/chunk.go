@@ -37,12 +37,18 @@ func (c *chunk) Version() vfs.Version { return vfs.VersionOf(c.info) }
 // Close closes the file.
 func (c *chunk) Close() error { return c.file.Close() }
 
-// Block reads and decodes the one block. The slice is new and belongs to the caller; it
-// is never nil. A damaged chunk is a *FormatError, a file that changed since it was
-// opened an error that is vfs.ErrChanged.
-func (c *chunk) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
-	if b != (volume.Vec{}) {
-		return nil, fmt.Errorf("%s: block %v of a chunk, which has one", c.name, b)
+// Fill reads and decodes the one block. A damaged chunk is a *FormatError. A file that changed since it
+// was opened is an error that is vfs.ErrChanged.
+func (c *chunk) Fill(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
+	for i := range blocks {
+		b := &blocks[i]
+		b.Voxels, b.Err = c.block(ctx, b.At, memory)
+	}
+}
+
+func (c *chunk) block(ctx context.Context, at volume.Vec, memory func(at volume.Vec) []byte) ([]byte, error) {
+	if at != (volume.Vec{}) {
+		return nil, fmt.Errorf("%s: block %v of a chunk, which has one", c.name, at)
 	}
 	data, err := c.read(ctx)
 	// As in a shard: what was read counts only if the file is still the same.
@@ -52,7 +58,7 @@ func (c *chunk) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.decode(data)
+	return c.decode(data, memory)
 }
 
 // StoredSize returns how many bytes the chunk takes where it is stored.
@@ -75,8 +81,8 @@ func (c *chunk) read(ctx context.Context) ([]byte, error) {
 	return b, nil
 }
 
-// decode returns the block of a chunk as it was read.
-func (c *chunk) decode(data []byte) ([]byte, error) {
+// decode decodes data, the chunk as it is stored, into memory.
+func (c *chunk) decode(data []byte, memory func(at volume.Vec) []byte) ([]byte, error) {
 	s, size := c.scale, c.voxels().Size()
 	if c.isCompressed(data) {
 		var err error
@@ -84,17 +90,26 @@ func (c *chunk) decode(data []byte) ([]byte, error) {
 			return nil, c.undecodable(err)
 		}
 	}
-	voxels := data
-	if s.encoding.decode != nil {
-		voxels = make([]byte, s.voxelBytes(size))
+	grid, n, planar := s.grid(), s.voxelBytes(size), s.encoding.planar
+	switch {
+	case s.encoding.decode != nil && isLaidOut(size, grid, planar):
+		block := memory(volume.Vec{})
+		if err := s.encoding.decode(s, data, size, block); err != nil {
+			return nil, c.undecodable(err)
+		}
+		return block, nil
+	case s.encoding.decode != nil:
+		voxels := make([]byte, n)
 		if err := s.encoding.decode(s, data, size, voxels); err != nil {
 			return nil, c.undecodable(err)
 		}
+		data = voxels
+	case len(data) != n:
+		return nil, c.broken(fmt.Sprintf("%d bytes", n), fmt.Sprint(len(data)))
 	}
-	if len(voxels) != s.voxelBytes(size) {
-		return nil, c.broken(fmt.Sprintf("%d bytes", s.voxelBytes(size)), fmt.Sprint(len(voxels)))
-	}
-	return layOut(voxels, size, s.grid(), s.encoding.planar), nil
+	block := memory(volume.Vec{})
+	layOut(block, data, size, grid, planar)
+	return block, nil
 }
 
 // isCompressed reports whether data is gzip. A file that says nothing of it is where

@@ -240,7 +240,7 @@ func checkVoxel(t *testing.T, mag volume.Mag, s refScale, at volume.Vec, want st
 	block := make([]byte, len(want)/2*s.Chunk[0]*s.Chunk[1]*s.Chunk[2])
 	if f, err := mag.OpenCube(c); err == nil {
 		defer f.Close()
-		if block, err = f.Block(t.Context(), volume.Vec{}); err != nil {
+		if block, err = readBlock(t.Context(), f, volume.Vec{}); err != nil {
 			t.Fatal(err)
 		}
 	} else {
@@ -265,7 +265,7 @@ func chunkVoxels(t *testing.T, mag volume.Mag, s refScale, c volume.Vec) []byte 
 	if g.Origin != s.Offset.Add(c.Mul(s.Chunk)) {
 		t.Errorf("chunk %v begins at %v", c, g.Origin)
 	}
-	block, err := f.Block(t.Context(), volume.Vec{})
+	block, err := readBlock(t.Context(), f, volume.Vec{})
 	if err != nil {
 		t.Fatal(err)
 	}

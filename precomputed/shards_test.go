@@ -320,7 +320,7 @@ func TestChangedShard(t *testing.T) {
 	}
 	defer f.Close()
 	writeFile(t, dir, "8_8_30/0.shard", bytes.Repeat([]byte{0}, 32))
-	if _, err := f.Block(t.Context(), volume.Vec{}); !errors.Is(err, vfs.ErrChanged) {
+	if _, err := readBlock(t.Context(), f, volume.Vec{}); !errors.Is(err, vfs.ErrChanged) {
 		t.Errorf("got %v, expected %v", err, vfs.ErrChanged)
 	}
 	_, err = mag.OpenCube(volume.Vec{})

@@ -6,17 +6,29 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// layOut returns the voxels of a chunk as the one block of grid g: the channels of a
+// isLaidOut reports whether the voxels of a chunk are the block already, as they are stored.
+func isLaidOut(size volume.Vec, g volume.Grid, planar bool) bool {
+	return size == g.Block && (!planar || g.Channels == 1)
+}
+
+// layOut writes the voxels of a chunk to the one block of grid g: the channels of a
 // voxel next to each other, and zeros beyond size, which is smaller than the block
-// where the chunk was clipped. The result may be data itself.
-func layOut(data []byte, size volume.Vec, g volume.Grid, planar bool) []byte {
-	if planar && g.Channels > 1 {
-		data = interleave(data, g.Channels, g.Type.Size())
+// where the chunk was clipped.
+func layOut(block, data []byte, size volume.Vec, g volume.Grid, planar bool) {
+	if isLaidOut(size, g, planar) {
+		copy(block, data)
+		return
 	}
 	if size == g.Block {
-		return data
+		interleave(block, data, g.Channels, g.Type.Size())
+		return
 	}
-	block := make([]byte, g.BlockBytes())
+	if planar && g.Channels > 1 {
+		voxels := make([]byte, len(data))
+		interleave(voxels, data, g.Channels, g.Type.Size())
+		data = voxels
+	}
+	clear(block)
 	row := size[0] * g.VoxelBytes()
 	for z := range size[2] {
 		for y := range size[1] {
@@ -25,12 +37,10 @@ func layOut(data []byte, size volume.Vec, g volume.Grid, planar bool) []byte {
 			data = data[row:]
 		}
 	}
-	return block
 }
 
 // interleave turns the channel from the slowest axis into the fastest.
-func interleave(planar []byte, channels, valueBytes int) []byte {
-	out := make([]byte, len(planar))
+func interleave(out, planar []byte, channels, valueBytes int) {
 	voxel, plane := channels*valueBytes, len(planar)/channels
 	for c := range channels {
 		from, to := planar[c*plane:(c+1)*plane], out[c*valueBytes:]
@@ -54,5 +64,4 @@ func interleave(planar []byte, channels, valueBytes int) []byte {
 			}
 		}
 	}
-	return out
 }

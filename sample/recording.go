@@ -24,31 +24,38 @@ func (r recording) nothingIn(b volume.Box) bool {
 // of returns the source with zeros where nothing was recorded.
 func (r recording) of(src volume.Source) volume.Source { return recorded{src, r} }
 
-// recorded is what was recorded of a source. Its blocks must be new at every call.
+// recorded is what was recorded of a source.
 type recorded struct {
 	volume.Source
 	recording
 }
 
-// Block returns nil for a block in which nothing was recorded.
-func (r recorded) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
+// Fill reads blocks one after the other. Those in which nothing was recorded were never written.
+func (r recorded) Fill(ctx context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {
 	g := r.Grid()
-	lo := g.Origin.Add(b.Mul(g.Block))
-	box := volume.Box{Min: lo, Max: lo.Add(g.Block)}
-	if r.nothingIn(box) {
-		return nil, nil
+	for i := range blocks {
+		b := &blocks[i]
+		lo := g.Origin.Add(b.At.Mul(g.Block))
+		box := volume.Box{Min: lo, Max: lo.Add(g.Block)}
+		if r.nothingIn(box) {
+			b.Voxels, b.Err = nil, nil
+			continue
+		}
+		if r.Source.Fill(ctx, blocks[i:i+1], memory); b.Err == nil {
+			r.finish(b.Voxels, box)
+		}
 	}
-	voxels, err := r.Source.Block(ctx, b)
-	if err != nil {
-		return nil, err
-	}
+}
+
+// finish clears the voxels of a box that were not recorded, and counts those that were.
+func (r recorded) finish(voxels []byte, box volume.Box) {
+	g := r.Grid()
 	if box.Intersect(r.box) != box || !box.Intersect(r.untouched).Empty() {
 		r.clear(voxels, box, g.VoxelBytes())
 	}
 	if g.Type == volume.Uint32 {
 		r.count(voxels)
 	}
-	return voxels, nil
 }
 
 // clear sets the voxels of a box that were not recorded to zero, row by row.

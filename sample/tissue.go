@@ -50,22 +50,24 @@ type em struct {
 
 func (s em) Grid() volume.Grid { return s.cut.grid(volume.Uint8) }
 
-// Block computes a block. The slice is new at every call.
-func (s em) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
-	box := s.cut.block(b)
-	grey := make([]byte, volumeOf(box))
+// Fill computes blocks one after the other.
+func (s em) Fill(ctx context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {
+	compute(blocks, memory, func(at volume.Vec, grey []byte) error { return s.block(ctx, at, grey) })
+}
+
+func (s em) block(ctx context.Context, at volume.Vec, grey []byte) error {
+	box := s.cut.block(at)
 	if s.cut.Mag == 1 {
 		s.tissue.render(picture{box: box, image: grey})
-		return grey, ctx.Err()
+		return ctx.Err()
 	}
-	err := s.cut.pieces(ctx, box, func(piece, fine volume.Box) {
+	return s.cut.pieces(ctx, box, func(piece, fine volume.Box) {
 		p := picture{box: fine, image: make([]byte, volumeOf(fine))}
 		s.tissue.render(p)
 		for at := range piece.All() {
 			grey[at.Sub(box.Min).Index(box.Size())] = p.mean(s.cut.fine(at))
 		}
 	})
-	return grey, err
 }
 
 type segmentation struct {
@@ -75,19 +77,22 @@ type segmentation struct {
 
 func (s segmentation) Grid() volume.Grid { return s.cut.grid(volume.Uint32) }
 
-// Block computes a block. The slice is new at every call.
-func (s segmentation) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
-	box := s.cut.block(b)
-	ids := make([]byte, 4*volumeOf(box))
+// Fill computes blocks one after the other.
+func (s segmentation) Fill(ctx context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {
+	compute(blocks, memory, func(at volume.Vec, ids []byte) error { return s.block(ctx, at, ids) })
+}
+
+func (s segmentation) block(ctx context.Context, at volume.Vec, ids []byte) error {
+	box := s.cut.block(at)
 	if s.cut.Mag == 1 {
 		p := picture{box: box, ids: make([]uint32, volumeOf(box))}
 		s.tissue.render(p)
 		for i, id := range p.ids {
 			binary.LittleEndian.PutUint32(ids[4*i:], id)
 		}
-		return ids, ctx.Err()
+		return ctx.Err()
 	}
-	err := s.cut.pieces(ctx, box, func(piece, fine volume.Box) {
+	return s.cut.pieces(ctx, box, func(piece, fine volume.Box) {
 		p := picture{box: fine, ids: make([]uint32, volumeOf(fine))}
 		s.tissue.render(p)
 		for at := range piece.All() {
@@ -96,7 +101,17 @@ func (s segmentation) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
 			binary.LittleEndian.PutUint32(ids[4*at.Sub(box.Min).Index(box.Size()):], id)
 		}
 	})
-	return ids, err
+}
+
+// compute fills blocks by a function that writes the voxels of a block.
+func compute(blocks []volume.Block, memory func(volume.Vec) []byte, write func(at volume.Vec, voxels []byte) error) {
+	for i := range blocks {
+		b := &blocks[i]
+		b.Voxels = memory(b.At)
+		if b.Err = write(b.At, b.Voxels); b.Err != nil {
+			b.Voxels = nil
+		}
+	}
 }
 
 // block returns the voxels of block b, padding included.

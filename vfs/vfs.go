@@ -41,14 +41,22 @@ type Advisor interface {
 	WillNeed(off, n int64)
 }
 
-// Offerer is an open file that comes by bytes which were not asked for yet.
-type Offerer interface {
-	// Offer says who takes them: all of them, if to take is less work than to ask, or just
-	// those that would have to be made anew. take is called with bytes and where they are in
-	// the file, in whole pages of 4096 bytes, by several goroutines at once until Close has returned. It
-	// may not keep p, may wait for reads of the file to be answered, and returns whether more
-	// is welcome. Offer is called before the first read, if at all.
-	Offer(all bool, take func(p []byte, off int64) (more bool))
+// Pusher is an open file that decodes bytes before they are asked for.
+type Pusher interface {
+	// Push gives the file a sink for such bytes. It is called before the first read, if at all.
+	Push(to Sink)
+}
+
+// Sink takes bytes of an open file that nobody has asked for yet.
+type Sink struct {
+	All   bool  // it takes all bytes that are decoded; else just those that would have to be decoded again
+	Page  int64 // it takes whole pages of so many bytes
+	Piece int64 // how many bytes it is best given at once: whole pages
+	Ahead int64 // how far from where a reader is its next reads may be under way: it is too late to push that
+
+	// Write takes the bytes at an offset of the file. Several goroutines call it until Close of the file has returned. It may not keep
+	// p, and may wait for reads of the file to be answered. It returns whether more is welcome.
+	Write func(p []byte, off int64) (more bool)
 }
 
 // Version names the content of a file: as long as the version is the same, so

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/wkwfs/wkwfs/header"
+	"github.com/wkwfs/wkwfs/internal/flat"
+	"github.com/wkwfs/wkwfs/internal/prefetch"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -172,8 +174,8 @@ func (f cubeFile) openBox(describe func(volume.Grid, fs.FileInfo) (volume.Box, i
 	g := c.Grid()
 	g.Origin = g.Origin.Sub(f.at.Mul(g.Size)) // of the first cube
 	box, info := describe(g, c.Info())
-	flat := NewFlat(f.t.Wrap(c), box)
-	return newArray(info, header.Layout{}, flat, newStream(flat, 0, f.t.slabs), c), nil
+	array := prefetch.Array{Array: flat.New(c.Grid(), box, volume.Box{Max: c.Grid().Size}), Source: f.t.prefetch.Cache().Source(c), Version: c.Version()}
+	return newFile(info, header.Layout{}, f.t.prefetch.NewReader(array, prefetch.Unknown), func() { c.Close() }), nil
 }
 
 // levelName returns the name of entry n at a level of an index: z0, y1, x2.

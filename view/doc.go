@@ -7,6 +7,6 @@
 // without touching the source where the answer is in the name: z3/y0/x7.raw is
 // looked for once, as one file.
 //
-// All flat files are one engine, [Flat]: a box of a source, laid out in Fortran
-// order. It maps a range of bytes to rows of voxels and those to blocks.
+// All files of voxels are read by a [prefetch.Reader]: a box of a cube file, or of the
+// mosaic of a mag, with what a format puts around it.
 package view

@@ -4,14 +4,17 @@ import (
 	"io/fs"
 	"log/slog"
 	"strings"
+	"sync"
 
+	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/internal/prefetch"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
 // Options says how the tree reads its sources.
 type Options struct {
-	// Wrap is put around every source of blocks: a cache. Nil means none.
-	Wrap func(volume.Source) volume.Source
+	// Cache keeps decoded blocks. Nil means one that keeps nothing.
+	Cache *cache.Cache
 	// Log receives what is wrong with a source but has nobody to be returned to.
 	Log *slog.Logger
 }
@@ -28,13 +31,13 @@ var (
 
 // New arranges the source as files.
 func New(root volume.Root, o Options) *FS {
-	if o.Wrap == nil {
-		o.Wrap = func(s volume.Source) volume.Source { return s }
+	if o.Cache == nil {
+		o.Cache = keepsNothing()
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	t := &tree{Options: o, shelf: shelf{mosaics: map[volume.Mag]*mosaic{}}, slabs: newSlabs()}
+	t := newTree(o)
 	switch {
 	case root.Dataset != nil:
 		return &FS{datasetDir{t, root.Dataset}}
@@ -49,9 +52,17 @@ func New(root volume.Root, o Options) *FS {
 // tree is what all nodes of one FS share.
 type tree struct {
 	Options
-	shelf shelf
-	slabs *slabs
+	shelf    shelf
+	prefetch *prefetch.Prefetcher
 }
+
+func newTree(o Options) *tree {
+	p := prefetch.New(o.Cache)
+	return &tree{Options: o, prefetch: p, shelf: shelf{prefetch: p, shown: map[volume.Mag]*shown{}}}
+}
+
+// keepsNothing is the cache of all trees that are given none.
+var keepsNothing = sync.OnceValue(func() *cache.Cache { return cache.New(0) })
 
 // A node is an entry of the tree: a directory or a file. Making one costs nothing;
 // whether it exists in the source shows when it is described, listed or opened.

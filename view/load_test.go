@@ -66,7 +66,7 @@ func readAll(t *testing.T, dir, name string, blocks *cache.Cache, piece int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := view.New(root, view.Options{Wrap: blocks.Wrap}).Open(name)
+	f, err := view.New(root, view.Options{Cache: blocks}).Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}

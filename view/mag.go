@@ -24,7 +24,7 @@ func (d magDir) list() ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := d.mosaic()
+	m, err := d.shown()
 	if err != nil {
 		d.t.Log.Warn("mag shown without its volume", "mag", d.path, "err", err)
 		return entries, nil
@@ -79,17 +79,17 @@ func (d magDir) listCubes() ([]fs.DirEntry, error) {
 
 func (d magDir) cubes() cubesDir { return cubesDir{t: d.t, m: d.m} }
 
-// mosaic returns the voxels of the mag as they were when it was last made sure of.
-func (d magDir) mosaic() (*mosaic, error) {
-	return d.t.shelf.get(d.m, d.t.Wrap, func(*mosaic) bool { return true })
+// shown returns the voxels of the mag as they were when they were last compared with the source.
+func (d magDir) shown() (*shown, error) {
+	return d.t.shelf.get(d.m, func(*shown) bool { return true })
 }
 
-// mosaicNow returns the voxels of the mag, those of the box as they are now; nil is all.
-func (d magDir) mosaicNow(box *volume.Box) (*mosaic, error) {
-	return d.t.shelf.get(d.m, d.t.Wrap, func(m *mosaic) bool {
+// shownNow returns the voxels of the mag, those of the box as they are now; nil is all.
+func (d magDir) shownNow(box *volume.Box) (*shown, error) {
+	return d.t.shelf.get(d.m, func(m *shown) bool {
 		if box == nil {
-			return m.current(m.bounds)
+			return m.Current(m.Bounds())
 		}
-		return m.current(*box)
+		return m.Current(*box)
 	})
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/view"
-	"github.com/wkwfs/wkwfs/volume"
 )
 
 // readSlice reads a slice in pieces of n bytes.
@@ -60,7 +59,7 @@ func TestStackOfSlices(t *testing.T) {
 	want := slicesOf(t, plain)
 	blocks := cache.New(64 << 20)
 	defer blocks.Close()
-	tree := newTree(t, dir, view.Options{Wrap: blocks.Wrap})
+	tree := newTree(t, dir, view.Options{Cache: blocks})
 	for z := range want {
 		if got, err := readSlice(tree, z, 4096); err != nil || !bytes.Equal(got, want[z]) {
 			t.Fatalf("slice %d: %d bytes, not those that are there: %v", z, len(got), err)
@@ -104,7 +103,7 @@ func TestWhoPicksSlices(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			blocks := cache.New(64 << 20)
 			defer blocks.Close()
-			tree := newTree(t, dir, view.Options{Wrap: blocks.Wrap})
+			tree := newTree(t, dir, view.Options{Cache: blocks})
 			for _, z := range c.read {
 				if _, err := readSlice(tree, z, 1<<20); err != nil {
 					t.Fatal(err)
@@ -133,7 +132,7 @@ func TestSlicesTogether(t *testing.T) {
 	for _, budget := range []int64{256 << 10, 2 << 20, 64 << 20} {
 		blocks := cache.New(budget)
 		defer blocks.Close()
-		tree := newTree(t, dir, view.Options{Wrap: blocks.Wrap})
+		tree := newTree(t, dir, view.Options{Cache: blocks})
 		var group sync.WaitGroup
 		for reader := range 6 {
 			group.Go(func() {
@@ -162,11 +161,10 @@ func TestStackIsLeft(t *testing.T) {
 		const budget = 4 << 20
 		blocks := cache.New(budget)
 		defer blocks.Close()
-		tree := newTree(t, dir, view.Options{Wrap: blocks.Wrap})
-		memory := blocks.Wrap(coords{grid: grid(volume.Cube(16), volume.Cube(16), volume.Uint8, 1)}).(volume.Keeper)
+		tree := newTree(t, dir, view.Options{Cache: blocks})
 		free := func() bool {
-			if memory.Reserve(budget / 2) {
-				memory.Release(budget / 2)
+			if blocks.Reserve(budget / 2) {
+				blocks.Unreserve(budget / 2)
 				return true
 			}
 			return false

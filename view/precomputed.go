@@ -9,6 +9,7 @@ import (
 	"path"
 
 	"github.com/wkwfs/wkwfs/header"
+	"github.com/wkwfs/wkwfs/internal/prefetch"
 	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -76,13 +77,13 @@ type geometry struct {
 	extent volume.Box // absolute voxels of the mag
 }
 
-func (s scale) geometry(m *mosaic) geometry {
+func (s scale) geometry(m *shown) geometry {
 	var g geometry
-	for axis, block := range m.cube.Block {
+	for axis, block := range m.Cube().Block {
 		g.chunk[axis] = chunkSide(block)
 	}
-	first := m.local(m.bounds).Min.Div(m.cube.Block).Mul(m.cube.Block)
-	g.extent = volume.Box{Min: first.Add(m.cube.Origin), Max: m.bounds.Max}
+	first := m.Local(m.Bounds()).Min.Div(m.Cube().Block).Mul(m.Cube().Block)
+	g.extent = volume.Box{Min: first.Add(m.Cube().Origin), Max: m.Bounds().Max}
 	return g
 }
 
@@ -99,27 +100,27 @@ func (d precomputedDir) stat() (fs.FileInfo, error) { return statDir(precomputed
 
 // scales are the mags that the volume has: those that can be read and are of the same
 // kind as the finest one.
-func (d precomputedDir) scales() ([]scale, []*mosaic, error) {
+func (d precomputedDir) scales() ([]scale, []*shown, error) {
 	names, err := d.l.l.Mags()
 	if err != nil {
 		return nil, nil, err
 	}
 	var scales []scale
-	var mosaics []*mosaic
+	var mosaics []*shown
 	for _, name := range names {
 		mag, err := d.l.l.Mag(name)
 		if err != nil {
 			continue // gone since it was listed
 		}
 		dir := magDir{d.l.t, path.Join(d.l.name, name), mag}
-		m, err := dir.mosaic()
+		m, err := dir.shown()
 		why := ""
 		switch {
 		case err != nil:
 			why = err.Error()
-		case PrecomputedReason(m.cube) != "":
-			why = PrecomputedReason(m.cube)
-		case len(mosaics) > 0 && (m.cube.Type != mosaics[0].cube.Type || m.cube.Channels != mosaics[0].cube.Channels):
+		case PrecomputedReason(m.Cube()) != "":
+			why = PrecomputedReason(m.Cube())
+		case len(mosaics) > 0 && (m.Cube().Type != mosaics[0].Cube().Type || m.Cube().Channels != mosaics[0].Cube().Channels):
 			why = "not of the same type as " + scales[0].d.path
 		}
 		if why != "" {
@@ -152,7 +153,7 @@ func (d precomputedDir) child(name string) (node, error) {
 		return nil, err
 	}
 	s := scale{magDir{d.l.t, path.Join(d.l.name, name), mag}, name}
-	if m, err := s.d.mosaic(); err != nil || PrecomputedReason(m.cube) != "" {
+	if m, err := s.d.shown(); err != nil || PrecomputedReason(m.Cube()) != "" {
 		return nil, fs.ErrNotExist
 	}
 	return s, nil
@@ -170,7 +171,7 @@ func (f infoFile) content() ([]byte, error) {
 	if len(scales) == 0 {
 		return nil, fs.ErrNotExist
 	}
-	cube := mosaics[0].cube
+	cube := mosaics[0].Cube()
 	info := precomputedInfo{AtType: "neuroglancer_multiscale_volume", Type: "image", DataType: cube.Type.String(), Channels: cube.Channels}
 	if scales[0].d.m.About().Category == "segmentation" && cube.Channels == 1 && cube.Type != volume.Float32 {
 		info.Type = "segmentation"
@@ -188,8 +189,8 @@ func (f infoFile) content() ([]byte, error) {
 
 // resolution is nm per voxel; where the scale of the dataset is not known, as if
 // voxels of mag 1 were 1 nm wide.
-func (s scale) resolution(m *mosaic) [3]float64 {
-	nm := m.cube.Spacing
+func (s scale) resolution(m *shown) [3]float64 {
+	nm := m.Cube().Spacing
 	for axis, factor := range s.d.m.About().Factor {
 		if nm[axis] == 0 {
 			nm[axis] = float64(max(factor, 1))
@@ -223,19 +224,17 @@ func (f infoFile) open() (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newArray(i, header.Layout{Head: b}, nil, nil, nothingBelow{}), nil
+	return newFile(i, header.Layout{Head: b}, nil, nothing), nil
 }
 
-// nothingBelow is what a file that is made of memory closes.
-type nothingBelow struct{}
-
-func (nothingBelow) Close() error { return nil }
+// nothing is what is left to do when a file that is made of memory is closed.
+func nothing() {}
 
 func (s scale) stat() (fs.FileInfo, error) { return statDir(s.key, s.d.m.Stat) }
 
 // list names the chunks that have voxels of a cube, unless they are too many.
 func (s scale) list() ([]fs.DirEntry, error) {
-	m, err := s.d.mosaic()
+	m, err := s.d.shown()
 	if err != nil {
 		return nil, err
 	}
@@ -246,8 +245,8 @@ func (s scale) list() ([]fs.DirEntry, error) {
 		if err != nil {
 			return nil, err
 		}
-		lo := m.cube.Origin.Add(c.Mul(m.cube.Size))
-		part := volume.Box{Min: lo, Max: lo.Add(m.cube.Size)}.Intersect(g.extent)
+		lo := m.Cube().Origin.Add(c.Mul(m.Cube().Size))
+		part := volume.Box{Min: lo, Max: lo.Add(m.Cube().Size)}.Intersect(g.extent)
 		if part.Empty() {
 			continue
 		}
@@ -271,7 +270,7 @@ func (s scale) child(name string) (node, error) {
 	if !ok {
 		return nil, fs.ErrNotExist
 	}
-	m, err := s.d.mosaic()
+	m, err := s.d.shown()
 	if err != nil {
 		return nil, err
 	}
@@ -290,26 +289,26 @@ type chunkFile struct {
 }
 
 func (f chunkFile) stat() (fs.FileInfo, error) {
-	m, err := f.s.d.mosaic()
+	m, err := f.s.d.shown()
 	if err != nil {
 		return nil, err
 	}
 	return f.info(m)
 }
 
-func (f chunkFile) info(m *mosaic) (info, error) {
-	base, err := m.made()
+func (f chunkFile) info(m *shown) (info, error) {
+	base, err := m.Info()
 	if err != nil {
 		return info{}, err
 	}
-	a := m.array(f.s.d.path, f.box)
+	a := m.describe(f.s.d.path, f.box)
 	i := fileInfo(f.box.String(), a.Grid.Bytes(), base)
-	i.version, i.stored = m.version, m.share(f.box)
+	i.version, i.stored = m.Version(), m.Share(f.box)
 	return i, nil
 }
 
 func (f chunkFile) open() (fs.File, error) {
-	m, err := f.s.d.mosaicNow(&f.box)
+	m, err := f.s.d.shownNow(&f.box)
 	if err != nil {
 		return nil, err
 	}
@@ -317,17 +316,18 @@ func (f chunkFile) open() (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.addFile()
-	flat := m.flat(f.box)
-	if m.cube.Channels == 1 {
-		return newArray(i, header.Layout{}, flat, nil, m), nil
+	m.Open()
+	r := f.s.d.t.prefetch.NewReader(m.array(f.box, 0), prefetch.Once)
+	if m.Cube().Channels == 1 {
+		return newFile(i, header.Layout{}, r, m.Close), nil
 	}
 	defer m.Close() // all is read here
-	voxels := make([]byte, flat.Size())
-	if _, err := flat.ReadAtContext(context.Background(), voxels, 0); err != nil {
+	defer r.Close()
+	voxels := make([]byte, r.Array().Size())
+	if _, err := r.ReadAt(context.Background(), voxels, 0); err != nil {
 		return nil, err
 	}
-	return newArray(i, header.Layout{Head: planar(voxels, m.cube.Channels, m.cube.Type.Size())}, nil, nil, nothingBelow{}), nil
+	return newFile(i, header.Layout{Head: planar(voxels, m.Cube().Channels, m.Cube().Type.Size())}, nil, nothing), nil
 }
 
 // planar makes the channel the slowest axis of voxels of so many values.

@@ -75,7 +75,12 @@ type version byte
 func (v version) Grid() volume.Grid { g, _ := (*row)(nil).CubeGrid(); return g }
 func (v version) Close() error      { return nil }
 
-func (v version) Block(context.Context, volume.Vec) ([]byte, error) { return []byte{byte(v)}, nil }
+func (v version) Fill(_ context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
+	for i := range blocks {
+		blocks[i].Voxels = memory(blocks[i].At)
+		blocks[i].Voxels[0] = byte(v)
+	}
+}
 
 func (v version) Version() vfs.Version { return vfs.VersionOf(v.info()) }
 func (v version) Info() fs.FileInfo    { return v.info() }
@@ -96,13 +101,6 @@ func volumeOf(t *testing.T, tree *tree, r *row) fs.File {
 	return f
 }
 
-func newTree() *tree {
-	return &tree{
-		Options: Options{Wrap: func(s volume.Source) volume.Source { return s }},
-		shelf:   shelf{mosaics: map[volume.Mag]*mosaic{}},
-	}
-}
-
 // TestSnapshotOfAll changes cubes of which an open volume has read nothing yet: it is
 // what it was as a whole, or fails, and the next one shows the change.
 func TestSnapshotOfAll(t *testing.T) {
@@ -118,7 +116,7 @@ func TestSnapshotOfAll(t *testing.T) {
 		{"a cube that was absent and cannot be read", func(r *row) { r.cubes[1] = broken }, nil},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			tree, r := newTree(), &row{map[int]byte{0: 1, 2: 3, 3: 4}, 4}
+			tree, r := newTree(Options{Cache: keepsNothing()}), &row{map[int]byte{0: 1, 2: 3, 3: 4}, 4}
 			before := []byte{1, 0, 3, 4}
 			old := volumeOf(t, tree, r)
 			first := make([]byte, 1)
@@ -142,8 +140,8 @@ func TestSnapshotOfAll(t *testing.T) {
 // TestSnapshotOfMany holds that in a mag of more cubes than are looked at in one go, each
 // is of one version as long as a volume is open, and the next one shows what is then.
 func TestSnapshotOfMany(t *testing.T) {
-	const n = maxComplete + 1
-	tree, r := newTree(), &row{map[int]byte{}, n}
+	const n = 20_000 + 1 // a complete snapshot has 20,000 cubes at most
+	tree, r := newTree(Options{Cache: keepsNothing()}), &row{map[int]byte{}, n}
 	for x := range n {
 		r.cubes[x] = 1
 	}

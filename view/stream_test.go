@@ -106,7 +106,7 @@ func TestStreams(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%d KiB/%d bytes", name, budget>>10, n), func(t *testing.T) {
 					blocks := cache.New(budget)
 					defer blocks.Close()
-					f, size := openSized(t, newTree(t, dir, view.Options{Wrap: blocks.Wrap}), name)
+					f, size := openSized(t, newTree(t, dir, view.Options{Cache: blocks}), name)
 					for off := int64(0); off < size; off += n {
 						got, err := readPiece(f, off, n)
 						if err != nil || !bytes.Equal(got, want[off:min(off+n, size)]) {
@@ -142,7 +142,7 @@ func newCubeTree(cube volume.CubeFile, blocks *cache.Cache) fs.FS {
 		Name: "x0", Grid: cube.Grid(),
 		Stat: func() (fs.FileInfo, error) { return cube.Info(), nil },
 		Open: func() (volume.CubeFile, error) { return cube, nil },
-	}}, view.Options{Wrap: blocks.Wrap})
+	}}, view.Options{Cache: blocks})
 }
 
 // TestStreamsOfLargePlanes reads planes so large that pieces have a part of them.
@@ -178,7 +178,7 @@ func TestStreamsOfLargePlanes(t *testing.T) {
 // endless is a source of any size, whose blocks were never written.
 type endless struct{ openCube }
 
-func (endless) Block(context.Context, volume.Vec) ([]byte, error) { return nil, nil }
+func (endless) Fill(context.Context, []volume.Block, func(volume.Vec) []byte) {}
 
 // TestStreamsOfHugePlanes reads boxes of which one layer of blocks is more than there is memory,
 // and more than numbers hold: they are read block by block, and memory for others is left.
@@ -199,7 +199,7 @@ func TestStreamsOfHugePlanes(t *testing.T) {
 			}
 		}
 		f.Close()
-		if !blocks.Wrap(src).(volume.Keeper).Reserve(32 << 20) {
+		if !blocks.Reserve(32 << 20) {
 			t.Errorf("%v: memory is gone", size)
 		}
 	}
@@ -252,7 +252,7 @@ func TestStreamsThroughThePageCache(t *testing.T) {
 		// The first plane is read before it is known that the others will be, so that its layer
 		// is loaded twice, and a machine may be slow to take what is offered. Without the page
 		// cache it would be 16 loads.
-		{volume.Vec{1024, 256, 64}, "x0.raw", 1 << 20, 2},
+		{volume.Vec{1024, 256, 64}, "x0.raw", 9 << 17, 2},
 		{volume.Vec{1024, 300, 48}, "x0.raw", 2 << 20, 2},
 		{volume.Vec{1000, 250, 64}, "x0.raw", 2 << 20, 2},
 		{volume.Vec{777, 255, 33}, "x0.raw", 3 << 20, 2},
@@ -270,7 +270,7 @@ func TestStreamsThroughThePageCache(t *testing.T) {
 			tree := newCubeTree(openCube{src, info}, blocks)
 			f, size := openSized(t, tree, c.name)
 			cached := &pageCache{pages: map[int64][]byte{}, t: t}
-			f.(vfs.Offerer).Offer(true, cached.take)
+			f.(vfs.Pusher).Push(vfs.Sink{All: true, Page: page, Piece: 256 << 10, Ahead: 512 << 10, Write: cached.take})
 			want := naive(src, volume.Box{Max: c.size})
 			for off := int64(0); off < size; {
 				got, missing := cached.find(off, 16*page)
@@ -320,13 +320,13 @@ func TestStreamsComeBack(t *testing.T) {
 		{192 << 10, []int64{9 << 20}, 3.5},
 	} {
 		t.Run(fmt.Sprintf("%d KiB, away at %v", c.read>>10, c.away), func(t *testing.T) {
-			blocks := cache.New(1 << 20)
+			blocks := cache.New(9 << 17)
 			defer blocks.Close()
 			tree := newCubeTree(openCube{src, info}, blocks)
 			f, _ := openSized(t, tree, "x0.raw")
 			defer f.Close()
 			cached := &pageCache{pages: map[int64][]byte{}, t: t}
-			f.(vfs.Offerer).Offer(true, cached.take)
+			f.(vfs.Pusher).Push(vfs.Sink{All: true, Page: page, Piece: 256 << 10, Ahead: 512 << 10, Write: cached.take})
 			away := c.away
 			for off := int64(0); off < int64(len(want)); {
 				if len(away) > 0 && off >= away[0] {
@@ -365,7 +365,7 @@ func TestStreamsTogether(t *testing.T) {
 	dir, plain := newStreamed(t)
 	blocks := cache.New(3 << 20)
 	defer blocks.Close()
-	tree := newTree(t, dir, view.Options{Wrap: blocks.Wrap})
+	tree := newTree(t, dir, view.Options{Cache: blocks})
 	var group sync.WaitGroup
 	for i := range 12 {
 		group.Go(func() {
@@ -395,8 +395,7 @@ func TestStreamsTogether(t *testing.T) {
 	}
 	group.Wait()
 	// All that was reserved is given back.
-	keeper := blocks.Wrap(coords{grid: grid(volume.Cube(1), volume.Cube(1), volume.Uint8, 1)}).(volume.Keeper)
-	if !keeper.Reserve(3 << 19) {
+	if !blocks.Reserve(3 << 19) {
 		t.Error("memory is still reserved after all files were closed")
 	}
 }
@@ -419,7 +418,7 @@ func TestStreamsWithDamage(t *testing.T) {
 	blocks := cache.New(64 << 20)
 	defer blocks.Close()
 	for _, name := range []string{"volume.raw", "box/3-101_17-64_-5-90.raw"} {
-		f, size := openSized(t, newTree(t, dir, view.Options{Wrap: blocks.Wrap}), name)
+		f, size := openSized(t, newTree(t, dir, view.Options{Cache: blocks}), name)
 		g, _ := openSized(t, plain, name)
 		bad := 0
 		want := make([]byte, page)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wkwfs/wkwfs/header"
+	"github.com/wkwfs/wkwfs/internal/prefetch"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -39,12 +40,12 @@ type shape struct {
 	detached bool // there are no voxels in it
 }
 
-func (f arrayFile) shape(m *mosaic) (shape, error) {
-	s := shape{box: m.bounds}
+func (f arrayFile) shape(m *shown) (shape, error) {
+	s := shape{box: m.Bounds()}
 	if f.box != nil {
 		s.box = *f.box
 	}
-	s.array = m.array(f.d.path, s.box)
+	s.array = m.describe(f.d.path, s.box)
 	if f.suffix == jsonSuffix {
 		s.detached = true
 	}
@@ -59,7 +60,7 @@ func (f arrayFile) shape(m *mosaic) (shape, error) {
 }
 
 // layout builds what is around the voxels; for the whole volume once.
-func (f arrayFile) layout(m *mosaic, a header.Array) (header.Layout, error) {
+func (f arrayFile) layout(m *shown, a header.Array) (header.Layout, error) {
 	if f.box != nil {
 		return makeLayout(f.suffix, m, a)
 	}
@@ -78,15 +79,15 @@ func (f arrayFile) layout(m *mosaic, a header.Array) (header.Layout, error) {
 
 // makeLayout builds the layout of the format with the suffix. An error that is
 // fs.ErrNotExist says that the array is not offered in it.
-func makeLayout(suffix string, m *mosaic, a header.Array) (header.Layout, error) {
+func makeLayout(suffix string, m *shown, a header.Array) (header.Layout, error) {
 	valid := a.Grid.Validate()
 	switch {
 	case suffix == jsonSuffix && valid != nil:
 		head, err := json.Marshal(map[string]string{"error": valid.Error()})
 		return header.Layout{Head: append(head, '\n')}, err
 	case suffix == jsonSuffix:
-		about := m.mag.About()
-		head, err := header.VolumeJSON(a, header.Storage{Mag: about.Factor, Cube: m.cube.Size, Compression: about.Compression})
+		about := m.About()
+		head, err := header.VolumeJSON(a, header.Storage{Mag: about.Factor, Cube: m.Cube().Size, Compression: about.Compression})
 		return header.Layout{Head: head}, err
 	case valid != nil:
 		return header.Layout{}, fmt.Errorf("%w: %w", fs.ErrNotExist, valid)
@@ -111,7 +112,7 @@ func makeLayout(suffix string, m *mosaic, a header.Array) (header.Layout, error)
 }
 
 func (f arrayFile) stat() (fs.FileInfo, error) {
-	m, err := f.d.mosaic()
+	m, err := f.d.shown()
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +123,8 @@ func (f arrayFile) stat() (fs.FileInfo, error) {
 	return f.info(m, s)
 }
 
-func (f arrayFile) info(m *mosaic, s shape) (info, error) {
-	base, err := m.made()
+func (f arrayFile) info(m *shown, s shape) (info, error) {
+	base, err := m.Info()
 	if err != nil {
 		return info{}, err
 	}
@@ -132,30 +133,16 @@ func (f arrayFile) info(m *mosaic, s shape) (info, error) {
 		size += s.array.Grid.Bytes()
 	}
 	i := fileInfo(f.name, size, base)
-	i.version, i.stored = m.version, size
+	i.version, i.stored = m.Version(), size
 	if !s.detached {
 		i.array = &s.array.Grid
-		i.stored = m.share(s.box)
+		i.stored = m.Share(s.box)
 	}
 	return i, nil
 }
 
-// share returns what the voxels of the box take where they are stored: of what all
-// cubes take, the part that the box is of the whole.
-func (m *mosaic) share(box volume.Box) int64 {
-	part, whole := box.Intersect(m.bounds).Size(), m.bounds.Size()
-	if box.Intersect(m.bounds).Empty() {
-		return 0
-	}
-	fraction := 1.0
-	for axis := range 3 {
-		fraction *= float64(part[axis]) / float64(whole[axis])
-	}
-	return int64(float64(m.surveys.survey(false).stored) * fraction)
-}
-
 func (f arrayFile) open() (fs.File, error) {
-	m, err := f.d.mosaicNow(f.box)
+	m, err := f.d.shownNow(f.box)
 	if err != nil {
 		return nil, err
 	}
@@ -167,18 +154,30 @@ func (f arrayFile) open() (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.addFile()
+	m.Open()
 	if s.detached {
-		return newArray(info, s.layout, nil, nil, m), nil
+		return newFile(info, s.layout, nil, m.Close), nil
 	}
-	flat := m.flat(s.box)
-	a := newArray(info, s.layout, flat, newStream(flat, int64(len(s.layout.Head)), f.d.t.slabs), m)
-	if z, begin, ok := m.plane(s.box); ok {
-		l := m.planes.join(m, z, f.d.t.slabs)
-		a.stream, a.begin, a.leave = l.stream, begin, func() { m.planes.leave(m, l) }
+	return f.openVoxels(m, s, info), nil
+}
+
+// openVoxels opens the file of a box. Planes that are opened in order are read as the volume is.
+func (f arrayFile) openVoxels(m *shown, s shape, info info) fs.File {
+	habit := prefetch.Unknown
+	z, offset, isPlane := m.plane(s.box)
+	switch {
+	case isPlane:
+		habit = prefetch.Ordered // of a single plane: nothing is decoded ahead
+	case f.box != nil:
+		habit = prefetch.Once
 	}
-	a.holes = &holes{flat, &m.cubes, m.cube.Size}
-	return a, nil
+	a := newFile(info, s.layout, f.d.t.prefetch.NewReader(m.array(s.box, len(s.layout.Head)), habit), m.Close)
+	if isPlane {
+		a.shared, a.leave = m.stack.Enter(z)
+		a.offset = offset
+	}
+	a.holes = m.Holes(a.voxels.Array())
+	return a
 }
 
 // slicesDir shows each xy plane of a mag as a TIFF file, named by its absolute z.
@@ -187,15 +186,15 @@ type slicesDir struct{ d magDir }
 func (s slicesDir) stat() (fs.FileInfo, error) { return statDir(slicesName, s.d.m.Stat) }
 
 func (s slicesDir) list() ([]fs.DirEntry, error) {
-	m, err := s.d.mosaic()
+	m, err := s.d.shown()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.slice(m, m.bounds.Min[2]).shape(m); errors.Is(err, fs.ErrNotExist) {
+	if _, err := s.slice(m, m.Bounds().Min[2]).shape(m); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // no plane of such voxels can be a TIFF
 	}
-	entries := make([]fs.DirEntry, 0, m.bounds.Size()[2])
-	for z := m.bounds.Min[2]; z < m.bounds.Max[2]; z++ {
+	entries := make([]fs.DirEntry, 0, m.Bounds().Size()[2])
+	for z := m.Bounds().Min[2]; z < m.Bounds().Max[2]; z++ {
 		f := s.slice(m, z)
 		entries = append(entries, entry{f.name, f})
 	}
@@ -207,18 +206,18 @@ func (s slicesDir) child(name string) (node, error) {
 	if _, err := fmt.Sscanf(name, "z%d"+tiffSuffix, &z); err != nil || sliceName(z) != name {
 		return nil, fs.ErrNotExist
 	}
-	m, err := s.d.mosaic()
+	m, err := s.d.shown()
 	if err != nil {
 		return nil, err
 	}
-	if z < m.bounds.Min[2] || z >= m.bounds.Max[2] {
+	if z < m.Bounds().Min[2] || z >= m.Bounds().Max[2] {
 		return nil, fs.ErrNotExist
 	}
 	return s.slice(m, z), nil
 }
 
-func (s slicesDir) slice(m *mosaic, z int) arrayFile {
-	plane := m.bounds
+func (s slicesDir) slice(m *shown, z int) arrayFile {
+	plane := m.Bounds()
 	plane.Min[2], plane.Max[2] = z, z+1
 	return arrayFile{s.d, sliceName(z), tiffSuffix, &plane}
 }

@@ -11,16 +11,32 @@ import (
 	"github.com/wkwfs/wkwfs/vfs"
 )
 
-// Source is an array that hands out its blocks. It is safe for use by many
-// goroutines at once.
+// Source is an array that is stored in blocks. It is safe for use by many goroutines at once.
 type Source interface {
 	Grid() Grid
 
-	// Block returns block b (0 ≤ b < Grid().Blocks()), decoded, in Fortran order,
-	// always Grid().BlockBytes() long. The slice is shared: nobody may write to it,
-	// ever. A nil slice means that the block was never written: it reads as zeros.
-	// An error concerns this block only.
-	Block(ctx context.Context, b Vec) ([]byte, error)
+	// Fill decodes blocks of the grid, no two of which are the same, into memory of the caller.
+	// It sets Voxels or Err of each block, and may change the order of the slice.
+	//
+	// For each block that is stored, Fill calls memory with the block's position and decodes into
+	// the Grid().BlockBytes() bytes that it returns. It calls memory only when the stored size of the
+	// block is plausible, so that a damaged file takes no memory, and may do so from several
+	// goroutines. What memory returned for a block with an error is undefined.
+	Fill(ctx context.Context, blocks []Block, memory func(at Vec) []byte)
+}
+
+// Block is one block of a Source.
+type Block struct {
+	At     Vec    // position in the grid, in blocks: 0 ≤ At < Grid().Blocks()
+	Voxels []byte // decoded voxels in Fortran order; nil if the block was never written and reads as zeros
+	Err    error  // why the block cannot be read; it concerns this block only
+}
+
+// ReadBlock decodes one block of a source into new memory. It returns nil for a block that was never written.
+func ReadBlock(ctx context.Context, src Source, at Vec) ([]byte, error) {
+	block := [1]Block{{At: at}}
+	src.Fill(ctx, block[:], func(Vec) []byte { return make([]byte, src.Grid().BlockBytes()) })
+	return block[0].Voxels, block[0].Err
 }
 
 // Versioned is a Source that can tell when its bytes may have changed: two
@@ -29,49 +45,20 @@ type Versioned interface {
 	Version() vfs.Version
 }
 
-// Batcher is a Source for which several blocks at once are less work than one by one.
-type Batcher interface {
+// Key names the content of a block: blocks with the same key have the same voxels.
+type Key struct {
+	Version vfs.Version // of the file that holds the block; zero if the block was never written
+	Index   uint64      // of the block in that file, x fastest
+}
+
+// Keyed is a Source of blocks from several files, each with a version of its own.
+type Keyed interface {
 	Source
-	// Blocks calls use for each of the blocks, of which no two are the same, in any order.
-	// The slice is what Block returns. When a block cannot be read, the error is that of
-	// Block, and others may not have been shown; those that were shown are good.
-	Blocks(ctx context.Context, bs []Vec, use func(b Vec, block []byte)) error
-}
-
-// ReadBlocks shows blocks of a source as a Batcher does.
-func ReadBlocks(ctx context.Context, src Source, bs []Vec, use func(b Vec, block []byte)) error {
-	if batcher, ok := src.(Batcher); ok {
-		return batcher.Blocks(ctx, bs, use)
-	}
-	for _, b := range bs {
-		block, err := src.Block(ctx, b)
-		if err != nil {
-			return err
-		}
-		use(b, block)
-	}
-	return nil
-}
-
-// Scanner is a Source that can decode many blocks, none of which it keeps, into memory of
-// the caller: what a reader wants who comes to each block once.
-type Scanner interface {
-	Source
-	// Scan has the voxels of each block of the box, which is in blocks and inside the grid,
-	// written to memory(b), Grid().BlockBytes() long, in the order in which they are stored.
-	// No two of them may share memory, for several are written at once. For blocks that were
-	// never written memory is not called. Nothing in the memory is to be believed until Scan
-	// has returned without an error.
-	Scan(ctx context.Context, blocks Box, memory func(b Vec) []byte) error
-}
-
-// Keeper is a Source that keeps decoded voxels within a budget of memory.
-type Keeper interface {
-	Scanner
-	// Reserve takes n bytes of the budget for voxels that the caller keeps himself, and
-	// Release gives them back. It returns false, and takes nothing, if there are too few.
-	Reserve(n int64) bool
-	Release(n int64)
+	// Key returns the key of a block without any I/O; false if the version is not known before the
+	// file is opened.
+	Key(at Vec) (Key, bool)
+	// Resolve finds out the version of the file that holds the block. Key knows it afterwards.
+	Resolve(ctx context.Context, at Vec) error
 }
 
 // Sized is a Source that knows how many bytes a block takes where it is stored.
@@ -80,7 +67,7 @@ type Sized interface {
 }
 
 // CubeFile is one open file of blocks. It stays consistent while it is open: when
-// the file below changes, Block fails rather than mix old and new.
+// the file below changes, Fill fails rather than mix old and new.
 type CubeFile interface {
 	Source
 	Versioned

@@ -160,7 +160,7 @@ func TestDamagedRaw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = f.Block(t.Context(), volume.Cube(1))
+		_, err = volume.ReadBlock(t.Context(), f, volume.Cube(1))
 		want := `x0.wkw: block 1,1,1 at byte 9223372036854775807: expected 1024 bytes, found the end of the file at byte 8208`
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v\nexpected %s", err, want)
@@ -177,7 +177,7 @@ func checkDamage(t *testing.T, file []byte, want map[uint64]string) {
 	}
 	for n := range uint64(8) {
 		b := unmorton(n)
-		block, err := f.Block(t.Context(), b)
+		block, err := volume.ReadBlock(t.Context(), f, b)
 		if text, damaged := want[n]; damaged {
 			if err == nil || err.Error() != text {
 				t.Errorf("block %d: got %v\nexpected %s", n, err, text)
@@ -190,7 +190,7 @@ func checkDamage(t *testing.T, file []byte, want map[uint64]string) {
 			}
 			continue
 		}
-		if right, _ := damagedCube.Block(t.Context(), b); err != nil || !bytes.Equal(block, right) {
+		if err != nil || !bytes.Equal(block, damagedCube.block(b)) {
 			t.Errorf("block %d: %v", n, err)
 		}
 	}

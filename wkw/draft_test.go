@@ -68,7 +68,7 @@ func TestDraftRaw(t *testing.T) {
 	ranges := map[int64][]byte{}
 	blocks := []volume.Vec{{0, 0, 0}, {1, 0, 0}, {5, 17, 30}, {31, 31, 31}}
 	for _, b := range blocks {
-		ranges[8+int64(morton(b))*blockBytes], _ = src.Block(t.Context(), b)
+		ranges[8+int64(morton(b))*blockBytes] = src.block(b)
 	}
 	f, err := openDraft(t, Raw, 8+1<<15*blockBytes, ranges)
 	if err != nil {
@@ -88,8 +88,7 @@ func TestDraftLZ4(t *testing.T) {
 	ranges := map[int64][]byte{}
 	end := uint64(0)
 	for _, b := range blocks {
-		block, _ := src.Block(t.Context(), b)
-		stored := literals(block)
+		stored := literals(src.block(b))
 		entry := 8 + 8*int64(morton(b))
 		ranges[data+int64(end)] = stored
 		if entry > 16 { // the end of the block before, where block 1 does not tell it
@@ -105,7 +104,7 @@ func TestDraftLZ4(t *testing.T) {
 	checkBlocks(t, f, src, blocks)
 
 	// An entry that would overflow once the base is added.
-	_, err = f.Block(t.Context(), volume.Vec{3, 0, 0})
+	_, err = volume.ReadBlock(t.Context(), f, volume.Vec{3, 0, 0})
 	want := `x0.wkw: jump table entry of block 3,0,0 at byte 80: expected at most 197382 (end of file), found 17216961135462248174`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nexpected %s", err, want)
@@ -121,7 +120,7 @@ func TestDraftCutOff(t *testing.T) {
 		{0, 0, 0}:    `x0.wkw: jump table entry of block 0,0,0 at byte 8: expected at most 0 (end of file), found 17216961135462248174`,
 		{31, 31, 31}: `x0.wkw: jump table entry of block 31,31,31 at byte 262144: expected 8 bytes, found the end of the file at byte 1000`,
 	} {
-		if _, err := f.Block(t.Context(), b); err == nil || err.Error() != want {
+		if _, err := volume.ReadBlock(t.Context(), f, b); err == nil || err.Error() != want {
 			t.Errorf("got %v\nexpected %s", err, want)
 		}
 	}
@@ -134,8 +133,7 @@ func checkBlocks(t *testing.T, f *File, src coordinates, blocks []volume.Vec) {
 		t.Fatalf("got the grid %+v, expected %+v", f.Grid(), src.Grid())
 	}
 	for _, b := range blocks {
-		want, _ := src.Block(t.Context(), b)
-		if got, err := f.Block(t.Context(), b); err != nil || !bytes.Equal(got, want) {
+		if got, err := volume.ReadBlock(t.Context(), f, b); err != nil || !bytes.Equal(got, src.block(b)) {
 			t.Errorf("block %v: %d bytes, %v", b, len(got), err)
 		}
 	}

@@ -2,7 +2,6 @@ package wkw
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 
@@ -11,99 +10,92 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// maxLZ4Ratio is the most decoded bytes that a compressed one can stand for.
+// maxLZ4Ratio is the most decoded bytes that a compressed byte can stand for.
 const maxLZ4Ratio = 255
 
-// extent is where a block is stored, in bytes of the file. It lies inside it.
-type extent struct{ begin, size int64 }
+// extent is where a block is stored, in bytes of the file. It lies inside the file, and its size
+// is at least 1.
+type extent struct{ offset, size int64 }
 
-// extent finds block b. Each offset comes out of the file and is believed only once
-// it was compared with the file's size, so that nothing can overflow after that.
-func (f *File) extent(ctx context.Context, b volume.Vec) (extent, error) {
+// end returns the offset after the extent.
+func (e extent) end() int64 { return e.offset + e.size }
+
+// StoredSize returns how many bytes block b takes in the file, without its entry in
+// the jump table. It fails where Fill fails before it reads the block.
+func (f *File) StoredSize(b volume.Vec) (int64, error) {
 	if !b.In(f.grid.Blocks()) {
-		return extent{}, fmt.Errorf("%s: block %v: the cube has %v blocks", f.name, b, f.grid.Blocks())
+		return 0, f.outside(b)
 	}
+	ctx, n := context.Background(), morton(b)
+	at, err := f.extent(ctx, n, f.chunk(ctx, n/chunkEntries))
+	if changed := f.checkUnchanged(); changed != nil {
+		return 0, f.changed(b, changed)
+	}
+	return at.size, err
+}
+
+// extent returns the extent of block n, in Morton order. c is the chunk of the jump table that
+// has the block's entry. It is nil if the cube is raw or the chunk cannot be read as a whole.
+func (f *File) extent(ctx context.Context, n uint64, c *tableChunk) (extent, error) {
 	if f.header.BlockType == Raw {
-		return f.rawExtent(b)
+		return f.rawExtent(n)
 	}
-	return f.tableExtent(ctx, b)
+	if c != nil {
+		before, end := c.entry(n)
+		return f.checkEntry(n, before, end)
+	}
+	before, end, err := f.readEntry(ctx, n)
+	if err != nil {
+		return extent{}, err
+	}
+	return f.checkEntry(n, before, end)
 }
 
 // rawExtent: block n is at dataOffset + n · block bytes. Both terms are below 2^63.
-func (f *File) rawExtent(b volume.Vec) (extent, error) {
+func (f *File) rawExtent(n uint64) (extent, error) {
 	size := uint64(f.grid.BlockBytes())
-	begin, fileSize := f.header.DataOffset+morton(b)*size, uint64(f.info.Size())
-	if begin > fileSize || fileSize-begin < size {
-		return extent{}, f.broken(fmt.Sprintf("block %v", b), int64(min(begin, math.MaxInt64)),
+	offset, fileSize := f.header.DataOffset+n*size, uint64(f.info.Size())
+	if offset > fileSize || fileSize-offset < size {
+		return extent{}, f.broken(blockName(n), int64(min(offset, math.MaxInt64)),
 			fmt.Sprintf("%d bytes", size), fmt.Sprintf("the end of the file at byte %d", fileSize))
 	}
-	return extent{int64(begin), int64(size)}, nil
+	return extent{int64(offset), int64(size)}, nil
 }
 
-// tableExtent reads where the block is from the jump table.
-func (f *File) tableExtent(ctx context.Context, b volume.Vec) (extent, error) {
-	var entries [16]byte
-	if err := f.readEntries(ctx, b, entries[:]); err != nil {
-		return extent{}, err
-	}
-	return f.checkEntry(b, entries[:])
-}
-
-// checkEntry: entry n of the jump table is the end of block n and the begin of
-// block n+1; entries holds n−1 and n. Values are compared as they are stored, relative
-// to base, so that none can overflow.
-func (f *File) checkEntry(b volume.Vec, entries []byte) (extent, error) {
-	n, base := morton(b), f.header.entryBase()
-	before, end := binary.LittleEndian.Uint64(entries), binary.LittleEndian.Uint64(entries[8:])
+// checkEntry returns the extent of block n. Entry n of the jump table is where the block ends, and
+// the entry before it where the block starts. Both are believed only after they were compared with
+// the file's size. They are compared as they are stored, relative to base, so that nothing overflows.
+func (f *File) checkEntry(n, before, end uint64) (extent, error) {
+	base := f.header.entryBase()
 	first, last := f.header.DataOffset-base, uint64(max(f.info.Size()-int64(base), 0))
 	if n == 0 {
 		before = first // in version 1 entry −1 is dataOffset, in the draft it is the header
 	}
 	at := f.header.entryOffset(n)
-	entry := func() string { return fmt.Sprintf("jump table entry of block %v", b) }
 	switch {
 	case end > last:
-		return extent{}, f.broken(entry(), at, fmt.Sprintf("at most %d (end of file)", last), fmt.Sprint(end))
+		return extent{}, f.broken("jump table entry of "+blockName(n), at, fmt.Sprintf("at most %d (end of file)", last), fmt.Sprint(end))
 	case before < first || before > last:
-		return extent{}, f.broken(fmt.Sprintf("jump table entry before block %v", b), at-8,
+		return extent{}, f.broken("jump table entry before "+blockName(n), at-8,
 			fmt.Sprintf("%d to %d (end of file)", first, last), fmt.Sprint(before))
 	case end <= before:
-		return extent{}, f.broken(entry(), at, fmt.Sprintf("more than %d", before), fmt.Sprint(end))
+		return extent{}, f.broken("jump table entry of "+blockName(n), at, fmt.Sprintf("more than %d", before), fmt.Sprint(end))
 	}
-	begin, size := int64(base+before), int64(end-before)
-	// No byte of LZ4 stands for more than 255: a block that is too small is found out
-	// before memory is taken for what it claims to be.
-	if least := (f.grid.BlockBytes() + maxLZ4Ratio - 1) / maxLZ4Ratio; size < int64(least) {
-		return extent{}, f.broken(fmt.Sprintf("block %v", b), begin,
-			fmt.Sprintf("at least %d compressed bytes", least), fmt.Sprint(size))
+	return f.checkSize(n, extent{int64(base + before), int64(end - before)})
+}
+
+// checkSize returns the extent of block n if that many bytes of LZ4 can be a block. So an
+// implausible size is found before memory is taken for the block.
+func (f *File) checkSize(n uint64, at extent) (extent, error) {
+	if least := (f.grid.BlockBytes() + maxLZ4Ratio - 1) / maxLZ4Ratio; at.size < int64(least) {
+		return extent{}, f.broken(blockName(n), at.offset, fmt.Sprintf("at least %d compressed bytes", least), fmt.Sprint(at.size))
 	}
 	// Blocks that do not shrink are stored larger than they are, but not by more.
-	if bound := lz4.CompressBlockBound(f.grid.BlockBytes()); size > int64(bound) {
-		return extent{}, f.broken(fmt.Sprintf("block %v", b), begin,
-			fmt.Sprintf("at most %d compressed bytes", bound), fmt.Sprint(size))
+	if most := lz4.CompressBlockBound(f.grid.BlockBytes()); at.size > int64(most) {
+		return extent{}, f.broken(blockName(n), at.offset, fmt.Sprintf("at most %d compressed bytes", most), fmt.Sprint(at.size))
 	}
-	return extent{begin, size}, nil
+	return at, nil
 }
 
-// readEntries fills p with entries of the jump table: that before block b, that of b and
-// those of the blocks that follow it in the file. In both versions there are 8 bytes of
-// header in front of entry 0.
-func (f *File) readEntries(ctx context.Context, b volume.Vec, p []byte) error {
-	at := f.header.entryOffset(morton(b))
-	if at+8 > f.info.Size() {
-		return f.broken(fmt.Sprintf("jump table entry of block %v", b), at,
-			"8 bytes", fmt.Sprintf("the end of the file at byte %d", f.info.Size()))
-	}
-	return f.readBlock(ctx, b, p, at-8)
-}
-
-// entryOffset returns the offset of entry n of the jump table, in bytes.
-func (h Header) entryOffset(n uint64) int64 { return int64(h.size() + 8*n) }
-
-// entryBase returns what the entries of the jump table count from, in bytes.
-func (h Header) entryBase() uint64 {
-	if h.Draft {
-		return h.DataOffset
-	}
-	return 0
-}
+// blockName names block n, in Morton order, by its position.
+func blockName(n uint64) string { return fmt.Sprintf("block %v", unmorton(n)) }

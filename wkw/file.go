@@ -6,22 +6,20 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"slices"
-	"sync"
 
 	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw/lz4block"
 )
 
-// File is an open cube file. Its methods may be called by many goroutines at once;
-// Close comes after all of them.
+// File is an open cube file. Its methods may be called by many goroutines at once.
+// A Fill that is under way when Close is called may fail.
 type File struct {
 	file   fs.File
 	name   string
 	info   fs.FileInfo // when it was opened
 	header Header
 	grid   volume.Grid
+	table  jumpTable
 }
 
 var (
@@ -67,7 +65,7 @@ func newFile(f fs.File, name string) (*File, error) {
 	if err := h.checkDataOffset(name); err != nil {
 		return nil, err
 	}
-	return &File{f, name, info, h, h.Grid()}, nil
+	return &File{f, name, info, h, h.Grid(), newJumpTable(h)}, nil
 }
 
 // checkDataOffset checks that the blocks come after the header and the jump table.
@@ -101,77 +99,28 @@ func (f *File) Version() vfs.Version { return vfs.VersionOf(f.info) }
 // Close closes the file.
 func (f *File) Close() error { return f.file.Close() }
 
-// Block reads and decodes block b, 0 ≤ b < Grid().Blocks(). The slice is new and
-// belongs to the caller; it is never nil. A damaged block is a *FormatError, a file
-// that changed since it was opened an error that is vfs.ErrChanged.
-func (f *File) Block(ctx context.Context, b volume.Vec) ([]byte, error) {
-	block, err := f.block(ctx, b)
-	// What was read is of the old file, the new one or both, and so is an error
-	// found in it: look before anybody uses either.
-	if changed := f.checkUnchanged(b); changed != nil {
-		return nil, changed
-	}
-	return block, err
+// unreadable is the error for block n in Morton order, which could not be read at an offset.
+func (f *File) unreadable(n uint64, offset int64, err error) error {
+	return fmt.Errorf("%s: %s at byte %d: %w", f.name, blockName(n), offset, err)
 }
 
-// StoredSize returns how many bytes block b takes in the file, without its entry in
-// the jump table. It fails where Block fails before decoding.
-func (f *File) StoredSize(b volume.Vec) (int64, error) {
-	at, err := f.extent(context.Background(), b)
-	if changed := f.checkUnchanged(b); changed != nil {
-		return 0, changed
-	}
-	return at.size, err
+// undecodable is the error for block n in Morton order, which could not be decoded.
+func (f *File) undecodable(n uint64, at extent, err error) error {
+	return f.broken(blockName(n), at.offset, fmt.Sprintf("%d decoded bytes", f.grid.BlockBytes()), err.Error())
 }
 
-func (f *File) block(ctx context.Context, b volume.Vec) ([]byte, error) {
-	at, err := f.extent(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	if f.header.BlockType == Raw {
-		block := make([]byte, at.size)
-		return block, f.readBlock(ctx, b, block, at.begin)
-	}
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
-	*buf = slices.Grow((*buf)[:0], int(at.size))[:at.size]
-	if err := f.readBlock(ctx, b, *buf, at.begin); err != nil {
-		return nil, err
-	}
-	block := newBlock(f.grid.BlockBytes())
-	if err := f.undecodable(b, at, lz4block.Decode(block, *buf)); err != nil {
-		return nil, err
-	}
-	return block, nil
+// outside is the error for a block that is not in the cube.
+func (f *File) outside(b volume.Vec) error {
+	return fmt.Errorf("%s: block %v: the cube has %v blocks", f.name, b, f.grid.Blocks())
 }
 
-// buffers holds *[]byte for compressed blocks; what is decoded is never recycled.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
+// checkUnchanged returns an error that is vfs.ErrChanged if the open file is no longer what it was.
+// A file that was replaced or removed stays what it was, but for its change time.
+func (f *File) checkUnchanged() error { return vfs.Unchanged(f.file, f.info) }
 
-// undecodable is the error for a block that could not be decoded, nil if it could.
-func (f *File) undecodable(b volume.Vec, at extent, err error) error {
-	if err == nil {
-		return nil
-	}
-	return f.broken(fmt.Sprintf("block %v", b), at.begin, fmt.Sprintf("%d decoded bytes", f.grid.BlockBytes()), err.Error())
-}
-
-// readBlock fills p from byte offset on, for block b.
-func (f *File) readBlock(ctx context.Context, b volume.Vec, p []byte, offset int64) error {
-	if err := readFull(ctx, f.file, p, offset); err != nil {
-		return fmt.Errorf("%s: block %v at byte %d: %w", f.name, b, offset, err)
-	}
-	return nil
-}
-
-// checkUnchanged fails if the open file is no longer what it was. A file that was
-// replaced or removed stays what it was, but for its change time.
-func (f *File) checkUnchanged(b volume.Vec) error {
-	if err := vfs.Unchanged(f.file, f.info); err != nil {
-		return fmt.Errorf("%s: block %v: %w", f.name, b, err)
-	}
-	return nil
+// changed is the error for a block if checkUnchanged fails with err.
+func (f *File) changed(b volume.Vec, err error) error {
+	return fmt.Errorf("%s: block %v: %w", f.name, b, err)
 }
 
 func (f *File) broken(what string, offset int64, expected, found string) error {

@@ -93,7 +93,7 @@ func TestBlockOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, b := range []volume.Vec{{2, 0, 0}, {0, 2, 0}, {0, 0, 2}, {-1, 0, 0}, {0, 0, 1 << 60}} {
-		_, err := f.Block(t.Context(), b)
+		_, err := volume.ReadBlock(t.Context(), f, b)
 		if want := fmt.Sprintf("x0.wkw: block %v: the cube has 2,2,2 blocks", b); err == nil || err.Error() != want {
 			t.Errorf("got %v\nexpected %s", err, want)
 		}
@@ -107,7 +107,7 @@ func TestBlockCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := f.Block(ctx, volume.Vec{}); !errors.Is(err, context.Canceled) {
+	if _, err := volume.ReadBlock(ctx, f, volume.Vec{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -169,7 +169,7 @@ func TestReadErrors(t *testing.T) {
 	broken := errors.New("disk on fire")
 	for _, c := range []struct {
 		name  string
-		at    int64 // first offset that fails
+		at    int64 // first byte that cannot be read
 		n     int
 		err   error
 		want  string
@@ -185,7 +185,7 @@ func TestReadErrors(t *testing.T) {
 			below := inMemory(t, literalCube(damagedCube, 80))
 			good := below.ReaderAt
 			below.ReaderAt = readerFunc(func(p []byte, offset int64) (int, error) {
-				if offset < c.at {
+				if offset+int64(len(p)) <= c.at {
 					return good.ReadAt(p, offset)
 				}
 				good.ReadAt(p[:c.n], offset)
@@ -195,7 +195,7 @@ func TestReadErrors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = f.Block(t.Context(), volume.Cube(1))
+			_, err = volume.ReadBlock(t.Context(), f, volume.Cube(1))
 			if c.want == "" && err == nil {
 				return
 			}
@@ -235,7 +235,7 @@ func TestFileChanged(t *testing.T) {
 				checkFlat(t, f, damagedCube)
 				return
 			}
-			block, err := f.Block(t.Context(), volume.Vec{1, 0, 0})
+			block, err := volume.ReadBlock(t.Context(), f, volume.Vec{1, 0, 0})
 			want := "x0.wkw: block 1,0,0: the file changed while it was open"
 			if !errors.Is(err, vfs.ErrChanged) || err.Error() != want || block != nil {
 				t.Errorf("Block: got %v", err)

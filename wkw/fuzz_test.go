@@ -8,7 +8,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// checkRobust reads all blocks: each is whole, or its error is a FormatError.
+// checkRobust reads all blocks: each is whole, or its error is a FormatError. Together they are the same
+// as one by one.
 func checkRobust(t *testing.T, file []byte) {
 	f, err := openBytes(file)
 	if err != nil {
@@ -16,7 +17,7 @@ func checkRobust(t *testing.T, file []byte) {
 	}
 	for b := range (volume.Box{Max: f.Grid().Blocks()}).All() {
 		size, sizeErr := f.StoredSize(b)
-		block, err := f.Block(t.Context(), b)
+		block, err := volume.ReadBlock(t.Context(), f, b)
 		if err == nil && (len(block) != f.Grid().BlockBytes() || sizeErr != nil || size < 1 || size > int64(len(file))) {
 			t.Fatalf("block %v: %d bytes, stored %d, %v", b, len(block), size, sizeErr)
 		}
@@ -24,6 +25,7 @@ func checkRobust(t *testing.T, file []byte) {
 			t.Fatalf("block %v: %v", b, err)
 		}
 	}
+	checkAlone(t, "all", file)
 }
 
 // FuzzJumpTable: any table and data offset, in a file of any length.
@@ -45,7 +47,7 @@ func FuzzJumpTable(f *testing.F) {
 
 // FuzzBlock: any stored bytes of a block.
 func FuzzBlock(f *testing.F) {
-	block, _ := cubeOf(volume.Uint8, 1, 8, 1).Block(f.Context(), volume.Vec{})
+	block := cubeOf(volume.Uint8, 1, 8, 1).block(volume.Vec{})
 	for _, bt := range []BlockType{LZ4, LZ4HC} {
 		stored, err := compress(bt, block)
 		if err != nil {

@@ -30,12 +30,29 @@ func (c coordinates) voxel(b []byte, p volume.Vec) []byte {
 	return b
 }
 
-func (c coordinates) Block(_ context.Context, b volume.Vec) ([]byte, error) {
-	block := make([]byte, 0, c.grid.BlockBytes())
-	for p := range c.grid.BlockBox(b).All() {
-		block = c.voxel(block, p)
+func (c coordinates) Fill(_ context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {
+	for i := range blocks {
+		block := memory(blocks[i].At)[:0]
+		for p := range c.grid.BlockBox(blocks[i].At).All() {
+			block = c.voxel(block, p)
+		}
+		blocks[i].Voxels = block
 	}
-	return block, nil
+}
+
+// block returns a block in memory of its own.
+func (c coordinates) block(b volume.Vec) []byte {
+	block, _ := volume.ReadBlock(context.Background(), c, b)
+	return block
+}
+
+// blocks returns all blocks by their positions.
+func (c coordinates) blocks() map[volume.Vec][]byte {
+	all := map[volume.Vec][]byte{}
+	for b := range (volume.Box{Max: c.grid.Blocks()}).All() {
+		all[b] = c.block(b)
+	}
+	return all
 }
 
 // cubeOf returns the coordinates of a cube of version 1.
@@ -54,7 +71,7 @@ func checkFlat(t *testing.T, f *File, src coordinates) {
 	var err error
 	var want []byte
 	for b := range (volume.Box{Max: src.grid.Blocks()}).All() {
-		if block, err = f.Block(t.Context(), b); err != nil {
+		if block, err = volume.ReadBlock(t.Context(), f, b); err != nil {
 			t.Fatal(err)
 		}
 		box := src.grid.BlockBox(b)
@@ -79,8 +96,7 @@ func literalCube(src coordinates, dataOffset int) []byte {
 	}
 	file = append(file, make([]byte, dataOffset-len(file))...)
 	for n := range h.blocks() {
-		block, _ := src.Block(context.Background(), unmorton(n))
-		file = append(file, literals(block)...)
+		file = append(file, literals(src.block(unmorton(n)))...)
 		binary.LittleEndian.PutUint64(file[h.entryOffset(n):], uint64(len(file)))
 	}
 	return file
@@ -96,8 +112,7 @@ func rawCube(src coordinates, dataOffset int) []byte {
 	}
 	file = append(file, make([]byte, dataOffset-len(file))...)
 	for n := range h.blocks() {
-		block, _ := src.Block(context.Background(), unmorton(n))
-		file = append(file, block...)
+		file = append(file, src.block(unmorton(n))...)
 	}
 	return file
 }

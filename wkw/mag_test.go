@@ -314,7 +314,7 @@ func TestOpenCube(t *testing.T) {
 		if f.Grid() != want {
 			t.Errorf("%v: got %+v, expected %+v", c, f.Grid(), want)
 		}
-		if b, err := f.Block(t.Context(), volume.Vec{}); !bytes.Equal(b, soundCube[HeaderSize:]) || err != nil {
+		if b, err := volume.ReadBlock(t.Context(), f, volume.Vec{}); !bytes.Equal(b, soundCube[HeaderSize:]) || err != nil {
 			t.Errorf("%v: got % x, %v", c, b, err)
 		}
 		if info, err := m.StatCubes(c[2], c[1], c[0]); err != nil || info.Size() != f.Info().Size() {

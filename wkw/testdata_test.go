@@ -99,8 +99,7 @@ func draftSample(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	block, _ := cubeOf(volume.Uint8, 1, 32, 32).Block(t.Context(), volume.Vec{})
-	return append(b, block...)
+	return append(b, cubeOf(volume.Uint8, 1, 32, 32).block(volume.Vec{})...)
 }
 
 func properties(name string, x, y, z int) []byte {
@@ -201,7 +200,7 @@ func readAll(t *testing.T, fsys fs.FS, name string) error {
 	}
 	defer f.Close()
 	for n := range f.Header().blocks() {
-		if _, err := f.Block(t.Context(), unmorton(n)); err != nil {
+		if _, err := volume.ReadBlock(t.Context(), f, unmorton(n)); err != nil {
 			return err
 		}
 	}

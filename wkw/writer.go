@@ -152,7 +152,7 @@ func (w *cubeWriter) encode(ctx context.Context, b volume.Vec) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	block, err := w.src.Block(ctx, b)
+	block, err := volume.ReadBlock(ctx, w.src, b)
 	if err != nil {
 		return nil, err
 	}

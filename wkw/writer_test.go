@@ -20,7 +20,11 @@ type blocksOf struct {
 
 func (s blocksOf) Grid() volume.Grid { return s.grid }
 
-func (s blocksOf) Block(_ context.Context, b volume.Vec) ([]byte, error) { return s.block(b) }
+func (s blocksOf) Fill(_ context.Context, blocks []volume.Block, _ func(volume.Vec) []byte) {
+	for i := range blocks {
+		blocks[i].Voxels, blocks[i].Err = s.block(blocks[i].At)
+	}
+}
 
 // TestWriteCubeIncompressible: random bytes are stored larger than they are.
 func TestWriteCubeIncompressible(t *testing.T) {
@@ -33,7 +37,7 @@ func TestWriteCubeIncompressible(t *testing.T) {
 				want[i] = byte(random.Uint32())
 			}
 			f := writeCube(t, bt, blocksOf{grid, func(volume.Vec) ([]byte, error) { return want, nil }})
-			got, err := f.Block(t.Context(), volume.Vec{})
+			got, err := volume.ReadBlock(t.Context(), f, volume.Vec{})
 			if err != nil || string(got) != string(want) {
 				t.Errorf("%v, side %d: %v", bt, side, err)
 			}
@@ -49,7 +53,7 @@ func TestWriteCubeZeros(t *testing.T) {
 		grid := cubeOf(volume.Float64, 2, 4, 2).Grid()
 		f := writeCube(t, bt, blocksOf{grid, func(volume.Vec) ([]byte, error) { return nil, nil }})
 		for b := range (volume.Box{Max: grid.Blocks()}).All() {
-			if block, err := f.Block(t.Context(), b); err != nil || string(block) != string(make([]byte, grid.BlockBytes())) {
+			if block, err := volume.ReadBlock(t.Context(), f, b); err != nil || string(block) != string(make([]byte, grid.BlockBytes())) {
 				t.Errorf("%v, block %v: %v", bt, b, err)
 			}
 		}

@@ -187,10 +187,10 @@ func (f *lastingFile) ReadAtContext(ctx context.Context, p []byte, off int64) (i
 	return vfs.ReadAt(ctx, f.File, p, off)
 }
 
-// Offer implements vfs.Offerer.
-func (f *lastingFile) Offer(all bool, take func(p []byte, off int64) (more bool)) {
-	if o, ok := f.File.(vfs.Offerer); ok {
-		o.Offer(all, take)
+// Push implements vfs.Pusher.
+func (f *lastingFile) Push(to vfs.Sink) {
+	if p, ok := f.File.(vfs.Pusher); ok {
+		p.Push(to)
 	}
 }
 

@@ -20,7 +20,8 @@ var exitStatus = []item{
 
 // tuning is read by every command that decodes voxels.
 var tuning = []item{
-	{"GOMEMLIMIT", "Memory that is not to be exceeded, such as 2GiB (default: what the cache and its readers need)."},
+	{"GOMEMLIMIT", "Memory that Go's heap is not to exceed, such as 2GiB (default: --cache-size and 64 MiB). Blocks of 4 KiB or more are not on the heap."},
+	{"GOGC", "Garbage that the heap may have, in percent of what is in use (default: 50)."},
 	{"GOMAXPROCS", "Processors to use at once."},
 }
 

@@ -2,78 +2,59 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
-
-	"github.com/wkwfs/wkwfs/sample"
-	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
 )
 
 // bench is a run of the benchmark.
 type bench struct {
 	dir     string // of the data
+	refdata string // directory of datasets that other programs wrote; it may be missing
 	program string // the wkwfs that is measured
+	before  string // another wkwfs, measured in the same rounds; empty if there is none
 	cache   int    // MiB for decoded blocks
 	rounds  int
 	only    *regexp.Regexp // the jobs to do
 	sizes   sizes
-	say     func(string, ...any) // tells how far it is
+	say     func(string, ...any) // reports progress
 
-	notes []string // what is to be told with the table
-	em    *em      // nil until a job needs it
+	notes   []string         // text above the table
+	leftOut error            // why jobs of R and Q are not in the table; nil if they are
+	cubes   map[string]*cube // those that are open
+	array   []byte           // see room
 }
 
-// sizes is how large the data is, in voxels a side.
-type sizes struct {
-	image int // of the cube E
-	ids   int // of the cube S
-	cube  int // of each of the cubes of L
-	many  volume.Vec
-}
-
-var (
-	usual = sizes{image: 1024, ids: 512, cube: 512, many: volume.Vec{1000, 100, 1}}
-	tiny  = sizes{image: 64, ids: 64, cube: 32, many: volume.Vec{10, 10, 1}}
-)
-
-func (s sizes) em() piece {
-	return piece{"em-" + strconv.Itoa(s.image), volume.Cube(1), s.image, wkw.LZ4, sample.Usual.EM}
-}
-
-func (s sizes) segmentation() piece {
-	return piece{"segmentation-" + strconv.Itoa(s.ids), volume.Cube(1), s.ids, wkw.LZ4HC, sample.Usual.Segmentation}
-}
-
-func (s sizes) layer() piece {
-	return piece{"layer-" + strconv.Itoa(s.cube), volume.Vec{4, 4, 1}, s.cube, wkw.LZ4, sample.Usual.EM}
-}
-
-// named is cubes of two blocks a side, to be repeated along x: there is a limit to how
-// many names one file can have.
-func (s sizes) named() piece {
-	return piece{"names-" + strconv.Itoa(s.many[0]), volume.Vec{1, s.many[1], 1}, 2 * blockSide, wkw.LZ4, sample.Usual.EM}
-}
-
-// jobs is everything that there is to do.
+// jobs returns everything that there is to do.
 func (b *bench) jobs() []job {
 	return []job{
 		b.decoder(),
-		b.ddEM(decodedCold, atLeast(1, erofsName), atLeast(1.7, squashfsName), atLeast(1.7, squashfuseName), atLeast(1.7, oneThread)),
-		b.ddEM(warm, atLeast(0.95, memoryName)),
-		b.ddEM(cold),
+		b.dd(dataE, decodedCold, atLeast(1, erofsName), atLeast(1.7, squashfsName), atLeast(1.7, squashfuseName), atLeast(1.7, oneThread)),
+		b.dd(dataE, warm, atLeast(0.95, memoryName)),
+		b.dd(dataE, cold, atLeast(1, erofsName)),
+		b.dd(dataR, decodedCold, atLeast(1.6, squashfsName), atLeast(1.9, squashfuseName)),
+		b.dd(dataC, decodedCold, atLeast(1.7, squashfsName), atLeast(1.9, squashfuseName)),
 		b.ddSegmentation(),
-		b.preads(),
+		b.preads(dataE, 2.5, atMost(0.65, beforeName)),
+		b.preads(dataR, 1.6, atMost(0.4, beforeName)),
+		b.preads(dataQ, 1.8),
 		b.manyReaders(),
-		b.xyPlane(),
-		b.memmapPlane("xz", 1),
-		b.memmapPlane("yz", 0),
-		b.regions("box/ 256³ of E", mag.boxes),
-		b.regions("slices/ of E", mag.slices),
+		b.boxPatches(dataR, atMost(0.6, beforeName)),
+		b.boxPatches(dataQ, atMost(0.5, beforeName)),
+		b.memmapPatches(dataR, atMost(1.2, erofsName)),
+		b.memmapPatches(dataQ, atMost(0.5, beforeName)),
+		b.xyPlane(dataE),
+		b.xyPlane(dataR),
+		b.memmapPlane(dataE, 1, 0.5),
+		b.memmapPlane(dataE, 0, 0.5),
+		b.memmapPlane(dataR, 0, 0.8),
+		b.regions("box/ 256³ of E", mag.boxes, atLeast(1.6, oneThread), atLeast(0.9, ddName)),
+		b.regions("slices/ of E", mag.slices, atLeast(1.6, oneThread), atLeast(0.6, ddName)),
 		b.ddLayer(),
 		b.ddGrowing(),
 		b.mounting(),
@@ -92,10 +73,17 @@ func (b *bench) run(ctx context.Context) ([]outcome, error) {
 		if !b.only.MatchString(j.name) {
 			continue
 		}
-		var err error
-		if j.contenders, err = j.setup(ctx); err != nil {
+		contenders, err := j.setup(ctx)
+		if errors.Is(err, errNoReference) {
+			b.leftOut = fmt.Errorf("R and Q are left out: %w", err)
+			continue
+		}
+		if err != nil {
 			return done, fmt.Errorf("%s: %w", j.name, err)
 		}
+		j.contenders = slices.DeleteFunc(contenders, func(c contender) bool {
+			return c.name == beforeName && c.absent != "" && !j.compares(beforeName)
+		})
 		o, err := j.run(ctx, b.rounds, b.say)
 		if err != nil {
 			return done, err
@@ -105,14 +93,14 @@ func (b *bench) run(ctx context.Context) ([]outcome, error) {
 	return append(done, memoryOf(done)...), nil
 }
 
-// mountCommand is the command that mounts a mag on a directory. What its server has to
-// say is kept beside the data.
-func (b *bench) mountCommand(m mag, dir string, cache int, flags ...string) []string {
+// mountCommand returns the command by which a program mounts a mag on a directory. The
+// server's log is kept with the data.
+func (b *bench) mountCommand(program string, m mag, dir string, cache int, flags ...string) []string {
 	log := filepath.Join(b.dir, "wkwfs.log")
-	return append([]string{b.program, "mount", "--cache-size", strconv.Itoa(cache) + "MiB", "--log-file", log, m.dir, dir}, flags...)
+	return append([]string{program, "mount", "--cache-size", strconv.Itoa(cache) + "MiB", "--log-file", log, m.dir, dir}, flags...)
 }
 
-// findProgram makes sure that there is something to measure.
+// findProgram returns the path of a program, which has to be there.
 func findProgram(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {

@@ -2,15 +2,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/wkwfs/wkwfs/volume"
 )
 
 // TestMain lets the program start itself as a server, as it does in earnest.
@@ -43,25 +41,51 @@ func TestTiny(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", dir)
 	report := filepath.Join(dir, "report.json")
-	args := []string{"-tiny", "-rounds", "2", "-dir", filepath.Join(dir, "data"), "-wkwfs", program, "-json", report}
+	args := []string{"-tiny", "-rounds", "2", "-dir", filepath.Join(dir, "data"), "-wkwfs", program, "-refdata", refdata()}
 	var stdout, stderr bytes.Buffer
-	if err := measure(t.Context(), args, &stdout, &stderr); err != nil {
+	if err := measure(t.Context(), append(args, "-before", program, "-json", report), &stdout, &stderr); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
 	t.Log("\n" + stdout.String())
 	checkReport(t, report)
+	t.Run("reference data", func(t *testing.T) {
+		if _, err := os.Stat(refdata()); err != nil {
+			t.Skip("the jobs of R and Q were not done:", err)
+		}
+	})
 	if left, err := filepath.Glob(filepath.Join(dir, "wkwfs-bench-*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 
 	// What was made is not made again.
+	stdout.Reset()
 	stderr.Reset()
-	if err := measure(t.Context(), append(args, "-run", "decoding of E"), &stdout, &stderr); err != nil {
+	if err := measure(t.Context(), append(args, "-run", "preads of E,|dd of E, cold"), &stdout, &stderr); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(stderr.String(), "making") {
 		t.Errorf("data was made again:\n%s", &stderr)
 	}
+
+	// Without -before, only a job that needs it has rows of it: three figures.
+	if n := strings.Count(stdout.String(), "not here: no -before"); n != 3 {
+		t.Errorf("%d rows say that -before is missing, want 3:\n%s", n, &stdout)
+	}
+}
+
+// refdata returns the directory of datasets that other programs wrote. It may be missing.
+func refdata() string { return cmp.Or(os.Getenv("WKWFS_REFDATA"), "../../../shared/refdata") }
+
+// wantedJobs returns how many jobs there are to do, and memory, which is the last row.
+func wantedJobs() int {
+	_, err := os.Stat(refdata())
+	n := 1
+	for _, j := range (&bench{}).jobs() {
+		if err == nil || !strings.Contains(j.name, " of R") && !strings.Contains(j.name, " of Q") {
+			n++
+		}
+	}
+	return n
 }
 
 // checkReport holds that every job has figures of everybody who is there.
@@ -75,8 +99,8 @@ func checkReport(t *testing.T, path string) {
 	if err := json.Unmarshal(b, &report); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := len(report.Jobs), len((&bench{}).jobs())+1; got != want {
-		t.Errorf("%d jobs, want %d: those that there are, and memory", got, want)
+	if got, want := len(report.Jobs), wantedJobs(); got != want {
+		t.Errorf("%d jobs, want %d", got, want)
 	}
 	for _, j := range report.Jobs {
 		for _, c := range j.Contenders {
@@ -88,8 +112,14 @@ func checkReport(t *testing.T, path string) {
 				t.Errorf("%s: %s had no turn", j.Work, c.Name)
 			}
 			for _, turn := range c.Turns {
-				if len(turn.Values) != len(j.Units) || slices.Contains(turn.Values, 0) {
+				if len(turn.Values) != len(j.Units) {
 					t.Errorf("%s: %s measured %v of %v", j.Work, c.Name, turn.Values, j.Units)
+				}
+				for i, v := range turn.Values {
+					served := !strings.HasSuffix(c.Name, byTheKernel)
+					if v == 0 && (served || j.Units[i] != serverCPU) {
+						t.Errorf("%s: %s measured 0 %s", j.Work, c.Name, j.Units[i])
+					}
 				}
 			}
 		}
@@ -107,7 +137,9 @@ func TestErrors(t *testing.T) {
 		{"no flag", []string{"fast"}, "none"},
 		{"expression", []string{"-run", "("}, "missing closing )"},
 		{"no program", []string{"-wkwfs", "/nowhere/wkwfs"}, "make build makes it"},
+		{"no program before", []string{"-wkwfs", "/bin/true", "-before", "/nowhere/wkwfs"}, "make build makes it"},
 		{"no job", []string{"-wkwfs", "/bin/true", "-run", "^x$"}, "no job has such a name"},
+		{"no reference data", []string{"-wkwfs", "/bin/true", "-refdata", "/nowhere", "-run", "dd of R"}, "R and Q are left out"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
@@ -116,122 +148,5 @@ func TestErrors(t *testing.T) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
 		})
-	}
-}
-
-// TestWrongBytes holds that nobody is compared who reads something else.
-func TestWrongBytes(t *testing.T) {
-	m, err := tiny.em().make(t.Context(), t.TempDir(), t.Logf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	flat, err := m.flatFile(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	right, err := os.ReadFile(flat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wrong := bytes.Clone(right)
-	wrong[100_000]++
-	for _, test := range []struct {
-		name string
-		data []byte
-		want string
-	}{
-		{"right", right, ""},
-		{"one voxel", wrong, "bytes 0 to 131072 are not those"},
-		{"short", right[:200_000], "from byte 131072 on: unexpected EOF"},
-		{"long", append(bytes.Clone(right), 0), "at byte 262144: expected the end, found 1 bytes"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			err := m.compare(t.Context(), bytes.NewReader(test.data))
-			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want %q", err, test.want)
-			}
-		})
-	}
-}
-
-func TestRatioAndVerdict(t *testing.T) {
-	o := outcome{
-		job: job{
-			figures:    []figure{{"GB/s", []bound{atLeast(2, "other"), atMost(1, "third"), atMost(4, "")}}},
-			contenders: []contender{{name: "ours"}, {name: "other"}, {name: "third"}},
-		},
-		turns: [][]turn{
-			{{values: []float64{2}}, {values: []float64{4}}, {values: []float64{9}}},
-			{{values: []float64{1}}, {values: []float64{1}}, {values: []float64{9}}},
-			{{values: []float64{2}}, {values: []float64{2}}, {values: []float64{9}}},
-		},
-	}
-	for i, want := range [][]string{
-		{"4", "9", "", "≤ 4", "met"},
-		{"1", "9", "2 ×", "≥ 2", "met"}, // of 2, 4 and 1
-		{"2", "9", "1 ×", "≤ 1", "met"},
-	} {
-		row := o.row(i, 0)
-		if got := []string{row[2], row[3], row[7], row[8], row[9]}; !slices.Equal(got, want) {
-			t.Errorf("contender %d: %q, want %q", i, got, want)
-		}
-	}
-	if _, verdict := o.figures[0].judge("other", 1.99); verdict != "missed" {
-		t.Errorf("less than wanted is %q", verdict)
-	}
-}
-
-func TestOrder(t *testing.T) {
-	if got := [][]int{order(3, 0), order(3, 1)}; !slices.Equal(got[0], []int{0, 1, 2}) || !slices.Equal(got[1], []int{2, 1, 0}) {
-		t.Error(got)
-	}
-}
-
-// TestPlacesHaveNothingInCommon holds that no read finds what another one decoded.
-func TestPlacesHaveNothingInCommon(t *testing.T) {
-	m := mag{piece: usual.em()}
-	rows := map[int64]bool{}
-	for _, off := range m.offsets() {
-		y, z := off/1024%1024/blockSide, off/(1<<20)/blockSide
-		if off%page != 0 || rows[z*32+y] {
-			t.Errorf("offset %d", off)
-		}
-		rows[z*32+y] = true
-	}
-	if len(rows) != mostReads {
-		t.Errorf("%d offsets", len(rows))
-	}
-	layers := map[int]bool{}
-	for _, z := range m.planes() {
-		layers[z/blockSide] = true
-	}
-	if len(layers) != mostPlanes {
-		t.Errorf("%d layers", len(layers))
-	}
-}
-
-func TestDivide(t *testing.T) {
-	for _, test := range []struct {
-		size volume.Vec
-		n    int
-		want int // parts
-	}{
-		{volume.Vec{32, 32, 32}, 16, 16},
-		{volume.Vec{32, 32, 1}, 16, 16},
-		{volume.Vec{5, 1, 1}, 4, 3},
-		{volume.Vec{1, 1, 1}, 8, 1},
-	} {
-		box := volume.Box{Min: volume.Vec{3, 4, 5}, Max: volume.Vec{3, 4, 5}.Add(test.size)}
-		var sum int
-		var all volume.Box
-		parts := divide(box, test.n)
-		for _, p := range parts {
-			size := p.Size()
-			sum += size[0] * size[1] * size[2]
-			all = all.Union(p)
-		}
-		if len(parts) != test.want || all != box || sum != test.size[0]*test.size[1]*test.size[2] {
-			t.Errorf("%v by %d: %v", test.size, test.n, parts)
-		}
 	}
 }

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/wkwfs/wkwfs/sample"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
@@ -19,13 +17,21 @@ import (
 // blockSide is in voxels, for all of the data.
 const blockSide = 32
 
-// piece is a mag of equal cubes that are cut from the sample tissue.
+// piece is a mag of equal cubes.
 type piece struct {
-	name      string
-	cubes     volume.Vec // how many there are on each axis
-	side      int        // of a cube, in voxels
-	blockType wkw.BlockType
-	tissue    func(sample.Cut) volume.Source
+	name   string     // of its directory
+	cubes  volume.Vec // how many there are on each axis
+	header wkw.Header // of all cubes
+	origin origin
+}
+
+// origin is where the voxels of a piece come from.
+type origin interface {
+	// version returns a text that differs where the voxels differ.
+	version(ctx context.Context) (string, error)
+
+	// write writes cube c as a cube file.
+	write(ctx context.Context, path string, c volume.Vec) error
 }
 
 // mag is a piece that lies in a directory.
@@ -34,35 +40,23 @@ type mag struct {
 	dir string
 }
 
-// header is what all cubes of the piece have in common.
-func (p piece) header() wkw.Header {
-	g := p.cut(volume.Vec{}).Grid()
-	return wkw.Header{BlockSide: blockSide, CubeBlocks: p.side / blockSide, BlockType: p.blockType, Type: g.Type, Channels: g.Channels}
-}
+// side returns the voxels per side of a cube.
+func (p piece) side() int { return p.header.CubeSide() }
 
-// cut returns the voxels of cube c.
-func (p piece) cut(c volume.Vec) volume.Source {
-	side := volume.Cube(p.side)
-	return p.tissue(sample.Cut{Box: volume.Box{Min: c.Mul(side), Max: c.Add(volume.Cube(1)).Mul(side)}, Block: blockSide, Mag: 1})
-}
-
-// bytes is the size of all voxels.
+// bytes returns the size of all voxels.
 func (p piece) bytes() int64 {
-	return p.cut(volume.Vec{}).Grid().Bytes() * int64(p.cubes[0]*p.cubes[1]*p.cubes[2])
+	return p.header.Grid().Bytes() * int64(p.cubes[0]*p.cubes[1]*p.cubes[2])
 }
 
-// stamp tells one version of the data from others: the tissue may have been changed
-// since it was made.
+// stamp returns a text that differs where the cube files differ. The voxels may have
+// changed since the files were made.
 func (p piece) stamp(ctx context.Context) (string, error) {
-	first, err := p.cut(volume.Vec{}).Block(ctx, volume.Vec{})
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%v cubes of %d, %v, first block %08x\n", p.cubes, p.side, p.blockType, crc32.ChecksumIEEE(first)), nil
+	version, err := p.origin.version(ctx)
+	return fmt.Sprintf("%v cubes of %d, %v, %s\n", p.cubes, p.side(), p.header.BlockType, version), err
 }
 
-// make writes the mag below dir, unless that was done before. What was made of an
-// earlier version of it goes.
+// make writes the mag below dir, unless it is there. It removes an earlier version of
+// the mag, and everything that was made of that.
 func (p piece) make(ctx context.Context, dir string, say func(string, ...any)) (mag, error) {
 	dir = filepath.Join(dir, p.name)
 	m := mag{p, filepath.Join(dir, "mag")}
@@ -77,7 +71,7 @@ func (p piece) make(ctx context.Context, dir string, say func(string, ...any)) (
 	if err := os.RemoveAll(dir); err != nil {
 		return m, err
 	}
-	say("making %s: %v cubes of %d voxels a side", p.name, p.cubes, p.side)
+	say("making %s: %v cubes of %d voxels a side", p.name, p.cubes, p.side())
 	if err := m.write(ctx); err != nil {
 		return m, fmt.Errorf("make %s: %w", dir, err)
 	}
@@ -94,15 +88,15 @@ func (m mag) write(ctx context.Context) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return err
 		}
-		if err := wkw.WriteCube(ctx, path, m.blockType, m.cut(c)); err != nil {
+		if err := m.origin.write(ctx, path, c); err != nil {
 			return err
 		}
 	}
-	return wkw.WriteHeader(filepath.Join(m.dir, "header.wkw"), m.header())
+	return wkw.WriteHeader(filepath.Join(m.dir, "header.wkw"), m.header)
 }
 
-// repeat makes a mag of the given number of cubes out of those of m, over and over, by
-// put(from, to), unless that was done before.
+// repeat makes a mag of the given number of cubes, unless it is there. The cubes are
+// those of m, over and over; put(from, to) makes each.
 func (m mag) repeat(name string, cubes volume.Vec, put func(from, to string) error) (mag, error) {
 	to := mag{m.piece, filepath.Join(filepath.Dir(m.dir), name)}
 	to.cubes = cubes
@@ -123,7 +117,7 @@ func (m mag) repeat(name string, cubes volume.Vec, put func(from, to string) err
 			return to, err
 		}
 	}
-	if err := wkw.WriteHeader(filepath.Join(part, "header.wkw"), m.header()); err != nil {
+	if err := wkw.WriteHeader(filepath.Join(part, "header.wkw"), m.header); err != nil {
 		return to, err
 	}
 	return to, os.Rename(part, to.dir)
@@ -131,7 +125,7 @@ func (m mag) repeat(name string, cubes volume.Vec, put func(from, to string) err
 
 func cubeName(c volume.Vec) string { return fmt.Sprintf("z%d/y%d/x%d.wkw", c[2], c[1], c[0]) }
 
-// stored is the bytes of all cube files.
+// stored returns the bytes of all cube files.
 func (m mag) stored() (int64, error) {
 	var sum int64
 	for c := range (volume.Box{Max: m.cubes}).All() {

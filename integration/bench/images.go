@@ -40,7 +40,7 @@ const (
 
 // squashfsImage and erofsImage put the flat file, alone, into a file system.
 func squashfsImage(ctx context.Context, flat string) (string, error) {
-	path := filepath.Join(filepath.Dir(flat), "em.squashfs")
+	path := filepath.Join(filepath.Dir(flat), "x0.squashfs")
 	return path, image(ctx, path, flat, func(part string) []string {
 		return []string{"mksquashfs", flat, part, "-comp", "lz4", "-b", strconv.Itoa(squashfsBlock), "-noappend", "-quiet", "-no-progress"}
 	})
@@ -48,7 +48,7 @@ func squashfsImage(ctx context.Context, flat string) (string, error) {
 
 func erofsImage(ctx context.Context, flat string) (string, error) {
 	dir := filepath.Dir(flat)
-	path := filepath.Join(dir, "em.erofs")
+	path := filepath.Join(dir, "x0.erofs")
 	return path, image(ctx, path, flat, func(part string) []string {
 		return []string{"mkfs.erofs", "--quiet", "-zlz4", "-C" + strconv.Itoa(erofsCluster), `--exclude-regex=^(mag|made|.*\.(squashfs|erofs).*)$`, part, dir}
 	})

@@ -41,12 +41,12 @@ type contender struct {
 
 // turn is what came of one contender's turn in one round.
 type turn struct {
-	values []float64 // one for each figure of the job
+	values []float64 // one for each figure of the job; 0 where the contender has no such figure
 	sum    uint32    // CRC of what was read, which must be that of all others; 0 where that was verified before
 	bytes  int64     // that CPU time is to be divided by; 0 where it says nothing
 	cpu    float64   // seconds of server and reader
 	peak   int64     // bytes that the server had in memory at most; 0 if there is none
-	budget int64     // bytes that its cache may take, if it is ours
+	budget int64     // bytes that its cache may take, if it is the wkwfs that is measured
 }
 
 // outcome is what came of a job: a turn for each contender and round; none for those
@@ -91,6 +91,16 @@ func order(n, round int) []int {
 		slices.Reverse(all)
 	}
 	return all
+}
+
+// compares reports whether a bound is against the named contender.
+func (j job) compares(name string) bool {
+	for _, f := range j.figures {
+		if slices.ContainsFunc(f.bounds, func(b bound) bool { return b.against == name }) {
+			return true
+		}
+	}
+	return false
 }
 
 // values returns a figure of one contender in all rounds.

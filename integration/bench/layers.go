@@ -28,7 +28,7 @@ func (b *bench) ddSegmentation() job {
 				return nil, err
 			}
 			ours, theirs := b.wkwfs(m, cubeFile, b.cache), inMemory(flat)
-			return []contender{ours.reads(decodedCold, b.cache, dd), theirs.reads(decodedCold, 0, dd)}, b.verify(ctx, m, ours, theirs)
+			return []contender{ours.reads(decodedCold, dd), theirs.reads(decodedCold, dd)}, b.verify(ctx, m, ours, theirs)
 		},
 	}
 }
@@ -52,7 +52,7 @@ func (b *bench) ddLayer() job {
 				return nil, err
 			}
 			ours := b.wkwfs(m, volumeFile, smallCache)
-			return []contender{ours.reads(decodedCold, smallCache, func(ctx context.Context, r reading) (turn, error) {
+			return []contender{ours.reads(decodedCold, func(ctx context.Context, r reading) (turn, error) {
 				before, err := bytesRead(r.pid)
 				if err != nil {
 					return turn{}, err
@@ -102,7 +102,7 @@ func (b *bench) ddGrowing() job {
 				if err := b.verify(ctx, c.mag, p); err != nil {
 					return nil, err
 				}
-				all = append(all, p.reads(decodedCold, b.cache, dd))
+				all = append(all, p.reads(decodedCold, dd))
 			}
 			return all, nil
 		},

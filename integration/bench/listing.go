@@ -12,7 +12,7 @@ import (
 
 // names makes a mag of very many cubes, which are names of few files.
 func (b *bench) names(ctx context.Context) (mag, error) {
-	m, err := b.sizes.named().make(ctx, b.dir, b.say)
+	m, err := b.sizes.manyCubes().make(ctx, b.dir, b.say)
 	if err != nil {
 		return m, err
 	}
@@ -37,7 +37,7 @@ func (b *bench) mountOnce(m mag) (t turn, err error) {
 	if err != nil {
 		return t, err
 	}
-	args := b.mountCommand(m, dir, b.cache)
+	args := b.mountCommand(b.program, m, dir, b.cache)
 	start := time.Now()
 	err = finish(args[0], args[1:]...)
 	t.values = []float64{time.Since(start).Seconds() * 1000}
@@ -81,7 +81,7 @@ func (b *bench) lists(name string, f figure, list func(ctx context.Context, root
 			m, err := b.names(ctx)
 			p := b.wkwfs(m, "", b.cache)
 			p.stored = nil // no file is read
-			return []contender{p.reads(decodedCold, b.cache, func(ctx context.Context, r reading) (turn, error) {
+			return []contender{p.reads(decodedCold, func(ctx context.Context, r reading) (turn, error) {
 				start := time.Now()
 				err := list(ctx, r.path)
 				return turn{values: []float64{time.Since(start).Seconds()}}, err

@@ -42,7 +42,7 @@ const garbage = 5
 func measure(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(garbage))
 	began := time.Now()
-	b := bench{say: func(format string, args ...any) {
+	b := bench{cubes: map[string]*cube{}, say: func(format string, args ...any) {
 		fmt.Fprintf(stderr, "%4.0f s  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
 	}}
 	report, err := b.flags(args, stderr)
@@ -51,9 +51,9 @@ func measure(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	}
 	done, err := b.run(ctx)
 	if len(done) == 0 {
-		return cmp.Or(err, errors.New("no job has such a name"))
+		return cmp.Or(err, b.leftOut, errors.New("no job has such a name"))
 	}
-	about := strings.Join(append(describeMachine(ctx, b.program), b.notes...), "; ")
+	about := strings.Join(b.about(ctx), "; ")
 	fmt.Fprintf(stdout, "%s\n\n", about)
 	err = errors.Join(err, printTable(stdout, done))
 	if report != "" {
@@ -62,12 +62,27 @@ func measure(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	return err
 }
 
+// about returns where the figures come from, and what the table leaves out.
+func (b *bench) about(ctx context.Context) []string {
+	all := describeMachine(ctx, b.program)
+	if b.before != "" {
+		all = append(all, "before: "+version(ctx, []string{b.before, "version"}))
+	}
+	all = append(all, b.notes...)
+	if b.leftOut != nil {
+		all = append(all, b.leftOut.Error())
+	}
+	return all
+}
+
 // flags reads the command line, and returns the file that a report goes to.
 func (b *bench) flags(args []string, stderr io.Writer) (report string, err error) {
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.SetOutput(stderr)
 	set.StringVar(&b.dir, "dir", cmp.Or(os.Getenv("BENCH_DIR"), "/var/tmp/wkwfs-bench"), "directory of the data, kept for the next time (BENCH_DIR)")
 	program := set.String("wkwfs", "bin/wkwfs", "the program to be measured")
+	before := set.String("before", "", "another wkwfs, measured in the same rounds")
+	set.StringVar(&b.refdata, "refdata", cmp.Or(os.Getenv("WKWFS_REFDATA"), "../shared/refdata"), "directory of datasets that other programs wrote (WKWFS_REFDATA)")
 	set.IntVar(&b.cache, "cache", 1024, "memory for decoded blocks in MiB, where a job does not ask for another")
 	set.IntVar(&b.rounds, "rounds", 5, "how often each contender has its turn")
 	only := set.String("run", "", "do the jobs whose names match this regular expression")
@@ -89,6 +104,8 @@ func (b *bench) flags(args []string, stderr io.Writer) (report string, err error
 	if b.dir, err = filepath.Abs(b.dir); err != nil {
 		return "", err
 	}
-	b.program, err = findProgram(*program)
+	if b.program, err = findProgram(*program); err == nil && *before != "" {
+		b.before, err = findProgram(*before)
+	}
 	return report, err
 }

@@ -13,12 +13,14 @@ type peer struct {
 	name   string
 	absent string   // why it cannot be had here; empty if it can
 	stored []string // the files that it computes the voxels from
+	budget int      // of the cache in MiB, of the wkwfs that is measured
 	file   string   // the flat file, below the mount if there is one
 	mount  func(context.Context) (*mounted, error)
 }
 
 // How peers are called in the table.
 const (
+	beforeName     = "wkwfs before"
 	memoryName     = "FUSE from memory"
 	squashfuseName = "squashfuse_ll"
 	squashfsKind   = "squashfs-lz4 128 KiB"
@@ -28,11 +30,28 @@ const (
 	erofsName      = erofsKind + byTheKernel
 )
 
-// wkwfs is a mount of a mag with the given file and memory for blocks in MiB.
+// wkwfs returns a mount of a mag with the given file and memory for blocks in MiB.
 func (b *bench) wkwfs(m mag, file string, cache int) peer {
+	p := b.mountedBy(b.program, m, file, cache)
+	p.budget = cache
+	return p
+}
+
+// mountedBy returns the same mount by the given program.
+func (b *bench) mountedBy(program string, m mag, file string, cache int) peer {
 	return peer{name: "wkwfs", stored: m.files(), file: file, mount: func(ctx context.Context) (*mounted, error) {
-		return serve(ctx, true, func(dir string) []string { return b.mountCommand(m, dir, cache, "--foreground") })
+		return serve(ctx, true, func(dir string) []string { return b.mountCommand(program, m, dir, cache, "--foreground") })
 	}}
+}
+
+// pair returns the wkwfs that is measured, and the one of -before.
+func (b *bench) pair(m mag, file string) []peer {
+	before := b.mountedBy(b.before, m, file, b.cache)
+	before.name = beforeName
+	if b.before == "" {
+		before.absent = "no -before"
+	}
+	return []peer{b.wkwfs(m, file, b.cache), before}
 }
 
 // inMemory is a copy of the flat file in the memory of a server that does nothing else.

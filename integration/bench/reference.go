@@ -11,41 +11,49 @@ import (
 
 // decodeFlat decodes blocks into a flat array of just their voxels, in one thread: the
 // way of the library that came with the format.
-func decodeFlat(ctx context.Context, src volume.Scanner, blocks volume.Box, flat []byte) error {
+func decodeFlat(ctx context.Context, src volume.Source, blocks volume.Box, flat []byte) error {
 	side := src.Grid().Block
 	return decodeInto(ctx, src, blocks, flat, blocks.Size().Mul(side), volume.Vec{}.Sub(blocks.Min.Mul(side)))
 }
 
 // decodeInto decodes blocks into a flat array of the given size in which the source's
 // first voxel has the place at.
-func decodeInto(ctx context.Context, src volume.Scanner, blocks volume.Box, flat []byte, size, at volume.Vec) error {
+func decodeInto(ctx context.Context, src volume.Source, blocks volume.Box, flat []byte, size, at volume.Vec) error {
 	g := src.Grid()
-	return decodeFew(ctx, src, blocks, func(decoded map[volume.Vec][]byte) {
-		for b, block := range decoded {
-			scatter(flat, size, block, g.Block, at.Add(b.Mul(g.Block)), g.VoxelBytes())
+	zeros := make([]byte, g.BlockBytes())
+	return decodeFew(ctx, src, blocks, func(decoded []volume.Block) {
+		for _, b := range decoded {
+			voxels := b.Voxels
+			if voxels == nil {
+				voxels = zeros
+			}
+			scatter(flat, size, voxels, g.Block, at.Add(b.At.Mul(g.Block)), g.VoxelBytes())
 		}
 	})
 }
 
-// decodeFew decodes blocks, a few at a time, as they follow each other in the file and as a core's
-// own cache has room for them. It shows them, and then uses their memory again.
-func decodeFew(ctx context.Context, src volume.Scanner, blocks volume.Box, show func(decoded map[volume.Vec][]byte)) error {
+// few is how many blocks are decoded at once. They follow each other in the file, and a
+// core's own cache has room for them.
+var few = volume.Vec{4, 2, 2}
+
+// decodeFew decodes blocks, a few at a time. It shows them, and then uses their memory again.
+func decodeFew(ctx context.Context, src volume.Source, blocks volume.Box, show func(decoded []volume.Block)) error {
 	n := src.Grid().BlockBytes()
-	few := volume.Vec{4, 2, 2}
-	groups := volume.Box{Min: blocks.Min.Div(few), Max: blocks.Max.CeilDiv(few)}
-	decoded := map[volume.Vec][]byte{}
-	spare := make([]byte, few[0]*few[1]*few[2]*n)
-	for i := range groups.All() {
-		free := spare
-		err := src.Scan(ctx, blocks.Intersect(volume.Box{Min: i.Mul(few), Max: i.Mul(few).Add(few)}), func(b volume.Vec) []byte {
-			decoded[b], free = free[:n], free[n:]
-			return decoded[b]
-		})
-		if err != nil {
-			return err
+	memory := make([]byte, few[0]*few[1]*few[2]*n)
+	var decoded []volume.Block
+	for i := range (volume.Box{Min: blocks.Min.Div(few), Max: blocks.Max.CeilDiv(few)}).All() {
+		group := volume.Box{Min: i.Mul(few), Max: i.Mul(few).Add(few)}
+		decoded = decoded[:0]
+		for at := range blocks.Intersect(group).All() {
+			decoded = append(decoded, volume.Block{At: at})
+		}
+		src.Fill(ctx, decoded, func(at volume.Vec) []byte { return memory[at.Sub(group.Min).Index(few)*n:][:n] })
+		for _, b := range decoded {
+			if b.Err != nil {
+				return b.Err
+			}
 		}
 		show(decoded)
-		clear(decoded)
 	}
 	return nil
 }
@@ -69,11 +77,11 @@ const partsPerThread = 8
 
 // decode decodes blocks in so many threads, and drops their voxels: what the decoder
 // can do where nothing else is to be done.
-func decode(ctx context.Context, src volume.Scanner, blocks volume.Box, threads int) error {
+func decode(ctx context.Context, src volume.Source, blocks volume.Box, threads int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(threads)
 	for _, part := range divide(blocks, threads*partsPerThread) {
-		group.Go(func() error { return decodeFew(ctx, src, part, func(map[volume.Vec][]byte) {}) })
+		group.Go(func() error { return decodeFew(ctx, src, part, func([]volume.Block) {}) })
 	}
 	return group.Wait()
 }

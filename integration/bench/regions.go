@@ -27,7 +27,7 @@ const (
 
 // boxes is some boxes of the image that have nothing in common.
 func (m mag) boxes() []region {
-	blocks := m.side / blockSide
+	blocks := m.header.CubeBlocks
 	side := min(boxBlocks, blocks)
 	places := volume.Cube(blocks / side)
 	var all []region
@@ -44,7 +44,7 @@ func (m mag) boxes() []region {
 
 // slices is the planes of some layers of blocks, one file each.
 func (m mag) slices() []region {
-	blocks := m.side / blockSide
+	blocks := m.header.CubeBlocks
 	var all []region
 	for layer := range min(slabsSlice, blocks) {
 		r := region{blocks: volume.Box{Min: volume.Vec{0, 0, layer}, Max: volume.Vec{blocks, blocks, layer + 1}}}
@@ -56,39 +56,45 @@ func (m mag) slices() []region {
 	return all
 }
 
-// regions reads files that show a part of the image, beside decoding just those blocks.
-func (b *bench) regions(name string, choose func(mag) []region) job {
+// ddName is dd of the flat file of the same cube.
+const ddName = "wkwfs, dd"
+
+// regions reads files that show a part of the image, beside decoding just those blocks, and
+// beside dd of all of it.
+func (b *bench) regions(name string, choose func(mag) []region, bounds ...bound) job {
 	return job{
 		name:    name + ", decoded-cold",
-		figures: []figure{{"GB/s", []bound{atLeast(1.6, oneThread)}}},
+		figures: []figure{{"GB/s", bounds}},
 		setup: func(ctx context.Context) ([]contender, error) {
-			e, err := b.openEM(ctx)
+			c, err := b.open(ctx, dataE)
 			if err != nil {
 				return nil, err
 			}
-			all := choose(e.mag)
-			mount := b.wkwfs(e.mag, "", b.cache).reads(decodedCold, b.cache, func(_ context.Context, r reading) (turn, error) {
-				return e.overRegions(all, func(x region, voxels []byte) error { return x.read(r.path, voxels) })
+			all := choose(c.mag)
+			shown := read(b.pair(c.mag, ""), decodedCold, func(_ context.Context, r reading) (turn, error) {
+				return b.overRegions(c, all, func(x region, voxels []byte) error { return x.read(r.path, voxels) })
 			})
+			flat := b.wkwfs(c.mag, cubeFile, b.cache)
+			flat.name = ddName
 			memory := contender{name: oneThread, turn: func(ctx context.Context) (turn, error) {
-				if err := cacheFiles(ctx, e.mag.files()); err != nil {
+				if err := cacheFiles(ctx, c.files()); err != nil {
 					return turn{}, err
 				}
-				return e.overRegions(all, func(x region, voxels []byte) error { return decodeFlat(ctx, e.cube, x.blocks, voxels) })
+				return b.overRegions(c, all, func(x region, voxels []byte) error { return decodeFlat(ctx, c.file, x.blocks, voxels) })
 			}}
-			return []contender{mount, memory}, nil
+			return append(shown, flat.reads(decodedCold, dd), memory), nil
 		},
 	}
 }
 
 // overRegions measures how fast all regions are read, and what was read.
-func (e *em) overRegions(all []region, read func(region, []byte) error) (turn, error) {
+func (b *bench) overRegions(c *cube, all []region, read func(region, []byte) error) (turn, error) {
 	var t turn
 	var bytes int
 	var sum float64
 	for _, x := range all {
 		size := x.blocks.Size()
-		voxels := e.array[:size[0]*size[1]*size[2]*e.cube.Grid().BlockBytes()]
+		voxels := b.room(int64(size[0] * size[1] * size[2] * c.file.Grid().BlockBytes()))
 		seconds, _, err := timed(func() error { return read(x, voxels) })
 		if err != nil {
 			return t, err

@@ -21,7 +21,8 @@ func printTable(w io.Writer, all []outcome) error {
 	return printColumns(w, append([][]string{{"work", "contender", "median", "best", "unit", "CPU s/GiB", "server MiB", "ratio", "wanted", "verdict"}}, rows...))
 }
 
-// row describes one figure of one contender. The ratio is that of the first contender to it.
+// row describes one figure of one contender, with the ratio of the first contender to it.
+// The row has no figures where the contender has none.
 func (o outcome) row(c, f int) []string {
 	fig := o.figures[f]
 	start := []string{o.name, o.contenders[c].name}
@@ -29,6 +30,9 @@ func (o outcome) row(c, f int) []string {
 		return append(start, "not here: "+why, "", "", "", "", "", "", "")
 	}
 	values := o.values(c, f)
+	if median(values) == 0 {
+		return append(start, "", "", fig.unit, "", "", "", "", "")
+	}
 	row := append(start, number(median(values)), number(fig.best(values)), fig.unit, o.cpu(c), o.peak(c))
 	ratio, against := o.ratio(c, f), o.contenders[c].name
 	if c == 0 {

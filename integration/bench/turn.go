@@ -17,9 +17,18 @@ type reading struct {
 	pid  int // of the server, 0 if there is none
 }
 
-// reads is the contender that does the work through a peer, in a state of the page
-// cache. budget is that of the server's cache in MiB, 0 of others than wkwfs.
-func (p peer) reads(s state, budget int, do work) contender {
+// read returns the contenders that do the work through peers.
+func read(peers []peer, s state, do work) []contender {
+	var all []contender
+	for _, p := range peers {
+		all = append(all, p.reads(s, do))
+	}
+	return all
+}
+
+// reads returns the contender that does the work through a peer, in a state of the page
+// cache.
+func (p peer) reads(s state, do work) contender {
 	if s == cold && p.absent == "" {
 		p.absent = cannotDrop()
 	}
@@ -40,7 +49,7 @@ func (p peer) reads(s state, budget int, do work) contender {
 			return t, err
 		}
 		t, err = r.measure(ctx, do)
-		t.budget = int64(budget) << 20
+		t.budget = int64(p.budget) << 20
 		return t, err
 	}}
 }
@@ -58,24 +67,34 @@ func prepare(ctx context.Context, s state, path string) error {
 
 // measure does the work and adds what the server took for it.
 func (r reading) measure(ctx context.Context, do work) (turn, error) {
+	var t turn
+	cpu, err := r.serverTime(func() (err error) {
+		t, err = do(ctx, r)
+		return err
+	})
+	if err != nil || r.pid == 0 {
+		return t, err
+	}
+	t.cpu += cpu
+	t.peak, err = peakMemory(r.pid)
+	return t, err
+}
+
+// serverTime returns the CPU seconds of the server while something is done, 0 if there is
+// no server.
+func (r reading) serverTime(do func() error) (float64, error) {
 	if r.pid == 0 {
-		return do(ctx, r)
+		return 0, do()
 	}
 	before, err := processTime(r.pid)
 	if err != nil {
-		return turn{}, err
+		return 0, err
 	}
-	t, err := do(ctx, r)
-	if err != nil {
-		return t, err
+	if err := do(); err != nil {
+		return 0, err
 	}
 	after, err := processTime(r.pid)
-	if err != nil {
-		return t, err
-	}
-	t.cpu += after - before
-	t.peak, err = peakMemory(r.pid)
-	return t, err
+	return after - before, err
 }
 
 // dd reads the whole file, and measures GB/s; ddDirect does so past the page cache.

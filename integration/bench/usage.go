@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"strconv"
@@ -10,29 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tick is the unit of CPU time in /proc: a hundredth of a second on every Linux.
-const tick = 0.01
-
-// processTime returns the CPU seconds that a process has taken, all threads.
+// processTime returns the CPU seconds that a process has taken, all threads. It reads the
+// clock of clock_getcpuclockid(3): /proc/PID/stat counts hundredths of a second.
 func processTime(pid int) (float64, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, err
+	const scheduled = 2 // CPUCLOCK_SCHED: user and system time
+	var t unix.Timespec
+	if err := unix.ClockGettime(int32(^pid<<3|scheduled), &t); err != nil {
+		return 0, fmt.Errorf("CPU time of process %d: %w", pid, err)
 	}
-	_, after, _ := bytes.Cut(b, []byte(") ")) // the name before may have blanks
-	fields := strings.Fields(string(after))
-	if len(fields) < 13 {
-		return 0, fmt.Errorf("/proc/%d/stat: %q", pid, b)
-	}
-	var ticks int64
-	for _, field := range fields[11:13] { // utime, stime: fields 14 and 15 of proc(5)
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("/proc/%d/stat: %w", pid, err)
-		}
-		ticks += n
-	}
-	return float64(ticks) * tick, nil
+	return float64(t.Nano()) / 1e9, nil
 }
 
 // ownTime returns the CPU seconds that we have taken ourselves.

@@ -76,7 +76,7 @@ func (m mag) compare(ctx context.Context, r io.Reader) error {
 // all in the same memory.
 func (m mag) slabs(ctx context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		blocks := m.side / blockSide
+		blocks := m.header.CubeBlocks
 		slab := make([]byte, m.bytes()/int64(m.cubes[2]*blocks))
 		for z := range m.cubes[2] * blocks {
 			err := m.slab(ctx, z/blocks, z%blocks, slab)
@@ -96,8 +96,8 @@ func (m mag) slab(ctx context.Context, z, layer int, flat []byte) error {
 		}
 		blocks := cube.Grid().Blocks()
 		box := volume.Box{Min: volume.Vec{0, 0, layer}, Max: volume.Vec{blocks[0], blocks[1], layer + 1}}
-		at := volume.Vec{c[0] * m.side, c[1] * m.side, -layer * blockSide}
-		size := volume.Vec{m.cubes[0] * m.side, m.cubes[1] * m.side, blockSide}
+		at := volume.Vec{c[0] * m.side(), c[1] * m.side(), -layer * blockSide}
+		size := volume.Vec{m.cubes[0] * m.side(), m.cubes[1] * m.side(), blockSide}
 		if err := errors.Join(decodeInto(ctx, cube, box, flat, size, at), cube.Close()); err != nil {
 			return err
 		}

@@ -1,0 +1,201 @@
+package cache
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+func address(p []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(p))) }
+
+// newTestArena returns an arena that is closed at the end of the test, when all is given back.
+func newTestArena(t *testing.T, limit int64) *arena {
+	a := newArena(limit)
+	t.Cleanup(func() {
+		a.close()
+		checkArena(t, a, 0, 0)
+		if len(a.spans) != 0 {
+			t.Errorf("%d spans are mapped after close", len(a.spans))
+		}
+	})
+	return a
+}
+
+// checkArena fails unless so many bytes are lent, and so many spare.
+func checkArena(t *testing.T, a *arena, lent, spare int64) {
+	t.Helper()
+	if a.lent != lent || a.spare != spare {
+		t.Errorf("%d bytes lent, %d spare; expected %d, %d", a.lent, a.spare, lent, spare)
+	}
+}
+
+// Sizes are rounded up to pages, and small ones are as they are. No two buffers overlap.
+func TestArenaSizes(t *testing.T) {
+	a := newTestArena(t, 1<<30)
+	var lent int64
+	var all [][]byte
+	for range 3 {
+		for _, tt := range []struct{ n, size int }{
+			{1, 1}, {511, 511}, {pageSize - 1, pageSize - 1},
+			{pageSize, pageSize}, {pageSize + 1, 2 * pageSize},
+			{32 << 10, 32 << 10}, {3 << 20, 3 << 20},
+			{spanBytes, spanBytes}, {spanBytes + 1, spanBytes + pageSize}, {1 << 30, 1 << 30},
+		} {
+			p := a.alloc(tt.n)
+			all = append(all, p)
+			if lent += int64(tt.size); len(p) != tt.n || cap(p) != tt.size || tt.n >= pageSize && address(p)%uintptr(pageSize) != 0 {
+				t.Errorf("%d bytes: %d of %d at %x, expected %d", tt.n, len(p), cap(p), address(p), tt.size)
+			}
+			p[0], p[tt.n-1] = 1, 2
+		}
+	}
+	checkArena(t, a, lent, 0)
+	for i, p := range all {
+		for _, q := range all[:i] {
+			if address(p) < address(q)+uintptr(cap(q)) && address(q) < address(p)+uintptr(cap(p)) {
+				t.Errorf("%d bytes at %x and %d at %x overlap", cap(p), address(p), cap(q), address(q))
+			}
+		}
+	}
+	poison = false // there are 3 GiB of address space, of which hardly anything is backed
+	defer func() { poison = true }()
+	for _, p := range all {
+		a.free(p)
+	}
+}
+
+// Spans begin where huge pages do, so that whole huge pages hold buffers.
+func TestArenaAligns(t *testing.T) {
+	a := newTestArena(t, 1<<20)
+	for _, size := range []int{pageSize, 32 << 10, 1 << 20, spanBytes, 5 << 20} {
+		p := a.alloc(size)
+		if address(p)%hugePage != 0 {
+			t.Errorf("the first %d bytes of a span are at %x", size, address(p))
+		}
+		a.free(p)
+	}
+}
+
+// What was freed last is lent first.
+func TestArenaReuse(t *testing.T) {
+	a := newTestArena(t, 1<<20)
+	p, q, other := a.alloc(5000), a.alloc(5000), a.alloc(50_000)
+	a.free(p)
+	a.free(other)
+	a.free(q)
+	for i, want := range [][]byte{q, p} {
+		if got := a.alloc(6000); address(got) != address(want) {
+			t.Errorf("buffer %d is at %x, expected %x", i, address(got), address(want))
+		}
+	}
+	checkArena(t, a, 4*int64(pageSize), int64(cap(other)))
+	a.free(p)
+	a.free(q)
+}
+
+// Memory of another size is given back to the kernel when there is no room for both. What is lent may exceed the limit.
+func TestArenaLimit(t *testing.T) {
+	const small, large = 16 << 10, 256 << 10
+	a := newTestArena(t, 1<<20)
+	var smalls, larges [][]byte
+	for range 64 {
+		smalls = append(smalls, a.alloc(small))
+	}
+	checkArena(t, a, 1<<20, 0)
+	smalls = append(smalls, a.alloc(small))
+	checkArena(t, a, 1<<20+small, 0)
+	for _, p := range smalls {
+		a.free(p)
+	}
+	checkArena(t, a, 0, 1<<20)
+	for i := range 4 {
+		larges = append(larges, a.alloc(large))
+		checkArena(t, a, int64(i+1)*large, int64(3-i)*large)
+	}
+	larges = append(larges, a.alloc(large))
+	checkArena(t, a, 5*large, 0)
+	spans := len(a.spans)
+	for i := range smalls { // of address space that is there
+		smalls[i] = a.alloc(small)
+		if poison && smalls[i][0] != 0 {
+			t.Errorf("buffer %d was not given back to the kernel", i)
+		}
+	}
+	if len(a.spans) != spans {
+		t.Errorf("%d spans more for as many buffers as before", len(a.spans)-spans)
+	}
+	for _, p := range slices.Concat(smalls, larges) {
+		a.free(p)
+	}
+	checkArena(t, a, 0, 1<<20)
+}
+
+// Memory that is given back counts no more.
+func TestArenaTrimsMemory(t *testing.T) {
+	resident := func() int64 {
+		stat, err := os.ReadFile("/proc/self/statm")
+		if err != nil {
+			t.Skip(err)
+		}
+		pages, _ := strconv.ParseInt(strings.Fields(string(stat))[1], 10, 64)
+		return pages * int64(pageSize)
+	}
+	const size = 1 << 20
+	a := newTestArena(t, 8<<20)
+	var all [][]byte
+	for range 64 {
+		p := a.alloc(size)
+		for i := 0; i < size; i += pageSize {
+			p[i] = 1
+		}
+		all = append(all, p)
+	}
+	before := resident()
+	for _, p := range all {
+		a.free(p)
+	}
+	checkArena(t, a, 0, 8<<20)
+	if got := before - resident(); got < 50<<20 {
+		t.Errorf("%d bytes less are resident, expected 56 MiB", got)
+	}
+}
+
+// Memory that is lent stays valid after close. The last buffer takes all with it.
+func TestArenaCloses(t *testing.T) {
+	a := newArena(1 << 20)
+	p, q, small := a.alloc(50_000), a.alloc(5000), a.alloc(50)
+	a.free(q)
+	p[49_999] = 7
+	a.close()
+	if len(a.spans) == 0 {
+		t.Error("memory was unmapped that is lent")
+	}
+	a.free(small)
+	if p[49_999] != 7 {
+		t.Error("memory that is lent changed")
+	}
+	a.free(p)
+	a.close()
+	checkArena(t, a, 0, 0)
+	if len(a.spans) != 0 {
+		t.Errorf("%d spans are mapped", len(a.spans))
+	}
+}
+
+// Memory that the kernel does not have is not lent.
+func TestArenaWithoutMemory(t *testing.T) {
+	a := newTestArena(t, 1<<20)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("there are 2^60 bytes of memory")
+			}
+		}()
+		a.alloc(1 << 60)
+	}()
+	checkArena(t, a, 0, 0)
+	a.free(a.alloc(5000))
+}

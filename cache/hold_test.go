@@ -1,0 +1,188 @@
+package cache
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// newHold begins to hold blocks.
+func newHold(t *testing.T, src *Source, bs []volume.Vec, size int, keep Keep) *Hold {
+	t.Helper()
+	h, err := src.Hold(bs, size, keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// checkHold waits for the blocks of a hold and compares each with the array.
+func checkHold(t *testing.T, h *Hold, a *array, bs []volume.Vec) {
+	t.Helper()
+	if err := h.Wait(t.Context(), 0, len(bs)-1); err != nil {
+		t.Error(err)
+		return
+	}
+	for i, b := range bs {
+		if !bytes.Equal(h.Voxels(i), a.content(b)) {
+			t.Errorf("block %v: wrong bytes", b)
+		}
+	}
+}
+
+// A hold loads all blocks, in batches of the size that is asked for, whatever the budget.
+func TestHold(t *testing.T) {
+	for _, size := range []int{1, 3, 20, 21, 64, 100} {
+		for _, keep := range []Keep{Never, IfSeen, Always} {
+			synctest.Test(t, func(t *testing.T) {
+				a := newArray(1, volume.Vec{64, 1, 1}, 5000)
+				c := newTestCache(t, 1<<17)
+				src := c.Source(a)
+				h := newHold(t, src, row(0, 64), size, keep)
+				checkHold(t, h, a, row(0, 64))
+				checkBlocks(t, src, a, row(0, 64))
+				if want := (64 + size - 1) / size; len(a.fills) != want || a.total() != 64 {
+					t.Errorf("batches of %d: %d loads of %d blocks, expected %d of 64", size, len(a.fills), a.total(), want)
+				}
+				h.Close()
+				synctest.Wait()
+				if got := lent(c); keep != Always && got != 0 || keep == Always && (got == 0 || got > 1<<17) {
+					t.Errorf("batches of %d, keep %d: %d bytes are lent when the hold is closed", size, keep, got)
+				}
+			})
+		}
+	}
+}
+
+// Blocks that were never written are nil, and no block at all is none.
+func TestHoldAbsent(t *testing.T) {
+	a := newArray(1, volume.Vec{8, 1, 1}, 64)
+	src := newTestCache(t, 1<<20).Source(unwritten{a})
+	h := newHold(t, src, row(0, 8), 3, Always)
+	if err := h.Wait(t.Context(), 0, 7); err != nil {
+		t.Error(err)
+	}
+	for i := range 8 {
+		if h.Voxels(i) != nil {
+			t.Errorf("block %d is not nil", i)
+		}
+	}
+	h.Close()
+	newHold(t, src, nil, 3, Always).Close()
+}
+
+// Who waits for some blocks does not wait for others, and only those fail that are damaged or are loaded with such.
+func TestHoldWaits(t *testing.T) {
+	for name, end := range map[string]func() error{
+		"error":  func() error { return errors.New("damaged") },
+		"panic":  func() error { panic("ouch") },
+		"Goexit": func() error { runtime.Goexit(); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const size = 4
+				bs := row(0, 40)
+				open := make([]chan bool, 10)
+				for i := range open {
+					open[i] = make(chan bool)
+				}
+				a := newArray(1, volume.Vec{40, 1, 1}, 5000)
+				a.wait = func(_ context.Context, b volume.Vec) error {
+					<-open[b[0]/size]
+					if b[0]%(4*size) == 2 { // in batches 0, 4, 8
+						return end()
+					}
+					return nil
+				}
+				h := newHold(t, newTestCache(t, 0).Source(a), bs, size, Never)
+				ctx, cancel := context.WithCancel(t.Context())
+				all := make(chan error)
+				go func() { all <- h.Wait(ctx, 0, 39) }()
+				synctest.Wait()
+				cancel()
+				if err := <-all; err != context.Canceled {
+					t.Errorf("%v, expected %v", err, context.Canceled)
+				}
+				for i := range open {
+					if !h.Busy() {
+						t.Error("the hold is not busy while it is loaded")
+					}
+					close(open[i])
+					err := h.Wait(t.Context(), i*size, i*size+size-1)
+					if (i%4 == 0) != (err != nil) {
+						t.Errorf("batch %d: %v", i, err)
+					}
+					for n := i * size; err == nil && n < i*size+size; n++ {
+						if !bytes.Equal(h.Voxels(n), a.content(bs[n])) {
+							t.Errorf("block %d: wrong bytes", n)
+						}
+					}
+				}
+				if err := h.Wait(t.Context(), 7, 16); err == nil {
+					t.Error("no error of blocks of which one is damaged")
+				}
+				synctest.Wait()
+				if h.Busy() {
+					t.Error("the hold is busy when it is loaded")
+				}
+				h.Close()
+			})
+		})
+	}
+}
+
+// The memory of a hold goes with its last user, in whatever order they go.
+func TestHoldUsers(t *testing.T) {
+	for first := range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			a := newArray(1, volume.Vec{8, 1, 1}, 5000)
+			c := newTestCache(t, 0)
+			h := newHold(t, c.Source(a), row(0, 8), 3, Never)
+			h.Acquire()
+			h.Acquire()
+			ends := []func(){h.Close, h.Release, h.Release}
+			for i := range ends {
+				checkHold(t, h, a, row(0, 8))
+				ends[(first+i)%3]()
+			}
+			synctest.Wait()
+			if got := lent(c); got != 0 {
+				t.Errorf("%d bytes are lent when all have left", got)
+			}
+		})
+	}
+}
+
+// Two holds and readers load each block once.
+func TestHoldsShare(t *testing.T) {
+	gated(t, func(t *testing.T, c *Cache, src *Source, a *array, g *gate) {
+		bs := slices.Collect(all(a))
+		one := newHold(t, src, bs, 3, Never)
+		two := newHold(t, src, bs[2:], 2, Always)
+		synctest.Wait()
+		readers := make([]<-chan answer, len(bs))
+		for i, b := range bs {
+			readers[i] = read(t.Context(), src, b)
+		}
+		synctest.Wait()
+		close(g.open)
+		checkHold(t, one, a, bs)
+		one.Close()
+		checkHold(t, two, a, bs[2:])
+		two.Close()
+		for i, b := range bs {
+			if got := <-readers[i]; got.err != nil || !bytes.Equal(got.data, a.content(b)) {
+				t.Errorf("block %v: wrong bytes, %v", b, got.err)
+			}
+		}
+		if got := a.total(); got != len(bs) {
+			t.Errorf("%d loads of %d blocks", got, len(bs))
+		}
+	})
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/wkwfs/wkwfs/sample"
+	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
+)
+
+// tissue is cubes that are cut from the sample's tissue.
+type tissue struct {
+	side      int // of a cube, in voxels
+	blockType wkw.BlockType
+	paint     func(sample.Cut) volume.Source
+}
+
+// piece returns the given number of cubes.
+func (t tissue) piece(name string, cubes volume.Vec) piece {
+	g := t.cut(volume.Vec{}).Grid()
+	return piece{name, cubes, wkw.Header{
+		BlockSide: blockSide, CubeBlocks: t.side / blockSide,
+		BlockType: t.blockType, Type: g.Type, Channels: g.Channels,
+	}, t}
+}
+
+// cut returns the voxels of cube c.
+func (t tissue) cut(c volume.Vec) volume.Source {
+	side := volume.Cube(t.side)
+	return t.paint(sample.Cut{Box: volume.Box{Min: c.Mul(side), Max: c.Add(volume.Cube(1)).Mul(side)}, Block: blockSide, Mag: 1})
+}
+
+func (t tissue) version(ctx context.Context) (string, error) {
+	first, err := volume.ReadBlock(ctx, t.cut(volume.Vec{}), volume.Vec{})
+	return fmt.Sprintf("first block %08x", crc32.ChecksumIEEE(first)), err
+}
+
+func (t tissue) write(ctx context.Context, path string, c volume.Vec) error {
+	return wkw.WriteCube(ctx, path, t.blockType, t.cut(c))
+}

@@ -1,0 +1,152 @@
+package mosaic
+
+import (
+	"container/list"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wkwfs/wkwfs/internal/flat"
+	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// Mosaic is the cubes of a mag as one source; voxel 0,0,0 is the first of cube 0,0,0.
+// It shows a snapshot: a cube that is no longer as the snapshot says fails. Whether the snapshot
+// is still true is asked when a file of the mag is opened ([Mosaic.Current]); if not, a new Mosaic takes
+// its place, with another version, and the old one serves those that have it open. No
+// page cache ever holds both.
+type Mosaic struct {
+	mag     volume.Mag
+	version vfs.Version
+
+	cube   volume.Grid // the geometry of a cube
+	blocks volume.Vec  // of a cube, on each axis
+	bounds volume.Box  // the layer's bounding box, in absolute voxels of the mag
+	grid   volume.Grid // to the end of the last cube
+
+	index   cubeIndex
+	surveys surveyor
+	bounded atomic.Int64 // when the bounds were last compared with the source, in ns
+	shown   *snapshot
+	moved   atomic.Bool // something is not as it was surveyed
+
+	mu    sync.Mutex           // for what follows; not held over I/O
+	tiles map[volume.Vec]*tile // cubes that are open, or being opened
+	idle  *list.List           // of *tile, those in no use, the longest unused first
+	files int                  // open files that read from here
+}
+
+var _ volume.Keyed = (*Mosaic)(nil)
+
+// mosaics numbers the mosaics of this process, started when it was: together they
+// name a mosaic for all time.
+var (
+	mosaics atomic.Int64
+	started = time.Now().UnixNano()
+)
+
+// New takes a snapshot of a mag.
+func New(mag volume.Mag) (*Mosaic, error) {
+	g, err := mag.CubeGrid()
+	if err != nil {
+		return nil, err
+	}
+	bounds, err := mag.Bounds()
+	if err != nil {
+		return nil, err
+	}
+	if bounds.Empty() {
+		return nil, errors.New("neither a bounding box nor a cube")
+	}
+	m := &Mosaic{
+		mag: mag, cube: g, blocks: g.Blocks(), bounds: bounds, grid: g,
+		shown: newSnapshot(mag), tiles: map[volume.Vec]*tile{}, idle: list.New(),
+	}
+	m.index.mag = mag
+	m.surveys.mag = mag
+	m.surveys.take(m.shown)
+	m.grid.Size = m.Local(bounds).Max.CeilDiv(g.Size).Max(volume.Cube(1)).Mul(g.Size)
+	id := binary.LittleEndian.AppendUint64(nil, uint64(mosaics.Add(1)))
+	sum := sha256.Sum256(fmt.Appendf(id, "%d %v %v", started, g, bounds))
+	m.version = vfs.Version(sum[:16])
+	return m, nil
+}
+
+// Version names what the Mosaic shows.
+func (m *Mosaic) Version() vfs.Version { return m.version }
+
+// Grid returns the geometry of the cubes from 0,0,0 to the last one of the bounding box.
+func (m *Mosaic) Grid() volume.Grid { return m.grid }
+
+// Cube returns the geometry of each cube.
+func (m *Mosaic) Cube() volume.Grid { return m.cube }
+
+// Bounds returns the layer's bounding box, in absolute voxels of the mag.
+func (m *Mosaic) Bounds() volume.Box { return m.bounds }
+
+// About describes the mag.
+func (m *Mosaic) About() volume.About { return m.mag.About() }
+
+// Local turns a box in absolute voxels of the mag into one in those of the Mosaic.
+func (m *Mosaic) Local(b volume.Box) volume.Box {
+	return volume.Box{Min: b.Min.Sub(m.cube.Origin), Max: b.Max.Sub(m.cube.Origin)}
+}
+
+// Flat lays out a box, given in absolute voxels of the mag. Outside of the bounding box there are zeros.
+func (m *Mosaic) Flat(box volume.Box) *flat.Array {
+	valid := m.Local(m.bounds).Intersect(volume.Box{Max: m.grid.Size})
+	return flat.New(m.grid, m.Local(box), valid)
+}
+
+// Current reports whether what is shown of the box, in absolute voxels of the mag, is
+// still so. Other cubes are of no concern to a file of the box, and there may be many
+// of them; but one that has come to be in the box, outside of the bounds that were
+// found from the cubes, is.
+func (m *Mosaic) Current(box volume.Box) bool {
+	g, err := m.mag.CubeGrid()
+	if err != nil || g != m.cube {
+		return false
+	}
+	if whole := box == m.bounds; (whole || !m.shown.complete) && !m.boundsHold(whole) {
+		return false
+	}
+	box = m.Local(box)
+	cubes := volume.Box{Min: box.Min.Div(m.cube.Size), Max: box.Max.CeilDiv(m.cube.Size)}
+	return !m.moved.Load() && m.shown.holds(cubes) && m.mayBeSearched(cubes)
+}
+
+// boundsHold reports whether the bounding box is still the same. It may have to be
+// found from all the cubes there are: those who open one box after the other are told
+// what was true less than a second ago.
+func (m *Mosaic) boundsHold(whole bool) bool {
+	if now := time.Now().UnixNano(); !whole && now-m.bounded.Load() < int64(time.Second) {
+		return true
+	}
+	bounds, err := m.mag.Bounds()
+	m.bounded.Store(time.Now().UnixNano())
+	return err == nil && bounds == m.bounds
+}
+
+// mayBeSearched reports whether the directories of the cubes still let all those in who
+// may read the whole. Directories that are gone let nobody read anything.
+func (m *Mosaic) mayBeSearched(cubes volume.Box) bool {
+	known := m.shown.in(cubes)
+	looked := map[[2]int]bool{}
+	for c := range known {
+		if looked[[2]int{c[2], c[1]}] {
+			continue
+		}
+		looked[[2]int{c[2], c[1]}] = true
+		for _, dir := range [...][]int{{c[2]}, {c[2], c[1]}} {
+			if info, err := m.mag.StatCubes(dir...); err == nil && !m.surveys.latest().covers(info) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,155 @@
+package mosaic
+
+import (
+	"container/list"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"syscall"
+
+	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// tile is a cube of a mosaic that is open, or being opened.
+type tile struct {
+	at   volume.Vec
+	busy int           // readers in it; under Mosaic.mu, as what follows
+	rest *list.Element // in Mosaic.idle while it is in no use
+
+	opening sync.Once // readers of this cube wait for it, and no others
+	file    volume.CubeFile
+	err     error
+}
+
+// maxTiles is how many cubes a mosaic keeps open beyond those in use.
+const maxTiles = 64
+
+// acquire returns the cube, open, for the caller to release; nil where there is none.
+func (m *Mosaic) acquire(c volume.Vec) (*tile, error) {
+	if known, decided := m.shown.version(c); decided && known == absent {
+		return nil, nil
+	}
+	m.mu.Lock()
+	t := m.tiles[c]
+	if t == nil {
+		t = &tile{at: c}
+		m.tiles[c] = t
+	}
+	t.busy++
+	if t.rest != nil {
+		m.idle.Remove(t.rest)
+		t.rest = nil
+	}
+	m.mu.Unlock()
+	t.opening.Do(func() {
+		t.err = errors.New("opening it ended in a panic") // must not pass for a cube that is absent
+		t.file, t.err = m.open(c)
+	})
+	if t.file != nil {
+		return t, nil
+	}
+	m.forget(t)
+	m.release(t)
+	return nil, t.err
+}
+
+// open opens the cube in the version that the snapshot has. It returns nil without an error where there is none.
+func (m *Mosaic) open(c volume.Vec) (volume.CubeFile, error) {
+	known, decided := m.shown.version(c)
+	f, err := m.openCube(c)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !decided:
+		m.shown.pin(c, absent)
+		return nil, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("cube %v, which is gone: %w", c, vfs.ErrChanged)
+	case err != nil:
+		return nil, err
+	case decided && f.Version() != known:
+		f.Close() // read-only: nothing can be lost
+		return nil, fmt.Errorf("cube %v: %w", c, vfs.ErrChanged)
+	case !m.surveys.latest().covers(f.Info()):
+		// A user who opened the whole may not be allowed to read this part of it.
+		m.moved.Store(true)
+		f.Close()
+		return nil, fmt.Errorf("cube %v: its permissions: %w", c, vfs.ErrChanged)
+	}
+	m.shown.pin(c, f.Version())
+	return f, nil
+}
+
+// openCube opens a cube file. Cubes in no use are closed for it if the process may have
+// no more files open.
+func (m *Mosaic) openCube(c volume.Vec) (volume.CubeFile, error) {
+	for {
+		f, err := m.mag.OpenCube(c)
+		if !errors.Is(err, syscall.EMFILE) || !m.closeIdle(0) {
+			return f, err
+		}
+	}
+}
+
+// forget lets the next reader open the cube anew.
+func (m *Mosaic) forget(t *tile) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.tiles[t.at] == t {
+		delete(m.tiles, t.at)
+	}
+}
+
+// release takes a reader out of a cube; the cube stays open for the next one.
+func (m *Mosaic) release(t *tile) {
+	m.mu.Lock()
+	t.busy--
+	idle := t.busy == 0
+	kept := m.tiles[t.at] == t
+	if idle && kept {
+		t.rest = m.idle.PushBack(t)
+	}
+	most := maxTiles
+	if m.files == 0 {
+		most = 0
+	}
+	m.mu.Unlock()
+	switch {
+	case idle && kept:
+		m.closeIdle(most)
+	case idle && t.file != nil:
+		t.file.Close() // read-only: nothing can be lost
+	}
+}
+
+// closeIdle closes the cube that was not used for longest, if more than most cubes are in no use.
+func (m *Mosaic) closeIdle(most int) bool {
+	m.mu.Lock()
+	if m.idle.Len() <= most {
+		m.mu.Unlock()
+		return false
+	}
+	t := m.idle.Remove(m.idle.Front()).(*tile)
+	t.rest = nil
+	delete(m.tiles, t.at)
+	m.mu.Unlock()
+	t.file.Close() // read-only: nothing can be lost
+	return true
+}
+
+// Open counts a file that reads from here.
+func (m *Mosaic) Open() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.files++
+}
+
+// Close counts a file that was closed; with the last one, the cubes are closed.
+func (m *Mosaic) Close() {
+	m.mu.Lock()
+	m.files--
+	last := m.files == 0
+	m.mu.Unlock()
+	for last && m.closeIdle(0) {
+	}
+}

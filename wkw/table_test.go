@@ -1,0 +1,128 @@
+package wkw
+
+import (
+	"encoding/binary"
+	"io"
+	"testing"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// largeTable returns a cube of 64³ blocks of one voxel whose value is that of its Morton index, and the
+// reader below it. The table has 8 times as many chunks as a file keeps.
+func largeTable(t *testing.T) (*File, *counted) {
+	t.Helper()
+	h := Header{BlockSide: 1, CubeBlocks: 64, BlockType: LZ4, Type: volume.Uint64, Channels: 1}
+	h.DataOffset = HeaderSize + 8*h.blocks()
+	file, err := h.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data []byte
+	for n := range h.blocks() {
+		data = append(data, literals(binary.LittleEndian.AppendUint64(nil, n))...)
+		file = binary.LittleEndian.AppendUint64(file, h.DataOffset+uint64(len(data)))
+	}
+	below := inMemory(t, append(file, data...))
+	reader := &counted{ReaderAt: below.ReaderAt}
+	below.ReaderAt = reader
+	f, err := NewFile(below, "x0.wkw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, reader
+}
+
+// tableReads returns how often the jump table was read.
+func (c *counted) tableReads(f *File) (n int) {
+	for _, r := range c.reads {
+		if r.offset > 0 && r.offset < int64(f.header.DataOffset) {
+			n++
+		}
+	}
+	c.reads = nil
+	return n
+}
+
+// TestTableIsKept: a chunk of the table is read once, until another chunk needs its slot.
+func TestTableIsKept(t *testing.T) {
+	f, reader := largeTable(t)
+	read := func(first, n uint64) {
+		t.Helper()
+		blocks := make([]volume.Block, n)
+		for i := range blocks {
+			blocks[i].At = unmorton(first + uint64(i))
+		}
+		f.Fill(t.Context(), blocks, f.newMemory)
+		for i, b := range blocks {
+			if b.Err != nil || binary.LittleEndian.Uint64(b.Voxels) != first+uint64(i) {
+				t.Fatalf("block %d: % x, %v", first+uint64(i), b.Voxels, b.Err)
+			}
+		}
+	}
+	all := f.header.blocks()
+	for _, c := range []struct {
+		what     string
+		first, n uint64
+		want     int
+	}{
+		{"one block", 100, 1, 1},
+		{"its chunk", 0, chunkEntries, 0},
+		{"across two chunks", chunkEntries - 1, 2, 1},
+		{"all that are kept", 0, maxChunks * chunkEntries, maxChunks - 2},
+		{"the same", 0, maxChunks * chunkEntries, 0},
+		{"the chunk after these", maxChunks * chunkEntries, chunkEntries, 1},
+		{"the chunk that had its slot", 0, 1, 1},
+		{"the last block", all - 1, 1, 1},
+		{"all: the first chunks are still there, but for that of the last slot", 0, all, int(all/chunkEntries) - maxChunks + 1},
+	} {
+		read(c.first, c.n)
+		if got := reader.tableReads(f); got != c.want {
+			t.Errorf("%s: %d reads of the table, expected %d", c.what, got, c.want)
+		}
+	}
+	if len(f.table) != maxChunks {
+		t.Errorf("%d slots", len(f.table))
+	}
+}
+
+// TestTableOfSmallCubes: a small table has a small chunk, and a raw cube has none.
+func TestTableOfSmallCubes(t *testing.T) {
+	f := writeCube(t, LZ4, cubeOf(volume.Uint8, 1, 8, 2))
+	if _, err := volume.ReadBlock(t.Context(), f, volume.Cube(1)); err != nil {
+		t.Fatal(err)
+	}
+	if c := f.table[0].Load(); len(f.table) != 1 || len(c.entries) != 8*9 {
+		t.Errorf("%d slots, %d bytes", len(f.table), len(c.entries))
+	}
+	if f := writeCube(t, Raw, cubeOf(volume.Uint8, 1, 8, 2)); len(f.table) != 0 {
+		t.Errorf("raw: %d slots", len(f.table))
+	}
+}
+
+// TestTableFailsOnce: a chunk that cannot be read is tried once for all blocks of a Fill, and is read
+// again by the next one.
+func TestTableFailsOnce(t *testing.T) {
+	f, reader := largeTable(t)
+	good, whole := reader.ReaderAt, 0
+	reader.ReaderAt = readerFunc(func(p []byte, offset int64) (int, error) {
+		if len(p) > 16 && offset < int64(f.header.DataOffset) {
+			if whole++; whole == 1 {
+				return 0, io.ErrNoProgress
+			}
+		}
+		return good.ReadAt(p, offset)
+	})
+	for _, want := range []int{1 + 4, 1, 0} { // the chunk and four entries, the chunk, nothing
+		blocks := blocksIn(volume.Box{Max: volume.Vec{2, 2, 1}})
+		f.Fill(t.Context(), blocks, f.newMemory)
+		for i, b := range blocks {
+			if b.Err != nil || binary.LittleEndian.Uint64(b.Voxels) != uint64(i) {
+				t.Errorf("block %d: %v", i, b.Err)
+			}
+		}
+		if got := reader.tableReads(f); got != want {
+			t.Errorf("%d reads of the table, expected %d", got, want)
+		}
+	}
+}
