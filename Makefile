@@ -30,7 +30,7 @@ test: check
 		grep '^ok' bin/test.log; grep -B 1 -e '--- SKIP' bin/test.log || echo 'nothing was skipped'
 	$(GO) test -race $$($(GO) list ./... | grep -v /integration)
 	WKWFS_RACE=1 $(GO) test ./integration -count=1
-	GOMAXPROCS=1 $(GO) test ./cache ./view ./wkw
+	GOMAXPROCS=1 $(GO) test -count=1 ./cache ./internal/prefetch ./view ./wkw
 
 ## test-clients: programs that others wrote open the mount (installs them from Debian)
 test-clients:
