@@ -155,3 +155,19 @@ func TestResolveFails(t *testing.T) {
 		checkKeyed(t, src, k, 0, 12)
 	}
 }
+
+// TestOneFileOfTwoSizes reads a file that is part of two arrays, as a hard link can be, with blocks of different sizes.
+func TestOneFileOfTwoSizes(t *testing.T) {
+	c := newTestCache(t, 1<<20)
+	for _, size := range []int{64, 32, 64} {
+		s := c.Source(newKeyed(size, 1))
+		err := s.Read(t.Context(), []volume.Vec{{}}, Always, func(_ volume.Vec, voxels []byte) {
+			if len(voxels) != size {
+				t.Errorf("a block of %d bytes, want %d", len(voxels), size)
+			}
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/wkwfs/wkwfs/vfs"
@@ -44,7 +45,7 @@ func (c *Cache) Source(src volume.Source) *Source {
 	s.weight = max(bufferSize(s.bytes), overhead)
 	s.keyed, _ = src.(volume.Keyed)
 	if v, ok := src.(volume.Versioned); ok {
-		s.version = v.Version()
+		s.version = s.shaped(v.Version())
 	} else {
 		rand.Read(s.version[:])
 	}
@@ -60,9 +61,20 @@ func (s *Source) Cache() *Cache { return s.cache }
 // key returns the key of a block; false if the source has to find out first.
 func (s *Source) key(at volume.Vec) (volume.Key, bool) {
 	if s.keyed != nil {
-		return s.keyed.Key(at)
+		k, known := s.keyed.Key(at)
+		if k.Version != absent {
+			k.Version = s.shaped(k.Version)
+		}
+		return k, known
 	}
 	return volume.Key{Version: s.version, Index: uint64(at.Index(s.blocks))}, true
+}
+
+// shaped returns the version of blocks of the source's size. Sources of different block sizes may have the same file, such as a
+// chunk that is a hard link to one of another volume.
+func (s *Source) shaped(v vfs.Version) vfs.Version {
+	binary.LittleEndian.PutUint64(v[8:], binary.LittleEndian.Uint64(v[8:])^uint64(s.bytes))
+	return v
 }
 
 // resolve has the source find out the key of a block, in a goroutine that the reader can leave.

@@ -25,6 +25,7 @@ type slab struct {
 // slabKey names a slab by its blocks: those that have valid voxels.
 type slabKey struct {
 	version vfs.Version
+	bytes   int // of a block: arrays of other blocks may have the same file
 	blocks  volume.Box
 }
 
