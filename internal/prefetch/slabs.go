@@ -6,7 +6,9 @@ import (
 	"github.com/wkwfs/wkwfs/cache"
 )
 
-func (r *Reader) key(i int) slabKey { return slabKey{r.version, r.array.Grid().BlockBytes(), r.layout.validBlocks(i)} }
+func (r *Reader) key(i int) slabKey {
+	return slabKey{r.version, r.array.Grid().BlockBytes(), r.layout.validBlocks(i)}
+}
 
 // part returns slab i as it lies in the array.
 func (r *Reader) part(i int, s *slab) part { return part{s, r.array, r.layout.slabBox(i)} }
