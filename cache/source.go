@@ -55,9 +55,6 @@ func (c *Cache) Source(src volume.Source) *Source {
 // Grid returns the geometry of the source.
 func (s *Source) Grid() volume.Grid { return s.grid }
 
-// Cache returns the owner of the source's memory.
-func (s *Source) Cache() *Cache { return s.cache }
-
 // key returns the key of a block; false if the source has to find out first.
 func (s *Source) key(at volume.Vec) (volume.Key, bool) {
 	if s.keyed != nil {
