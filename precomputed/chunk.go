@@ -75,7 +75,7 @@ func (c *chunk) read(ctx context.Context) ([]byte, error) {
 		return nil, c.broken(fmt.Sprintf("at most %d bytes", most), fmt.Sprint(c.size))
 	}
 	b := make([]byte, c.size)
-	if err := readFull(ctx, c.file, b, c.offset); err != nil {
+	if err := vfs.ReadFull(ctx, c.file, b, c.offset); err != nil {
 		return nil, fmt.Errorf("%s: chunk %v at byte %d: %w", c.name, c.voxels(), c.offset, err)
 	}
 	return b, nil

@@ -123,7 +123,7 @@ func (s *shard) minishards(found func(n uint64, index minishardIndex, err error)
 }
 
 func (s *shard) read(p []byte, offset int64, what string) error {
-	if err := readFull(context.Background(), s.file, p, offset); err != nil {
+	if err := vfs.ReadFull(context.Background(), s.file, p, offset); err != nil {
 		return fmt.Errorf("%s: %s at byte %d: %w", s.name, what, offset, err)
 	}
 	return nil

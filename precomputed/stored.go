@@ -1,9 +1,7 @@
 package precomputed
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"io/fs"
 	"time"
 
@@ -68,19 +66,4 @@ func openFile(fsys fs.FS, name string) (fs.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	return f, info, nil
-}
-
-// readFull fills p from byte offset on unless ctx is done.
-func readFull(ctx context.Context, f fs.File, p []byte, offset int64) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	n, err := vfs.ReadAt(ctx, f, p, offset)
-	switch {
-	case n == len(p):
-		return nil // whatever the reader says of what follows
-	case err == nil || err == io.EOF:
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"path"
 	"syscall"
 )
 
@@ -39,6 +40,90 @@ type Advisor interface {
 	// WillNeed says that n bytes from off on are read soon. The file may fetch them in the meantime.
 	// WillNeed does not wait for them, and does not fail.
 	WillNeed(off, n int64)
+}
+
+// Range is a part of a file that is to be read.
+type Range struct {
+	Off int64
+	P   []byte // it is filled
+	Err error  // why it was not: io.ErrUnexpectedEOF if the file ends in it
+}
+
+// RangeReader is an open file that can read many ranges at once.
+type RangeReader interface {
+	// ReadRanges fills the ranges and sets the error of each. It asks for them in their order, as many at a
+	// time as suits the source. Once ctx is done, it returns soon, and the error of what was not read is ctx.Err().
+	// When it has returned, nobody writes to the ranges any more.
+	ReadRanges(ctx context.Context, ranges []Range)
+}
+
+// ReadRanges fills ranges of f, at once if f can do that, else one after the other.
+func ReadRanges(ctx context.Context, f fs.File, ranges []Range) {
+	if r, ok := f.(RangeReader); ok {
+		r.ReadRanges(ctx, ranges)
+		return
+	}
+	for i := range ranges {
+		ranges[i].Err = ReadFull(ctx, f, ranges[i].P, ranges[i].Off)
+	}
+}
+
+// ReadFull fills p from byte offset on unless ctx is done. If the file ends before, the error is io.ErrUnexpectedEOF.
+func ReadFull(ctx context.Context, f fs.File, p []byte, off int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	n, err := ReadAt(ctx, f, p, off)
+	switch {
+	case n == len(p):
+		return nil // whatever the reader says of what follows
+	case err == nil || err == io.EOF:
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Later is a file, or a file system, that knows whether its source answers late: a file server, an object store or a
+// disk that turns, where it is worth while to wait for many answers at once.
+type Later interface {
+	// Late reports what the last answers say. It costs nothing to ask.
+	Late() bool
+}
+
+// IsLate reports whether a file or a file system answers late; one that does not know does not.
+func IsLate(f any) bool {
+	l, ok := f.(Later)
+	return ok && l.Late()
+}
+
+// Described is an entry of a directory with what [fs.Stat] says of it.
+type Described struct {
+	fs.DirEntry
+	Info fs.FileInfo // links are followed
+	Err  error       // why there is no Info
+}
+
+// DescribeFS is a file system that lists a directory with the attributes of its entries, in less time than it takes to
+// ask for each of them by its path.
+type DescribeFS interface {
+	// Describe lists the entries whose names are wanted, sorted by name.
+	Describe(dir string, wanted func(name string) bool) ([]Described, error)
+}
+
+// Describe lists the entries of a directory whose names are wanted, with their attributes, sorted by name.
+func Describe(fsys fs.FS, dir string, wanted func(name string) bool) ([]Described, error) {
+	if d, ok := fsys.(DescribeFS); ok {
+		return d.Describe(dir, wanted)
+	}
+	entries, err := fs.ReadDir(fsys, dir)
+	found := make([]Described, 0, len(entries))
+	for _, e := range entries {
+		if wanted(e.Name()) {
+			info, err := fs.Stat(fsys, path.Join(dir, e.Name()))
+			found = append(found, Described{e, info, err})
+		}
+	}
+	return found, err
 }
 
 // Pusher is an open file that decodes bytes before they are asked for.

@@ -3,7 +3,6 @@ package wkw
 import (
 	"context"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 
@@ -55,7 +54,7 @@ func newFile(f fs.File, name string) (*File, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	b := make([]byte, min(HeaderSize, max(info.Size(), 0)))
-	if err := readFull(context.Background(), f, b, 0); err != nil {
+	if err := vfs.ReadFull(context.Background(), f, b, 0); err != nil {
 		return nil, fmt.Errorf("%s: header at byte 0: %w", name, err)
 	}
 	h, err := ParseHeader(b, name)
@@ -125,19 +124,4 @@ func (f *File) changed(b volume.Vec, err error) error {
 
 func (f *File) broken(what string, offset int64, expected, found string) error {
 	return &FormatError{f.name, what, offset, expected, found}
-}
-
-// readFull fills p from byte offset on unless ctx is done.
-func readFull(ctx context.Context, f fs.File, p []byte, offset int64) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	n, err := vfs.ReadAt(ctx, f, p, offset)
-	switch {
-	case n == len(p):
-		return nil // whatever the reader says of what follows
-	case err == nil || err == io.EOF:
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

@@ -1,6 +1,10 @@
 package wkw
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/wkwfs/wkwfs/vfs"
+)
 
 const (
 	// maxBatch is how many bytes are read before they are decoded. A larger block is read alone.
@@ -97,7 +101,7 @@ func (s *filler) readRun(first, end int) {
 // read fills p from byte offset on.
 func (s *filler) read(p []byte, offset int64) error {
 	start := s.ahead.now()
-	err := readFull(s.ctx, s.file.file, p, offset)
+	err := vfs.ReadFull(s.ctx, s.file.file, p, offset)
 	s.ahead.measure(start, len(p))
 	s.ahead.unread -= int64(len(p))
 	return err

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sync/atomic"
+
+	"github.com/wkwfs/wkwfs/vfs"
 )
 
 // The jump table is read in chunks. A file keeps the chunks that it has read.
@@ -57,7 +59,7 @@ func (f *File) readChunk(ctx context.Context, number uint64) *tableChunk {
 		return nil
 	}
 	c := &tableChunk{number, make([]byte, 8*n)}
-	if readFull(ctx, f.file, c.entries, offset) != nil {
+	if vfs.ReadFull(ctx, f.file, c.entries, offset) != nil {
 		return nil
 	}
 	return c
@@ -76,7 +78,7 @@ func (f *File) readEntry(ctx context.Context, n uint64) (before, end uint64, err
 			"8 bytes", fmt.Sprintf("the end of the file at byte %d", f.info.Size()))
 	}
 	p := make([]byte, 16)
-	if err := readFull(ctx, f.file, p, at-8); err != nil {
+	if err := vfs.ReadFull(ctx, f.file, p, at-8); err != nil {
 		return 0, 0, f.unreadable(n, at-8, err)
 	}
 	before, end = twoEntries(p)
