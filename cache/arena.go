@@ -40,7 +40,7 @@ type class struct {
 }
 
 // spanBytes is how much address space is asked for at once, or one buffer if that is larger.
-const spanBytes = 8 << 20
+const spanBytes = 4 << 20
 
 const hugePage = 2 << 20
 

@@ -43,7 +43,7 @@ func (h *held) look(p step) {
 		return
 	}
 	for i := first; i <= last; i++ {
-		if !h.s.arrays[h.n].right(h.blocks[i], h.Voxels(i)) {
+		if !h.s.arrays[h.n].right(h.blocks[i], h.Voxels()[i]) {
 			h.s.t.Errorf("array %d, block %v of a hold: wrong bytes", h.n, h.blocks[i])
 		}
 	}

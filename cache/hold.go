@@ -12,6 +12,7 @@ import (
 type Hold struct {
 	source  *Source
 	entries []*entry // by the number of the block; nil if it was never written
+	voxels  [][]byte // of the entries
 	size    int      // of a batch
 	batches []batch
 	users   atomic.Int32 // callers, and the goroutines that load
@@ -32,7 +33,8 @@ func (s *Source) Hold(blocks []volume.Vec, size int, keep Keep) (*Hold, error) {
 		return nil, ErrClosed
 	}
 	defer c.running.Done()
-	h := &Hold{source: s, size: size, entries: make([]*entry, len(blocks)), batches: make([]batch, (len(blocks)+size-1)/size)}
+	h := &Hold{source: s, size: size, entries: make([]*entry, len(blocks)), voxels: make([][]byte, len(blocks)),
+		batches: make([]batch, (len(blocks)+size-1)/size)}
 	for i := range h.batches {
 		h.batches[i].done = make(chan struct{})
 	}
@@ -64,6 +66,11 @@ func (h *Hold) fill(ctx context.Context, i int, blocks []volume.Vec, keep Keep) 
 	r.source, r.ctx, r.keep, r.chunk, r.reserved = h.source, ctx, keep, len(blocks), true
 	r.blocks, r.held = blocks, h.entries[i*h.size:]
 	b.err = r.read()
+	for n, e := range r.held[:len(blocks)] {
+		if e != nil {
+			h.voxels[i*h.size+n] = e.voxels
+		}
+	}
 }
 
 // Wait returns when blocks first to last are decoded, with an error if one of those that were loaded with them cannot be read, or with
@@ -82,14 +89,9 @@ func (h *Hold) Wait(ctx context.Context, first, last int) error {
 	return nil
 }
 
-// Voxels returns block i, as [Source.Read] shows it, once Wait has returned without an error. The slice is lent until
-// the caller releases the Hold.
-func (h *Hold) Voxels(i int) []byte {
-	if e := h.entries[i]; e != nil {
-		return e.voxels
-	}
-	return nil
-}
+// Voxels returns the blocks, each as [Source.Read] shows it. Those that Wait has returned for without an error may be looked at
+// until the caller releases the Hold.
+func (h *Hold) Voxels() [][]byte { return h.voxels }
 
 // Acquire adds a user. The caller makes sure that there is one.
 func (h *Hold) Acquire() { h.users.Add(1) }

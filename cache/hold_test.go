@@ -30,7 +30,7 @@ func checkHold(t *testing.T, h *Hold, a *array, bs []volume.Vec) {
 		return
 	}
 	for i, b := range bs {
-		if !bytes.Equal(h.Voxels(i), a.content(b)) {
+		if !bytes.Equal(h.Voxels()[i], a.content(b)) {
 			t.Errorf("block %v: wrong bytes", b)
 		}
 	}
@@ -69,7 +69,7 @@ func TestHoldAbsent(t *testing.T) {
 		t.Error(err)
 	}
 	for i := range 8 {
-		if h.Voxels(i) != nil {
+		if h.Voxels()[i] != nil {
 			t.Errorf("block %d is not nil", i)
 		}
 	}
@@ -119,7 +119,7 @@ func TestHoldWaits(t *testing.T) {
 						t.Errorf("batch %d: %v", i, err)
 					}
 					for n := i * size; err == nil && n < i*size+size; n++ {
-						if !bytes.Equal(h.Voxels(n), a.content(bs[n])) {
+						if !bytes.Equal(h.Voxels()[n], a.content(bs[n])) {
 							t.Errorf("block %d: wrong bytes", n)
 						}
 					}

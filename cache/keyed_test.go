@@ -109,7 +109,7 @@ func TestKeyed(t *testing.T) {
 		t.Error(err)
 	}
 	for i := range 12 {
-		if want := two.content(volume.Vec{i, 0, 0}); !bytes.Equal(h.Voxels(i), want) {
+		if want := two.content(volume.Vec{i, 0, 0}); !bytes.Equal(h.Voxels()[i], want) {
 			t.Errorf("block %d of a hold: wrong bytes", i)
 		}
 	}

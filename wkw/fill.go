@@ -3,7 +3,6 @@ package wkw
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/volume"
@@ -18,9 +17,9 @@ func (f *File) Fill(ctx context.Context, blocks []volume.Block, memory func(at v
 	if len(blocks) == 0 {
 		return
 	}
-	s := fillers.Get().(*filler)
+	s := idleFiller()
 	s.fill(ctx, f, f.inside(blocks), memory)
-	fillers.Put(s)
+	s.rest()
 	// What was read may be of the old file, of the new file or of both. So may be an error in it.
 	if err := f.checkUnchanged(); err != nil {
 		for i := range blocks {
@@ -59,10 +58,31 @@ type filler struct {
 	batch   []byte         // some of the blocks, as they are stored
 }
 
-var fillers = sync.Pool{New: func() any { return new(filler) }}
+// idle is fillers that nobody uses. A sync.Pool would lose their memory at each garbage collection.
+var idle = make(chan *filler, 8)
 
 // maxKept is the largest batch that is kept for the next Fill, in bytes.
-const maxKept = 4 * maxBatch
+const maxKept = maxBatch + maxBatch/8
+
+func idleFiller() *filler {
+	select {
+	case s := <-idle:
+		return s
+	default:
+		return new(filler)
+	}
+}
+
+// rest keeps the filler for the next Fill.
+func (s *filler) rest() {
+	if cap(s.batch) > maxKept {
+		s.batch = nil
+	}
+	select {
+	case idle <- s:
+	default:
+	}
+}
 
 func (s *filler) fill(ctx context.Context, f *File, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	s.ctx, s.file, s.memory, s.blocks = ctx, f, memory, blocks
@@ -75,9 +95,6 @@ func (s *filler) fill(ctx context.Context, f *File, blocks []volume.Block, memor
 		s.readBatches()
 	}
 	s.ctx, s.file, s.memory, s.blocks, s.ahead = nil, nil, nil, nil, ahead{}
-	if cap(s.batch) > maxKept {
-		s.batch = nil
-	}
 }
 
 // sort brings the blocks into Morton order, and clears their results.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"testing/iotest"
 
@@ -291,12 +290,13 @@ func TestGather(t *testing.T) {
 				if layer.Empty() {
 					layer = volume.Box{}
 				}
-				at := slices.Collect(layer.All())
+				var voxels [][]byte
+				for at := range layer.All() {
+					block, _ := src.Block(at)
+					voxels = append(voxels, block)
+				}
 				p := bytes.Repeat([]byte{0xAA}, int(n))
-				r.Gather(p, off, layer, func(i int) []byte {
-					voxels, _ := src.Block(at[i])
-					return voxels
-				})
+				r.Gather(p, off, layer, voxels)
 				if !bytes.Equal(p, want[off:off+n]) {
 					t.Fatalf("%d bytes at %d: not those of the model", n, off)
 				}

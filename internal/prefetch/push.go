@@ -21,9 +21,10 @@ type pusher struct {
 	head  int64    // bytes in the file before the array
 	sink  vfs.Sink // without a function there is none
 
-	refused atomic.Bool      // nothing more is welcome
-	reader  atomic.Int64     // how far the reader has read in the array
-	rests   map[int64][]byte // incomplete pages at the ends of runs, by their offset in the file
+	refused atomic.Bool        // nothing more is welcome
+	reader  atomic.Int64       // how far the reader has read in the array
+	rests   map[int64][]byte   // incomplete pages at the ends of runs, by their offset in the file
+	pieces  [maxPushers][]byte // memory for what is pushed at once, of each goroutine
 }
 
 // welcome reports whether there is a sink that takes what is pushed.
@@ -40,6 +41,14 @@ func (q *pusher) push(ctx context.Context, s part) {
 	}
 }
 
+// piece returns memory for a piece, for goroutine i of a push.
+func (q *pusher) piece(i int) []byte {
+	if q.pieces[i] == nil {
+		q.pieces[i] = make([]byte, q.sink.Piece)
+	}
+	return q.pieces[i]
+}
+
 // pushPlanes pushes a slab of whole planes, which is one stretch of the file, from some goroutines at once: one of them takes
 // as long as it takes two cores to decode the next slab.
 func (q *pusher) pushPlanes(ctx context.Context, s part) {
@@ -50,9 +59,9 @@ func (q *pusher) pushPlanes(ctx context.Context, s part) {
 	next := atomic.Int64{}
 	next.Store(start / piece)
 	var group sync.WaitGroup
-	for range min(maxPushers, runtime.GOMAXPROCS(0)) {
+	for i := range min(maxPushers, runtime.GOMAXPROCS(0)) {
 		group.Go(func() {
-			memory := make([]byte, piece)
+			memory := q.piece(i)
 			for !q.refused.Load() {
 				at := (next.Add(1) - 1) * piece
 				from, to := max(at, start), min(at+piece, end)
@@ -72,7 +81,7 @@ func (q *pusher) pushPlanes(ctx context.Context, s part) {
 // pushRuns pushes a slab that has a part of each of its planes.
 func (q *pusher) pushRuns(ctx context.Context, s part) {
 	rests := map[int64][]byte{}
-	memory := make([]byte, q.sink.Piece)
+	memory := q.piece(0)
 	for z, run := int64(1), s.run(); z < s.planes(); z++ {
 		start := s.start() + z*q.array.Plane()
 		for at, end := start, start+run; at < end; {

@@ -72,7 +72,7 @@ func (p part) read(ctx context.Context, memory []byte, off int64) int {
 		if z >= p.planes() || m <= 0 || p.wait(ctx, off+int64(n), m) != nil {
 			break
 		}
-		p.array.Gather(memory[n:n+int(m)], off+int64(n), p.key.blocks, p.hold.Voxels)
+		p.array.Gather(memory[n:n+int(m)], off+int64(n), p.key.blocks, p.hold.Voxels())
 		n += int(m)
 	}
 	return n
