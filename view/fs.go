@@ -17,6 +17,9 @@ type Options struct {
 	Cache *cache.Cache
 	// Log receives what is wrong with a source but has nobody to be returned to.
 	Log *slog.Logger
+	// Private says that nobody but the user who runs this process reads the tree, so that it does not
+	// matter who may read which cube.
+	Private bool
 }
 
 // FS is a source as a tree of files. It implements fs.StatFS and fs.ReadDirFS; its
@@ -58,7 +61,7 @@ type tree struct {
 
 func newTree(o Options) *tree {
 	p := prefetch.New(o.Cache)
-	return &tree{Options: o, prefetch: p, shelf: shelf{prefetch: p, shown: map[volume.Mag]*shown{}}}
+	return &tree{Options: o, prefetch: p, shelf: shelf{prefetch: p, shared: !o.Private, shown: map[volume.Mag]*shown{}}}
 }
 
 // keepsNothing is the cache of all trees that are given none.

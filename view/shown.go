@@ -46,6 +46,7 @@ func (m *shown) plane(box volume.Box) (z int, offset int64, ok bool) {
 // shelf keeps what is shown of each mag that was asked for.
 type shelf struct {
 	prefetch *prefetch.Prefetcher
+	shared   bool
 
 	mu    sync.Mutex
 	shown map[volume.Mag]*shown
@@ -59,7 +60,7 @@ func (s *shelf) get(mag volume.Mag, good func(*shown) bool) (*shown, error) {
 	if m != nil && good(m) {
 		return m, nil
 	}
-	made, err := s.show(mag)
+	made, err := s.show(mag, m)
 	if err != nil {
 		return nil, err
 	}
@@ -72,9 +73,9 @@ func (s *shelf) get(mag volume.Mag, good func(*shown) bool) (*shown, error) {
 	return made, nil
 }
 
-// show takes a snapshot of the mag.
-func (s *shelf) show(mag volume.Mag) (*shown, error) {
-	taken, err := mosaic.New(mag)
+// show takes a snapshot of the mag, the next one after before if that is not nil.
+func (s *shelf) show(mag volume.Mag, before *shown) (*shown, error) {
+	taken, err := s.snapshot(mag, before)
 	if err != nil {
 		return nil, err
 	}
@@ -84,4 +85,11 @@ func (s *shelf) show(mag volume.Mag) (*shown, error) {
 		return m.array(m.Bounds(), 0), m.Close
 	})
 	return m, nil
+}
+
+func (s *shelf) snapshot(mag volume.Mag, before *shown) (*mosaic.Mosaic, error) {
+	if before != nil {
+		return before.Next()
+	}
+	return mosaic.New(mag, s.shared)
 }

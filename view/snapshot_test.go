@@ -138,7 +138,7 @@ func TestSnapshotOfAll(t *testing.T) {
 }
 
 // TestSnapshotOfMany holds that in a mag of more cubes than are looked at in one go, each
-// is of one version as long as a volume is open, and the next one shows what is then.
+// is of one version as long as a volume is open, and that one that is opened a second later shows what is then.
 func TestSnapshotOfMany(t *testing.T) {
 	const n = 20_000 + 1 // a complete snapshot has 20,000 cubes at most
 	tree, r := newTree(Options{Cache: keepsNothing()}), &row{map[int]byte{}, n}
@@ -161,6 +161,7 @@ func TestSnapshotOfMany(t *testing.T) {
 	if v, err := at(old, 6); v != 2 || err != nil {
 		t.Errorf("a cube that was not read yet: %v, %v; want what it is when it is needed", v, err)
 	}
+	time.Sleep(1500 * time.Millisecond) // a survey is believed for a second
 	next := volumeOf(t, tree, r)
 	if v, err := at(next, 5); v != 2 || err != nil {
 		t.Errorf("the next volume: %v, %v", v, err)

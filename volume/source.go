@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"strings"
 
 	"github.com/wkwfs/wkwfs/vfs"
@@ -206,45 +205,4 @@ type Omission struct{ Name, Reason string }
 // Omitter is a Dataset or a Layer that can tell what it does not show.
 type Omitter interface {
 	Omitted() []Omission
-}
-
-// AllCubes yields the positions of all cubes of a mag, z slowest. It goes on after an
-// error, which is that of one directory.
-func AllCubes(m Mag) iter.Seq2[Vec, error] {
-	const far = 1 << 60
-	return CubesIn(m, Box{Min: Cube(-far), Max: Cube(far)})
-}
-
-// CubesIn is AllCubes for the positions in a box; no others are looked for.
-func CubesIn(m Mag, box Box) iter.Seq2[Vec, error] {
-	within := func(axis, n int) bool { return n >= box.Min[axis] && n < box.Max[axis] }
-	return func(yield func(Vec, error) bool) {
-		zs, err := m.Cubes()
-		if err != nil && !yield(Vec{}, err) {
-			return
-		}
-		for _, z := range zs {
-			if !within(2, z) {
-				continue
-			}
-			ys, err := m.Cubes(z)
-			if err != nil && !yield(Vec{2: z}, err) {
-				return
-			}
-			for _, y := range ys {
-				if !within(1, y) {
-					continue
-				}
-				xs, err := m.Cubes(z, y)
-				if err != nil && !yield(Vec{1: y, 2: z}, err) {
-					return
-				}
-				for _, x := range xs {
-					if within(0, x) && !yield(Vec{x, y, z}, nil) {
-						return
-					}
-				}
-			}
-		}
-	}
 }

@@ -1,6 +1,7 @@
 package wkw
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -34,6 +36,37 @@ func (m *mag) Cubes(zy ...int) ([]int, error) {
 	slices.Sort(found)
 	return found, nil
 }
+
+// DescribeCubes implements volume.CubeDescriber.
+func (m *mag) DescribeCubes(zy ...int) ([]volume.CubeEntry, error) {
+	level := len(zy)
+	listed, err := vfs.Describe(m.fsys, m.path(zy...), func(name string) bool {
+		_, ok := parseEntry(name, level)
+		return ok
+	})
+	if err != nil {
+		if _, statErr := m.StatCubes(zy...); statErr != nil {
+			err = statErr // there is no such level
+		}
+		return nil, err
+	}
+	found := make([]volume.CubeEntry, 0, len(listed))
+	for _, l := range listed {
+		n, _ := parseEntry(l.Name(), level)
+		e := volume.CubeEntry{N: n, Info: l.Info, Err: l.Err}
+		if e.Err != nil { // a link that leads nowhere says so itself
+			e.Info, e.Err = m.StatCubes(append(zy[:level:level], n)...)
+		}
+		if e.Err == nil && isKind(e.Info.Mode(), level) || e.Err != nil && !errors.Is(e.Err, fs.ErrNotExist) {
+			found = append(found, e)
+		}
+	}
+	slices.SortFunc(found, func(a, b volume.CubeEntry) int { return cmp.Compare(a.N, b.N) })
+	return found, nil
+}
+
+// Late implements vfs.Later.
+func (m *mag) Late() bool { return vfs.IsLate(m.fsys) }
 
 // belongs reports whether the entry is of the kind that a level of the index has:
 // directories and, last, files. A link that cannot be followed belongs: it stands for

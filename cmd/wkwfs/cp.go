@@ -128,7 +128,7 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 	}
 	blocks := cache.New(int64(s.cacheSize))
 	defer blocks.Close()
-	tree := newLasting(view.New(root, view.Options{Cache: blocks, Log: log}))
+	tree := newLasting(view.New(root, view.Options{Cache: blocks, Log: log, Private: true}))
 
 	info, err := fs.Stat(tree, s.path)
 	if err != nil {

@@ -53,7 +53,7 @@ func serve(s settings, m manager, background bool, ready func(mountpoint string)
 		return err
 	}
 	defer serveMetrics(listener, meter.Handler(), log)()
-	tree := withStatus(meter, view.New(root, view.Options{Cache: blocks, Log: log}), log)
+	tree := withStatus(meter, view.New(root, view.Options{Cache: blocks, Log: log, Private: !s.allowOther}), log)
 	server, err := fsnode.Mount(mountpoint, tree, mountOptions(s, meter, log))
 	if err != nil {
 		return mountError(mountpoint, err)

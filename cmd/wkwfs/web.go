@@ -145,7 +145,7 @@ func (s *webSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	blocks := cache.New(int64(s.cacheSize))
 	defer blocks.Close()
-	handler := web.Handler(view.New(root, view.Options{Cache: blocks, Log: log}), web.Options{
+	handler := web.Handler(view.New(root, view.Options{Cache: blocks, Log: log, Private: true}), web.Options{
 		Name:         filepath.Base(source),
 		Token:        s.token,
 		Origins:      s.origins,

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/wkwfs/wkwfs/internal/parallel"
+	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -29,20 +31,44 @@ func (m *Mosaic) Resolve(_ context.Context, at volume.Vec) error {
 	return err
 }
 
-// Fill implements [volume.Source], one cube after the other.
+// Late implements vfs.Later.
+func (m *Mosaic) Late() bool { return vfs.IsLate(m.mag) }
+
+// Fill implements [volume.Source]. It reads one cube after the other, or many at once if the source answers late.
 func (m *Mosaic) Fill(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	cube := func(b volume.Block) volume.Vec { return b.At.Div(m.blocks) }
 	if !slices.IsSortedFunc(blocks, func(a, b volume.Block) int { return compare(cube(a), cube(b)) }) {
 		slices.SortStableFunc(blocks, func(a, b volume.Block) int { return compare(cube(a), cube(b)) })
 	}
-	for len(blocks) > 0 {
-		c, n := cube(blocks[0]), 1
-		for n < len(blocks) && cube(blocks[n]) == c {
-			n++
+	if !m.Late() {
+		for len(blocks) > 0 {
+			n := m.ofOneCube(blocks)
+			m.fillCube(ctx, cube(blocks[0]), blocks[:n], memory)
+			blocks = blocks[n:]
 		}
-		m.fillCube(ctx, c, blocks[:n], memory)
+		return
+	}
+	var cubes [][]volume.Block
+	for len(blocks) > 0 {
+		n := m.ofOneCube(blocks)
+		cubes = append(cubes, blocks[:n])
 		blocks = blocks[n:]
 	}
+	for range parallel.Each(cubes, func(b []volume.Block) struct{} {
+		m.fillCube(ctx, cube(b[0]), b, memory)
+		return struct{}{}
+	}) {
+	}
+}
+
+// ofOneCube returns how many of the first blocks are of the same cube.
+func (m *Mosaic) ofOneCube(blocks []volume.Block) int {
+	c := blocks[0].At.Div(m.blocks)
+	n := 1
+	for n < len(blocks) && blocks[n].At.Div(m.blocks) == c {
+		n++
+	}
+	return n
 }
 
 // compare orders positions, z slowest.

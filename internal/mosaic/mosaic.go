@@ -30,15 +30,17 @@ type Mosaic struct {
 	grid   volume.Grid // to the end of the last cube
 
 	index   cubeIndex
-	surveys surveyor
+	watch   *watch
 	bounded atomic.Int64 // when the bounds were last compared with the source, in ns
 	shown   *snapshot
 	moved   atomic.Bool // something is not as it was surveyed
 
-	mu    sync.Mutex           // for what follows; not held over I/O
-	tiles map[volume.Vec]*tile // cubes that are open, or being opened
-	idle  *list.List           // of *tile, those in no use, the longest unused first
-	files int                  // open files that read from here
+	mu     sync.Mutex           // for what follows; not held over I/O
+	tiles  map[volume.Vec]*tile // cubes that are open, or being opened
+	idle   *list.List           // of *tile, those in no use, the longest unused first
+	files  int                  // open files that read from here
+	opens  int                  // how often one was opened
+	closed bool                 // none was open for a while: cubes are closed when they are in no use
 }
 
 var _ volume.Keyed = (*Mosaic)(nil)
@@ -50,29 +52,32 @@ var (
 	started = time.Now().UnixNano()
 )
 
-// New takes a snapshot of a mag.
-func New(mag volume.Mag) (*Mosaic, error) {
-	g, err := mag.CubeGrid()
-	if err != nil {
-		return nil, err
-	}
-	bounds, err := mag.Bounds()
-	if err != nil {
-		return nil, err
-	}
-	if bounds.Empty() {
+// New takes a snapshot of a mag. If shared, others than the user who runs this process may read what is made of it, and
+// are promised no more than all cubes and their directories allow.
+func New(mag volume.Mag, shared bool) (*Mosaic, error) {
+	return newMosaic(&watch{mag: mag, shared: shared})
+}
+
+// Next takes another snapshot of the same mag.
+func (m *Mosaic) Next() (*Mosaic, error) { return newMosaic(m.watch) }
+
+func newMosaic(w *watch) (*Mosaic, error) {
+	s := w.now()
+	switch {
+	case s.err != nil:
+		return nil, s.err
+	case s.bounds.Empty():
 		return nil, errors.New("neither a bounding box nor a cube")
 	}
+	g := s.grid
 	m := &Mosaic{
-		mag: mag, cube: g, blocks: g.Blocks(), bounds: bounds, grid: g,
-		shown: newSnapshot(mag), tiles: map[volume.Vec]*tile{}, idle: list.New(),
+		mag: w.mag, watch: w, cube: g, blocks: g.Blocks(), bounds: s.bounds, grid: g,
+		shown: &snapshot{mag: w.mag, survey: s}, tiles: map[volume.Vec]*tile{}, idle: list.New(),
 	}
-	m.index.mag = mag
-	m.surveys.mag = mag
-	m.surveys.take(m.shown)
-	m.grid.Size = m.Local(bounds).Max.CeilDiv(g.Size).Max(volume.Cube(1)).Mul(g.Size)
+	m.index.mag = w.mag
+	m.grid.Size = m.Local(s.bounds).Max.CeilDiv(g.Size).Max(volume.Cube(1)).Mul(g.Size)
 	id := binary.LittleEndian.AppendUint64(nil, uint64(mosaics.Add(1)))
-	sum := sha256.Sum256(fmt.Appendf(id, "%d %v %v", started, g, bounds))
+	sum := sha256.Sum256(fmt.Appendf(id, "%d %v %v", started, g, s.bounds))
 	m.version = vfs.Version(sum[:16])
 	return m, nil
 }
@@ -103,21 +108,38 @@ func (m *Mosaic) Flat(box volume.Box) *flat.Array {
 	return flat.New(m.grid, m.Local(box), valid)
 }
 
-// Current reports whether what is shown of the box, in absolute voxels of the mag, is
-// still so. Other cubes are of no concern to a file of the box, and there may be many
-// of them; but one that has come to be in the box, outside of the bounds that were
-// found from the cubes, is.
+// Current reports whether what is shown of the box, in absolute voxels of the mag, is still so. Other cubes are of no
+// concern to a file of the box; but one that has come to be in the box, outside of the bounds that were found from the cubes, is.
+//
+// Few cubes are looked at, each by itself, if the source answers at once. Else a survey says so, which may be as old as it is
+// believed.
 func (m *Mosaic) Current(box volume.Box) bool {
+	whole := box == m.bounds
+	local := m.Local(box)
+	cubes := volume.Box{Min: local.Min.Div(m.cube.Size), Max: local.Max.CeilDiv(m.cube.Size)}
+	switch {
+	case m.moved.Load():
+		return false
+	case isFew(cubes) && !vfs.IsLate(m.mag):
+		return m.looksTheSame(cubes, whole)
+	}
+	now := m.watch.fresh()
+	if !m.shown.survey.agrees(now, cubes, whole || !m.shown.complete()) {
+		return false
+	}
+	return m.shown.complete() || m.shown.pinsHold(cubes, now.believed())
+}
+
+// looksTheSame looks at the geometry, at the bounding box if the whole is shown, and at a few cubes.
+func (m *Mosaic) looksTheSame(cubes volume.Box, whole bool) bool {
 	g, err := m.mag.CubeGrid()
 	if err != nil || g != m.cube {
 		return false
 	}
-	if whole := box == m.bounds; (whole || !m.shown.complete) && !m.boundsHold(whole) {
+	if (whole || !m.shown.complete()) && !m.boundsHold(whole) {
 		return false
 	}
-	box = m.Local(box)
-	cubes := volume.Box{Min: box.Min.Div(m.cube.Size), Max: box.Max.CeilDiv(m.cube.Size)}
-	return !m.moved.Load() && m.shown.holds(cubes) && m.mayBeSearched(cubes)
+	return m.shown.holds(cubes) && m.mayBeSearched(cubes)
 }
 
 // boundsHold reports whether the bounding box is still the same. It may have to be
@@ -132,18 +154,21 @@ func (m *Mosaic) boundsHold(whole bool) bool {
 	return err == nil && bounds == m.bounds
 }
 
-// mayBeSearched reports whether the directories of the cubes still let all those in who
-// may read the whole. Directories that are gone let nobody read anything.
+// mayBeSearched reports whether the directories of the cubes still let all those in who may read the whole. Directories that
+// are gone let nobody read anything.
 func (m *Mosaic) mayBeSearched(cubes volume.Box) bool {
-	known := m.shown.in(cubes)
+	if !m.watch.shared {
+		return true
+	}
 	looked := map[[2]int]bool{}
-	for c := range known {
-		if looked[[2]int{c[2], c[1]}] {
+	for c := range cubes.All() {
+		row := [2]int{c[2], c[1]}
+		if v, _ := m.shown.version(c); v == absent || looked[row] {
 			continue
 		}
-		looked[[2]int{c[2], c[1]}] = true
+		looked[row] = true
 		for _, dir := range [...][]int{{c[2]}, {c[2], c[1]}} {
-			if info, err := m.mag.StatCubes(dir...); err == nil && !m.surveys.latest().covers(info) {
+			if info, err := m.mag.StatCubes(dir...); err == nil && !m.watch.latest().access.covers(info) {
 				return false
 			}
 		}

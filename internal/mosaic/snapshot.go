@@ -1,115 +1,104 @@
 package mosaic
 
 import (
-	"errors"
-	"io/fs"
 	"sync"
+	"time"
 
+	"github.com/wkwfs/wkwfs/internal/parallel"
 	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// snapshot is which version of each cube of a mag belongs together. That of a mag of
-// moderate size is complete: it was taken at once, and what it does not know is absent.
-// Of a larger one it knows just the cubes that were needed, each since it was.
+// snapshot is which version of each cube of a mag belongs together. If the survey that it was made of is complete, what that
+// does not know is absent. Else the snapshot knows just the cubes that were needed, each since then.
 type snapshot struct {
-	mag volume.Mag
-
-	complete bool                       // while the snapshot is taken, that it may be
-	all      map[volume.Vec]vfs.Version // of a complete one; it does not change any more
-	pinned   sync.Map                   // of another one: volume.Vec → vfs.Version
+	mag    volume.Mag
+	survey *survey
+	pinned sync.Map // if the survey is not complete: volume.Vec → *pin
 }
 
-// maxComplete is how many cubes a complete snapshot may have. To compare it with the
-// source takes some microseconds a cube, whenever a file of the whole is opened.
-const maxComplete = 20_000
+// pin is the version of a cube since it was first needed.
+type pin struct {
+	version vfs.Version
 
-// Versions of what has none.
-var (
-	absent     vfs.Version
-	unreadable = vfs.Version{15: 1} // there, but nobody can tell what it is
-)
-
-// versionOf returns the version of a cube by what was said when it was looked at.
-func versionOf(info fs.FileInfo, err error) vfs.Version {
-	switch {
-	case err == nil:
-		return vfs.VersionOf(info)
-	case errors.Is(err, fs.ErrNotExist):
-		return absent
-	}
-	return unreadable
+	mu     sync.Mutex
+	looked time.Time // when the source was last seen to have this version
 }
 
-// newSnapshot returns a snapshot that is to be told of all cubes.
-func newSnapshot(mag volume.Mag) *snapshot {
-	return &snapshot{mag: mag, complete: true, all: map[volume.Vec]vfs.Version{}}
-}
-
-// add tells of a cube, while the snapshot is taken. A nil snapshot does not listen.
-func (s *snapshot) add(c volume.Vec, v vfs.Version) {
-	if s == nil || !s.complete {
-		return
-	}
-	if s.all[c] = v; len(s.all) > maxComplete {
-		s.giveUp()
-	}
-}
-
-// giveUp makes the snapshot one that knows only what is needed.
-func (s *snapshot) giveUp() {
-	if s != nil {
-		s.complete = false
-		clear(s.all)
-	}
-}
+// complete reports whether the snapshot knows the versions of all cubes.
+func (s *snapshot) complete() bool { return s.survey.cubes != nil }
 
 // version returns which version of the cube belongs to the snapshot; false where that
 // is not decided yet. It takes no lock.
 func (s *snapshot) version(c volume.Vec) (vfs.Version, bool) {
-	if s.complete {
-		return s.all[c], true
+	if s.complete() {
+		return (*s.survey.cubes)[c], true
 	}
-	v, ok := s.pinned.Load(c)
+	p, ok := s.pinned.Load(c)
 	if !ok {
 		return absent, false
 	}
-	return v.(vfs.Version), true
+	return p.(*pin).version, true
 }
 
 // pin decides the version of a cube, if that is not decided.
 func (s *snapshot) pin(c volume.Vec, v vfs.Version) {
-	if !s.complete {
-		s.pinned.LoadOrStore(c, v)
+	if !s.complete() {
+		s.pinned.LoadOrStore(c, &pin{version: v, looked: time.Now()})
 	}
 }
 
-// few is up to how many positions are looked at one by one, without a listing.
+// few is up to how many cubes are looked at one by one.
 const few = 64
 
-// holds reports whether the source still has these versions of the cubes in the box.
+// isFew reports whether there are few positions in a box.
+func isFew(cubes volume.Box) bool {
+	n := cubes.Size()
+	return n[0] <= few && n[1] <= few && n[2] <= few && n[0]*n[1]*n[2] <= few
+}
+
+// holds looks at each of a few cubes, and reports whether the source still has the versions of the snapshot.
 func (s *snapshot) holds(cubes volume.Box) bool {
-	if cubes.Empty() {
-		return true
-	}
-	if n := cubes.Size(); n[0] <= few && n[1] <= few && n[2] <= few && n[0]*n[1]*n[2] <= few {
-		for c := range cubes.All() {
-			if v, ok := s.version(c); ok && s.now(c) != v && (v != absent || s.listed(c)) {
-				return false
-			}
-		}
-		return true
-	}
-	known := s.in(cubes)
-	if !s.complete {
-		return s.same(known)
-	}
-	for c, err := range volume.CubesIn(s.mag, cubes) {
-		if _, ok := known[c]; err != nil || !ok {
+	for c := range cubes.All() {
+		if v, ok := s.version(c); ok && s.now(c) != v && (v != absent || s.listed(c)) {
 			return false
 		}
 	}
-	return s.same(known)
+	return true
+}
+
+// pinsHold looks at all cubes in the box that were pinned, but for those that were looked at no longer than some time ago, and
+// reports whether the source still has their versions.
+func (s *snapshot) pinsHold(cubes volume.Box, believed time.Duration) bool {
+	var pins []volume.Vec
+	s.pinned.Range(func(c, _ any) bool {
+		if c.(volume.Vec).Sub(cubes.Min).In(cubes.Size()) {
+			pins = append(pins, c.(volume.Vec))
+		}
+		return true
+	})
+	for _, same := range parallel.Each(pins, func(c volume.Vec) bool { return s.pinHolds(c, believed) }) {
+		if !same {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *snapshot) pinHolds(c volume.Vec, believed time.Duration) bool {
+	found, _ := s.pinned.Load(c)
+	p := found.(*pin)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	start := time.Now()
+	if start.Sub(p.looked) <= believed {
+		return true
+	}
+	if s.now(c) != p.version {
+		return false
+	}
+	p.looked = start
+	return true
 }
 
 // listed reports whether the cube is one of those that the mag lists. Some sources
@@ -124,30 +113,4 @@ func (s *snapshot) listed(c volume.Vec) bool {
 // now returns the version that the source has of the cube.
 func (s *snapshot) now(c volume.Vec) vfs.Version {
 	return versionOf(s.mag.StatCubes(c[2], c[1], c[0]))
-}
-
-// same reports whether the source has these versions now.
-func (s *snapshot) same(known map[volume.Vec]vfs.Version) bool {
-	for c, v := range known {
-		if s.now(c) != v {
-			return false
-		}
-	}
-	return true
-}
-
-// in returns what is decided of the cubes in the box.
-func (s *snapshot) in(cubes volume.Box) map[volume.Vec]vfs.Version {
-	found := map[volume.Vec]vfs.Version{}
-	add := func(c, v any) bool {
-		if c.(volume.Vec).Sub(cubes.Min).In(cubes.Size()) {
-			found[c.(volume.Vec)] = v.(vfs.Version)
-		}
-		return true
-	}
-	for c, v := range s.all {
-		add(c, v)
-	}
-	s.pinned.Range(add)
-	return found
 }

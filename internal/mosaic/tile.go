@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/volume"
@@ -23,8 +24,15 @@ type tile struct {
 	err     error
 }
 
-// maxTiles is how many cubes a mosaic keeps open beyond those in use.
-const maxTiles = 64
+const (
+	// maxTiles is how many cubes a mosaic keeps open beyond those in use. If the process may not have so many files open, they
+	// are fewer.
+	maxTiles = 256
+
+	// linger is for how long cubes stay open after the last file that reads from them was closed. Readers of boxes and of
+	// planes open one file after the other.
+	linger = 5 * time.Second
+)
 
 // acquire returns the cube, open, for the caller to release; nil where there is none.
 func (m *Mosaic) acquire(c volume.Vec) (*tile, error) {
@@ -70,7 +78,7 @@ func (m *Mosaic) open(c volume.Vec) (volume.CubeFile, error) {
 	case decided && f.Version() != known:
 		f.Close() // read-only: nothing can be lost
 		return nil, fmt.Errorf("cube %v: %w", c, vfs.ErrChanged)
-	case !m.surveys.latest().covers(f.Info()):
+	case m.watch.shared && !m.watch.latest().access.covers(f.Info()):
 		// A user who opened the whole may not be allowed to read this part of it.
 		m.moved.Store(true)
 		f.Close()
@@ -110,7 +118,7 @@ func (m *Mosaic) release(t *tile) {
 		t.rest = m.idle.PushBack(t)
 	}
 	most := maxTiles
-	if m.files == 0 {
+	if m.closed {
 		most = 0
 	}
 	m.mu.Unlock()
@@ -142,14 +150,26 @@ func (m *Mosaic) Open() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.files++
+	m.opens++
+	m.closed = false
 }
 
-// Close counts a file that was closed; with the last one, the cubes are closed.
+// Close counts a file that was closed. A while after the last one, the cubes are closed.
 func (m *Mosaic) Close() {
 	m.mu.Lock()
-	m.files--
-	last := m.files == 0
+	defer m.mu.Unlock()
+	if m.files--; m.files == 0 {
+		opens := m.opens
+		time.AfterFunc(linger, func() { m.closeAll(opens) })
+	}
+}
+
+// closeAll closes all cubes in no use, unless a file was opened since the time when there were so many opens.
+func (m *Mosaic) closeAll(opens int) {
+	m.mu.Lock()
+	closed := m.opens == opens
+	m.closed = closed
 	m.mu.Unlock()
-	for last && m.closeIdle(0) {
+	for closed && m.closeIdle(0) {
 	}
 }

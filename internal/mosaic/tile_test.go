@@ -52,7 +52,7 @@ func TestOpeningThatPanics(t *testing.T) {
 			panic("ouch")
 		}
 		return seven{}, nil
-	}})
+	}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
