@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// A read is slow if it takes more than slowRead, and a nanosecond for each fastBytes. Usually, the
+	// A range is slow if it takes more than slowRead, and a nanosecond for each fastBytes. Usually, the
 	// page cache takes 1 µs and 0.2 ns a byte. A fast disk takes 70 µs and more.
 	slowRead  = 50 * time.Microsecond
 	fastBytes = 2
@@ -16,48 +16,43 @@ const (
 	maxAhead = 8 << 20
 )
 
-// ahead announces to the disk what Fill reads next, once a read was too slow for the page cache. So the
-// disk can read many runs at once. As long as the page cache has everything, reads are timed and nothing
-// is announced.
-type ahead struct {
-	disk   vfs.Advisor // nil if the file takes no advice
-	slow   bool        // a read was slow
-	next   int         // the first block that was not announced
-	unread int64       // bytes that were announced and not read
-}
-
-// now returns the time, which is of no use without a disk.
-func (a *ahead) now() time.Time {
-	if a.disk == nil {
-		return time.Time{}
-	}
-	return time.Now()
-}
-
-// measure finds out whether a read of n bytes was slow.
-func (a *ahead) measure(start time.Time, n int) {
-	if a.disk != nil && time.Since(start) > slowRead+time.Duration(n/fastBytes) {
-		a.slow = true
-	}
-}
-
-// announce announces blocks from the first one on, if a read was slow. The blocks before end are read
-// next: without any others they are not worth it.
-func (s *filler) announce(first, end int) {
-	a := &s.ahead
-	if !a.slow || end == len(s.blocks) {
+// read reads the ranges, which have n bytes, and finds out whether they came too slowly for the page cache.
+func (s *filler) read(n int) {
+	if s.disk == nil {
+		vfs.ReadRanges(s.ctx, s.file.file, s.ranges)
 		return
 	}
-	if a.next < first {
-		a.next, a.unread = first, 0
+	start := time.Now()
+	vfs.ReadRanges(s.ctx, s.file.file, s.ranges)
+	slow := time.Since(start) > time.Duration(len(s.ranges))*slowRead+time.Duration(n/fastBytes)
+	if s.file.slow.Load() != slow {
+		s.file.slow.Store(slow)
 	}
-	for a.next < len(s.blocks) && a.unread < maxAhead {
-		end := s.run(a.next, maxAhead-a.unread)
-		offset := s.extents[a.next].offset
-		if n := s.extents[end-1].end() - offset; n > 0 {
-			a.disk.WillNeed(offset, n)
-			a.unread += n
+}
+
+// announce announces to the disk the blocks from the first one on, but for those that were announced before, if the last ranges
+// of the file were slow. Those before end are read next. So the disk can read many runs at once. As long as the page cache has everything, nothing is announced.
+func (s *filler) announce(first, end int) {
+	if s.disk == nil || !s.file.slow.Load() {
+		return
+	}
+	if end == len(s.blocks) && s.run(first, end) == end {
+		return // it is read at once, without any other
+	}
+	next, unread := max(first, s.announced), int64(0)
+	for i := first; i < next; i++ {
+		unread += s.extents[i].size
+	}
+	for next < len(s.blocks) && unread < maxAhead {
+		end := next + 1
+		for end < s.run(next, len(s.blocks)) && unread+s.extents[end].end()-s.extents[next].offset <= maxAhead {
+			end++
 		}
-		a.next = end
+		if n := s.extents[end-1].end() - s.extents[next].offset; n > 0 {
+			s.disk.WillNeed(s.extents[next].offset, n)
+			unread += n
+		}
+		next = end
 	}
+	s.announced = next
 }

@@ -28,22 +28,21 @@ func slowly(r io.ReaderAt, from int64) io.ReaderAt {
 	})
 }
 
-// TestAhead: once a read was slow, the other runs of the Fill are announced, each once, and only those.
+// TestAhead: once ranges of a file were slow, the runs of each batch are announced, each once, and only those.
 func TestAhead(t *testing.T) {
 	column := volume.Box{Max: volume.Vec{1, 2, 2}} // of four blocks that do not follow each other
+	all := []extent{{80, storedBlock}, {2138, storedBlock}, {4196, storedBlock}, {6254, storedBlock}}
 	for _, c := range []struct {
-		what string
-		slow int64 // first byte that is read slowly
-		box  volume.Box
-		want []extent
+		what          string
+		slow          int64 // first byte that is read slowly
+		box           volume.Box
+		first, second []extent // what is announced by the first Fill, and by another one
 	}{
-		{"slow table", 8, column, []extent{{80, storedBlock}, {2138, storedBlock}, {4196, storedBlock}, {6254, storedBlock}}},
-		{"slow blocks", 80, column, []extent{{2138, storedBlock}, {4196, storedBlock}, {6254, storedBlock}}},
-		{"slow later", 2000, column, []extent{{4196, storedBlock}, {6254, storedBlock}}},
-		{"only one run is left", 4000, column, nil},
-		{"two runs", 8, volume.Box{Max: volume.Vec{2, 1, 2}}, []extent{{80, 2 * storedBlock}, {4196, 2 * storedBlock}}},
-		{"one run", 8, volume.Box{Max: volume.Cube(2)}, nil},
-		{"all is in the page cache", damagedBytes, column, nil},
+		{"slow table", 8, column, all, all},
+		{"slow blocks", 80, column, nil, all},
+		{"two runs", 80, volume.Box{Max: volume.Vec{2, 1, 2}}, nil, []extent{{80, 2 * storedBlock}, {4196, 2 * storedBlock}}},
+		{"one run", 8, volume.Box{Max: volume.Cube(2)}, nil, nil},
+		{"all is in the page cache", damagedBytes, column, nil, nil},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -53,9 +52,21 @@ func TestAhead(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				checkFill(t, f, damagedCube.blocks(), c.box, nil)
-				if fmt.Sprint(below.advice) != fmt.Sprint(c.want) {
-					t.Errorf("got %v, expected %v", below.advice, c.want)
+				for _, want := range [][]extent{c.first, c.second} {
+					below.advice = nil
+					checkFill(t, f, damagedCube.blocks(), c.box, nil)
+					if fmt.Sprint(below.advice) != fmt.Sprint(want) {
+						t.Errorf("got %v, expected %v", below.advice, want)
+					}
+				}
+				if c.slow < damagedBytes { // the page cache has it now
+					below.ReaderAt = slowly(inMemory(t, literalCube(damagedCube, 80)), damagedBytes)
+					checkFill(t, f, damagedCube.blocks(), c.box, nil)
+					below.advice = nil
+					checkFill(t, f, damagedCube.blocks(), c.box, nil)
+					if len(below.advice) > 0 {
+						t.Errorf("%v is announced when all is in the page cache", below.advice)
+					}
 				}
 			})
 		})
@@ -85,7 +96,7 @@ func aheadIsBounded(t *testing.T) {
 	}
 	blocks := blocksIn(volume.Box{Max: volume.Cube(2)})
 	f.Fill(t.Context(), blocks, f.newMemory)
-	next := 16 + bytes // the first block has shown that the disk is slow
+	next := 16 + bytes // the first block has shown that the disk is slow: each is a batch
 	for _, at := range below.advice {
 		if at.offset != next {
 			t.Errorf("%v is announced after byte %d", at, next)

@@ -1,6 +1,9 @@
 package wkw
 
-import "github.com/wkwfs/wkwfs/wkw/lz4block"
+import (
+	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/wkw/lz4block"
+)
 
 // decode decodes the blocks of a batch, two at a time.
 func (s *filler) decode(first, end int) {
@@ -53,19 +56,25 @@ func (s *filler) stored(i int) []byte { return s.batch[s.starts[i]:][:s.extents[
 
 // readDirectly reads raw blocks into their memory.
 func (s *filler) readDirectly() {
-	for i, at := range s.extents {
-		if at.size == 0 {
-			continue // it has an error
+	for first := 0; first < len(s.blocks) && !s.stop(first); {
+		end := s.batchEnd(first)
+		s.announce(first, end)
+		s.ranges, s.runs = s.ranges[:0], s.runs[:0]
+		for i := first; i < end; i++ {
+			if s.extents[i].size > 0 { // else it has an error
+				s.ranges = append(s.ranges, vfs.Range{Off: s.extents[i].offset, P: s.memory(s.blocks[i].At)})
+				s.runs = append(s.runs, [2]int{i, i + 1})
+			}
 		}
-		if s.stop(i) {
-			return
+		s.read(len(s.ranges) * s.file.grid.BlockBytes())
+		for n, r := range s.ranges {
+			i := s.runs[n][0]
+			if r.Err != nil {
+				s.fail(i, s.file.unreadable(s.numbers[i], r.Off, r.Err))
+			} else {
+				s.blocks[i].Voxels = r.P
+			}
 		}
-		s.announce(i, i+1)
-		voxels := s.memory(s.blocks[i].At)
-		if err := s.read(voxels, at.offset); err != nil {
-			s.fail(i, s.file.unreadable(s.numbers[i], at.offset, err))
-			continue
-		}
-		s.blocks[i].Voxels = voxels
+		first = end
 	}
 }

@@ -27,7 +27,7 @@ func (f *File) StoredSize(b volume.Vec) (int64, error) {
 		return 0, f.outside(b)
 	}
 	ctx, n := context.Background(), morton(b)
-	at, err := f.extent(ctx, n, f.chunk(ctx, n/chunkEntries))
+	at, err := f.extent(ctx, n, f.readChunk(ctx, n/chunkEntries))
 	if changed := f.checkUnchanged(); changed != nil {
 		return 0, f.changed(b, changed)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"sync/atomic"
 
 	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/volume"
@@ -19,6 +20,7 @@ type File struct {
 	header Header
 	grid   volume.Grid
 	table  jumpTable
+	slow   atomic.Bool // the last ranges came too slowly for the page cache
 }
 
 var (
@@ -64,7 +66,7 @@ func newFile(f fs.File, name string) (*File, error) {
 	if err := h.checkDataOffset(name); err != nil {
 		return nil, err
 	}
-	return &File{f, name, info, h, h.Grid(), newJumpTable(h)}, nil
+	return &File{file: f, name: name, info: info, header: h, grid: h.Grid(), table: newJumpTable(h)}, nil
 }
 
 // checkDataOffset checks that the blocks come after the header and the jump table.
@@ -94,6 +96,9 @@ func (f *File) Info() fs.FileInfo { return f.info }
 
 // Version names the content of the file as it was when it was opened.
 func (f *File) Version() vfs.Version { return vfs.VersionOf(f.info) }
+
+// Late implements vfs.Later.
+func (f *File) Late() bool { return vfs.IsLate(f.file) }
 
 // Close closes the file.
 func (f *File) Close() error { return f.file.Close() }

@@ -49,13 +49,18 @@ type filler struct {
 	ctx    context.Context
 	file   *File
 	memory func(at volume.Vec) []byte
-	ahead  ahead
+	disk   vfs.Advisor // nil if the file takes no advice
 
 	blocks  []volume.Block // in Morton order
 	numbers []uint64       // Morton indices of the blocks
 	extents []extent       // of the blocks; a block with an error has size 0
 	starts  []int          // offsets of the blocks in the batch
+	chunks  []*tableChunk  // of the jump table, that the blocks have entries in
 	batch   []byte         // some of the blocks, as they are stored
+	ranges  []vfs.Range    // that are read at once
+	runs    [][2]int       // first and end of the blocks of each range
+
+	announced int // end of the blocks that were announced
 }
 
 // idle is fillers that nobody uses. A sync.Pool would lose their memory at each garbage collection.
@@ -86,7 +91,8 @@ func (s *filler) rest() {
 
 func (s *filler) fill(ctx context.Context, f *File, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	s.ctx, s.file, s.memory, s.blocks = ctx, f, memory, blocks
-	s.ahead.disk, _ = f.file.(vfs.Advisor)
+	s.disk, _ = f.file.(vfs.Advisor)
+	s.announced = 0
 	s.sort()
 	s.locate()
 	if f.header.BlockType == Raw && f.grid.BlockBytes() >= directBytes {
@@ -94,7 +100,9 @@ func (s *filler) fill(ctx context.Context, f *File, blocks []volume.Block, memor
 	} else {
 		s.readBatches()
 	}
-	s.ctx, s.file, s.memory, s.blocks, s.ahead = nil, nil, nil, nil, ahead{}
+	s.ctx, s.file, s.memory, s.blocks, s.disk = nil, nil, nil, nil, nil
+	clear(s.chunks)
+	clear(s.ranges)
 }
 
 // sort brings the blocks into Morton order, and clears their results.
@@ -112,24 +120,6 @@ func (s *filler) sort() {
 		b.Voxels, b.Err = nil, nil
 		if !sorted {
 			b.At = unmorton(s.numbers[i])
-		}
-	}
-}
-
-// locate finds the extents of the blocks.
-func (s *filler) locate() {
-	s.extents, s.starts = sized(s.extents, len(s.blocks)), sized(s.starts, len(s.blocks))
-	var c *tableChunk
-	for i, n := range s.numbers {
-		if i == 0 || n/chunkEntries != s.numbers[i-1]/chunkEntries {
-			start := s.ahead.now()
-			c = s.file.chunk(s.ctx, n/chunkEntries)
-			s.ahead.measure(start, 8*chunkEntries)
-		}
-		at, err := s.file.extent(s.ctx, n, c)
-		s.extents[i] = at
-		if err != nil {
-			s.fail(i, err)
 		}
 	}
 }

@@ -18,8 +18,10 @@ const (
 // readBatches reads and decodes the blocks, as many at a time as a batch has room for.
 func (s *filler) readBatches() {
 	s.batch = sized(s.batch, s.batchSize())
-	for next := 0; next < len(s.blocks); {
-		end := s.readBatch(next)
+	for next := 0; next < len(s.blocks) && !s.stop(next); {
+		end := s.batchEnd(next)
+		s.announce(next, end)
+		s.readBatch(next, end)
 		if s.file.header.BlockType == Raw {
 			s.copyRaw(next, end)
 		} else {
@@ -38,71 +40,77 @@ func (s *filler) batchSize() int {
 	return int(min(total, maxBatch))
 }
 
-// readBatch reads blocks from the first one on, until the batch is full. It returns the number of the
-// block after them.
-func (s *filler) readBatch(first int) int {
-	s.batch = s.batch[:0]
-	next := first
-	for next < len(s.blocks) {
-		room := maxBatch - int64(len(s.batch))
-		if next > first && s.extents[next].size > room {
-			break
-		}
-		if s.stop(next) {
-			return len(s.blocks)
-		}
-		end := s.run(next, room)
-		s.announce(next, end)
-		s.readRun(next, end)
-		next = end
-	}
-	return next
-}
-
-// run returns the end of a run: blocks from the first one on whose extents follow each other in the
-// file. They have at most limit bytes, or there is only one of them.
-func (s *filler) run(first int, limit int64) (end int) {
-	start := s.extents[first].offset
+// batchEnd returns the end of a batch: the blocks from the first one on that have room in it, or that one alone.
+func (s *filler) batchEnd(first int) (end int) {
+	total := s.extents[first].size
 	for end = first + 1; end < len(s.extents); end++ {
-		at := s.extents[end]
-		if at.offset != s.extents[end-1].end() || at.end()-start > limit {
+		if total += s.extents[end].size; total > maxBatch {
 			break
 		}
 	}
 	return end
 }
 
-// readRun appends the blocks of a run to the batch. If they cannot be read at once, it reads each of
-// them alone, so that only those that are damaged have an error.
-func (s *filler) readRun(first, end int) {
+// readBatch reads blocks into the batch. Each run is one range. If it cannot be read, its blocks are read each alone, so
+// that only those that are damaged have an error.
+func (s *filler) readBatch(first, end int) {
+	s.batch = s.batch[:0]
+	s.ranges, s.runs = s.ranges[:0], s.runs[:0]
+	for next := first; next < end; {
+		last := s.run(next, end)
+		s.addRange(next, last)
+		next = last
+	}
+	s.read(len(s.batch))
+	again := s.runs[:0]
+	for i, r := range s.ranges {
+		if r.Err != nil {
+			again = append(again, s.runs[i])
+		}
+	}
+	s.runs = again
+	s.readAlone()
+}
+
+// addRange adds blocks to the batch that follow each other in the file, and their range to those that are read.
+func (s *filler) addRange(first, end int) {
 	offset, have := s.extents[first].offset, len(s.batch)
 	n := int(s.extents[end-1].end() - offset)
 	if n == 0 {
-		return // blocks with errors
+		return // a block with an error
 	}
 	s.batch = slices.Grow(s.batch, n)[:have+n]
-	err := s.read(s.batch[have:], offset)
-	switch {
-	case err == nil:
-		for i := first; i < end; i++ {
-			s.starts[i] = have + int(s.extents[i].offset-offset)
+	s.ranges = append(s.ranges, vfs.Range{Off: offset, P: s.batch[have:]})
+	s.runs = append(s.runs, [2]int{first, end})
+	for i := first; i < end; i++ {
+		s.starts[i] = have + int(s.extents[i].offset-offset)
+	}
+}
+
+// readAlone reads the blocks of the runs that could not be read as a whole.
+func (s *filler) readAlone() {
+	var numbers []int
+	s.ranges = s.ranges[:0]
+	for _, run := range s.runs {
+		for i := run[0]; i < run[1]; i++ {
+			numbers = append(numbers, i)
+			s.ranges = append(s.ranges, vfs.Range{Off: s.extents[i].offset, P: s.stored(i)})
 		}
-	case end == first+1:
-		s.batch = s.batch[:have]
-		s.fail(first, s.file.unreadable(s.numbers[first], offset, err))
-	default:
-		s.batch = s.batch[:have]
-		for i := first; i < end; i++ {
-			s.readRun(i, i+1)
+	}
+	vfs.ReadRanges(s.ctx, s.file.file, s.ranges)
+	for n, i := range numbers {
+		if err := s.ranges[n].Err; err != nil {
+			s.fail(i, s.file.unreadable(s.numbers[i], s.ranges[n].Off, err))
 		}
 	}
 }
 
-// read fills p from byte offset on.
-func (s *filler) read(p []byte, offset int64) error {
-	start := s.ahead.now()
-	err := vfs.ReadFull(s.ctx, s.file.file, p, offset)
-	s.ahead.measure(start, len(p))
-	s.ahead.unread -= int64(len(p))
-	return err
+// run returns the end of a run: blocks from the first one on, up to most, whose extents follow each other in the file.
+func (s *filler) run(first, most int) (end int) {
+	for end = first + 1; end < most; end++ {
+		if s.extents[end].offset != s.extents[end-1].end() {
+			break
+		}
+	}
+	return end
 }

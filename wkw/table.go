@@ -33,35 +33,47 @@ func newJumpTable(h Header) jumpTable {
 	return make(jumpTable, min(maxChunks, (h.blocks()+chunkEntries-1)/chunkEntries))
 }
 
-// chunk returns a chunk of the jump table. It returns nil if the cube has no table, or if the chunk
-// cannot be read as a whole. Single entries of it may be readable even then.
-func (f *File) chunk(ctx context.Context, number uint64) *tableChunk {
+// chunk returns a chunk of the jump table if it was read, else nil.
+func (f *File) chunk(number uint64) *tableChunk {
 	if len(f.table) == 0 {
 		return nil
 	}
-	slot := &f.table[number%uint64(len(f.table))]
-	if c := slot.Load(); c != nil && c.number == number {
+	if c := f.table[number%uint64(len(f.table))].Load(); c != nil && c.number == number {
 		return c
 	}
-	c := f.readChunk(ctx, number)
-	if c != nil {
-		slot.Store(c)
-	}
-	return c
+	return nil
 }
 
-// readChunk reads a chunk of the jump table. It returns nil if it cannot.
-func (f *File) readChunk(ctx context.Context, number uint64) *tableChunk {
+// keep keeps a chunk for the next ones who need it.
+func (f *File) keep(c *tableChunk) { f.table[c.number%uint64(len(f.table))].Store(c) }
+
+// newChunk returns a chunk that is not read yet, and its range of the file. It returns nil if the cube has no table, or the file
+// ends before the end of the chunk.
+func (f *File) newChunk(number uint64) (*tableChunk, vfs.Range) {
 	first := number * chunkEntries
+	if len(f.table) == 0 || first >= f.header.blocks() {
+		return nil, vfs.Range{}
+	}
 	n := 1 + min(chunkEntries, f.header.blocks()-first)
 	offset := f.header.entryOffset(first) - 8
 	if offset+8*int64(n) > f.info.Size() {
-		return nil
+		return nil, vfs.Range{}
 	}
 	c := &tableChunk{number, make([]byte, 8*n)}
-	if vfs.ReadFull(ctx, f.file, c.entries, offset) != nil {
+	return c, vfs.Range{Off: offset, P: c.entries}
+}
+
+// readChunk returns a chunk of the jump table. It returns nil if the cube has no table, or if the chunk cannot be read as a
+// whole. Single entries of it may be readable even then.
+func (f *File) readChunk(ctx context.Context, number uint64) *tableChunk {
+	if c := f.chunk(number); c != nil {
+		return c
+	}
+	c, r := f.newChunk(number)
+	if c == nil || vfs.ReadFull(ctx, f.file, r.P, r.Off) != nil {
 		return nil
 	}
+	f.keep(c)
 	return c
 }
 

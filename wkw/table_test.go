@@ -74,7 +74,7 @@ func TestTableIsKept(t *testing.T) {
 		{"the chunk after these", maxChunks * chunkEntries, chunkEntries, 1},
 		{"the chunk that had its slot", 0, 1, 1},
 		{"the last block", all - 1, 1, 1},
-		{"all: the first chunks are still there, but for that of the last slot", 0, all, int(all/chunkEntries) - maxChunks + 1},
+		{"all but those that are kept", 0, all, int(all/chunkEntries) - maxChunks},
 	} {
 		read(c.first, c.n)
 		if got := reader.tableReads(f); got != c.want {
