@@ -58,8 +58,8 @@ func isLister(fsys fs.FS) bool {
 	return ok
 }
 
-// list lists a directory. If only a part of it could be listed, it returns that and an error; if nothing, nil.
-func list(fsys fs.FS, dir string) (*listing, error) {
+// listed lists a directory. If only a part of it could be listed, it returns that and an error; if nothing, nil.
+func listed(fsys fs.FS, dir string) (*listing, error) {
 	if l, ok := fsys.(lister); ok {
 		return l.list(dir)
 	}
@@ -92,18 +92,16 @@ func (d *Dir) list(dir string) (*listing, error) {
 		return nil, at(err, "readdir", dir)
 	}
 	stat := func(e fs.DirEntry) (fs.FileInfo, error) {
-		name := path.Join(dir, e.Name())
-		if e.Type()&fs.ModeSymlink != 0 {
-			return d.root.Stat(name) // it may lead out of the directory, but not out of the source
+		if e.Type()&fs.ModeSymlink == 0 {
+			info, err := inside.Lstat(e.Name())
+			if err != nil {
+				return nil, at(err, "stat", path.Join(dir, e.Name()))
+			}
+			if info.Mode()&fs.ModeSymlink == 0 {
+				return info, nil
+			}
 		}
-		info, err := inside.Lstat(e.Name())
-		if err != nil {
-			return nil, at(err, "stat", name)
-		}
-		if info.Mode()&fs.ModeSymlink != 0 { // now
-			return d.root.Stat(name)
-		}
-		return info, nil
+		return d.root.Stat(path.Join(dir, e.Name())) // it may lead out of the directory, but not out of the source
 	}
 	return &listing{entries, stat, func() { inside.Close() }}, err
 }
@@ -145,7 +143,7 @@ func (d *Dir) entries(f *os.File, dir string) ([]fs.DirEntry, error) {
 	defer lister.Close()
 	entries, err := lister.ReadDir(-1)
 	for i, e := range entries {
-		entries[i] = entry{e, d, path.Join(dir, e.Name())}
+		entries[i] = entry{e, d, dir}
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return entries, err
@@ -154,9 +152,9 @@ func (d *Dir) entries(f *os.File, dir string) ([]fs.DirEntry, error) {
 // entry is an entry of a directory, which is described where it is found, and not before that is asked for.
 type entry struct {
 	fs.DirEntry
-	dir  *Dir
-	path string
+	d   *Dir
+	dir string
 }
 
-func (e entry) Info() (fs.FileInfo, error) { return e.dir.Lstat(e.path) }
+func (e entry) Info() (fs.FileInfo, error) { return e.d.Lstat(path.Join(e.dir, e.Name())) }
 func (e entry) String() string             { return fs.FormatDirEntry(e) }

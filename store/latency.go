@@ -20,61 +20,47 @@ const (
 	promptInRow = 32
 )
 
-// isLate reports whether the answer of n bytes was late.
-func isLate(took time.Duration, n int) bool {
-	return took > promptAnswer+time.Duration(n)*promptByte
+// pace is whether answers come late. It takes a row of answers to change it, but the first answer decides for a start.
+type pace struct {
+	isLate atomic.Bool
+	row    int // how many answers in a row say otherwise
 }
 
-// pace is whether answers come late. It takes a row of answers to change it, but the first answer decides for a start.
-//
-// At 0 or more, the source is prompt, and that is how many late answers came in a row. Below, it is late, and that is
-// how many prompt answers came in a row, and one more, negative. So a prompt answer of a prompt source writes nothing.
-type pace struct{ row atomic.Int32 }
+func (p *pace) init()      { p.row = lateInRow - 1 }
+func (p *pace) late() bool { return p.isLate.Load() }
 
-func (p *pace) init()      { p.row.Store(lateInRow - 1) }
-func (p *pace) late() bool { return p.row.Load() < 0 }
-
-// judge takes an answer of n bytes into account. It reports whether this one was late.
+// judge takes an answer of n bytes into account. It reports whether this one was late. One goroutine at a time calls it.
 func (p *pace) judge(took time.Duration, n int) (late bool) {
-	late = isLate(took, n)
-	before := p.row.Load()
-	after := before
-	switch {
-	case before < 0 && late:
-		after = -1
-	case before < 0:
-		if after--; after < -promptInRow {
-			after = 0
-		}
-	case late:
-		if after++; after == lateInRow {
-			after = -1
-		}
-	default:
-		after = 0
+	late = took > promptAnswer+time.Duration(n)*promptByte
+	was := p.late()
+	if late == was {
+		p.row = 0
+		return late
 	}
-	if after != before {
-		p.row.CompareAndSwap(before, after) // if others are judged at the same time, one of them is enough
+	p.row++
+	if late && p.row == lateInRow || was && p.row == promptInRow {
+		p.isLate.Store(late)
+		p.row = 0
 	}
 	return late
 }
 
 // meter counts the answers to requests of one kind.
 type meter struct {
-	n      counter
-	recent histogram
-	pace   pace
+	n, bytes uint64
+	recent   histogram
+	pace     pace
 }
 
-func (m *meter) count(now, took time.Duration) {
-	m.n.Add(1)
+func (m *meter) count(now, took time.Duration, n int) {
+	m.n++
+	m.bytes += uint64(n)
 	m.recent.add(now, took)
 }
 
 func (m *meter) answers(now time.Duration) Answers {
-	a := Answers{Count: m.n.Load()}
-	a.P50, a.P99 = m.recent.quantiles(now)
-	return a
+	p50, p99 := m.recent.quantiles(now)
+	return Answers{m.n, p50, p99}
 }
 
 // histogram counts durations of the last minute: those of the running half of a minute, and of the one before.
@@ -83,20 +69,18 @@ type histogram struct{ halves [2]half }
 const halfMinute = 30 * time.Second
 
 type half struct {
-	number atomic.Int64 // which half of a minute it is, since the start; the first one is 0
-	counts [buckets]atomic.Uint32
+	number int64 // which half of a minute it is, since the start; the first one is 0
+	counts [buckets]uint32
 }
 
 // add counts a duration that ended now.
 func (h *histogram) add(now, took time.Duration) {
 	number := int64(now / halfMinute)
 	half := &h.halves[number%2]
-	if old := half.number.Load(); old < number && half.number.CompareAndSwap(old, number) {
-		for i := range half.counts { // it may lose what others add right now
-			half.counts[i].Store(0)
-		}
+	if half.number < number {
+		half.number, half.counts = number, [buckets]uint32{}
 	}
-	half.counts[bucketOf(took)].Add(1)
+	half.counts[bucketOf(took)]++
 }
 
 // quantiles returns the durations that half, and 99 of 100 did not exceed.
@@ -104,11 +88,10 @@ func (h *histogram) quantiles(now time.Duration) (p50, p99 time.Duration) {
 	var counts [buckets]uint64
 	total := uint64(0)
 	for i := range h.halves {
-		if half := &h.halves[i]; half.number.Load() >= int64(now/halfMinute)-1 {
-			for b := range counts {
-				n := uint64(half.counts[b].Load())
-				counts[b] += n
-				total += n
+		if half := &h.halves[i]; half.number >= int64(now/halfMinute)-1 {
+			for b, n := range half.counts {
+				counts[b] += uint64(n)
+				total += uint64(n)
 			}
 		}
 	}

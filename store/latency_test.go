@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -45,7 +44,8 @@ func TestPace(t *testing.T) {
 	}
 }
 
-func TestIsLate(t *testing.T) {
+// TestLateBytes: long reads may take longer.
+func TestLateBytes(t *testing.T) {
 	for _, c := range []struct {
 		n    int
 		took time.Duration
@@ -56,8 +56,10 @@ func TestIsLate(t *testing.T) {
 		{1 << 20, promptAnswer + 1<<20, false},
 		{1 << 20, promptAnswer + 1<<20 + 1, true},
 	} {
-		if got := isLate(c.took, c.n); got != c.want {
-			t.Errorf("%d bytes in %v: got %v", c.n, c.took, got)
+		var p pace
+		p.init()
+		if late := p.judge(c.took, c.n); late != c.want || p.late() != c.want {
+			t.Errorf("%d bytes in %v: got %v, and a late source %v", c.n, c.took, late, p.late())
 		}
 	}
 }
@@ -159,14 +161,4 @@ func TestHistogram(t *testing.T) {
 			t.Errorf("at %v: got %v and %v, expected %v and %v", c.at, p50, p99, want(c.p50), want(c.p99))
 		}
 	}
-}
-
-func BenchmarkMeter(b *testing.B) {
-	var m meter
-	m.pace.init()
-	for b.Loop() {
-		m.count(time.Second, 2*time.Microsecond)
-		m.pace.judge(2*time.Microsecond, 4096)
-	}
-	_ = fmt.Sprint(m.answers(time.Second))
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"time"
 
 	"github.com/wkwfs/wkwfs/vfs"
 )
@@ -59,9 +58,8 @@ func (f *stream) Stat() (fs.FileInfo, error) { return look(f.s, notJudged, f.Fil
 // Read reads the next bytes.
 func (f *stream) Read(p []byte) (int, error) {
 	slot, _ := f.s.queue.enter(context.Background())
-	start := f.s.queue.start(slot)
 	n, err := f.File.Read(p)
-	f.s.read(slot, start, n)
+	f.s.read(slot, n)
 	return n, err
 }
 
@@ -95,7 +93,7 @@ func (f *readable) ReadAt(p []byte, off int64) (int, error) {
 // ReadAtContext implements [vfs.ContextReaderAt]. A read that waits for a slot can be given up; one that is in flight
 // only if the file below can give it up.
 func (f *readable) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
-	if len(p) > maxRequest && f.Late() {
+	if pages(off, int64(len(p))) > maxRequest && f.Late() {
 		whole := []vfs.Range{{Off: off, P: p}}
 		if f.readMany(ctx, whole); whole[0].Err == nil {
 			return len(p), nil
@@ -105,22 +103,16 @@ func (f *readable) ReadAtContext(ctx context.Context, p []byte, off int64) (int,
 	if err != nil {
 		return 0, err
 	}
-	start := f.s.queue.start(slot)
 	n, err := vfs.ReadAt(ctx, f.File, p, off)
-	f.s.read(slot, start, n)
+	f.s.read(slot, n)
 	return n, err
 }
 
 // read gives back the slot of a read, and counts it. It reports whether the answer was late. A read of no bytes does
 // not say: the end of a file is often known, and a fault may take any time.
-func (s *Scheduled) read(slot int, start time.Duration, n int) (late bool) {
-	took := s.queue.leave(slot, start)
-	s.reads.count(start+took, took)
-	if n <= 0 {
-		return false
-	}
-	s.bytes.Add(uint64(n))
-	return s.reads.pace.judge(took, n)
+func (s *Scheduled) read(slot, n int) (late bool) {
+	n = max(n, 0)
+	return s.queue.leave(slot, &s.queue.reads, n, n > 0)
 }
 
 // advised passes on advice about a file that is read in turn. If its source answers late, reads in flight take the

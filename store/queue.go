@@ -1,8 +1,9 @@
 package store
 
 import (
+	"container/list"
 	"context"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -12,55 +13,98 @@ import (
 // 1.6 GB/s with answers after 20 ms to make use of more.
 const maxInFlight = 32 << 20
 
-type counter = atomic.Uint64
-
-// queue bounds how many requests are in flight. It serves who waits in the order of coming, as channels do.
+// queue bounds how many requests are in flight, measures them, and serves those that wait in the order in which they
+// came. All is under one lock, because a read of the page cache cannot afford more: it takes the lock twice.
 type queue struct {
-	slots  chan int       // those that are free
-	starts []atomic.Int64 // of the request in each slot: the time, and 1 ns more; 0 if there is none
-	most   atomic.Int64
-	bytes  *semaphore.Weighted
-	epoch  time.Time
+	epoch time.Time
+	bytes *semaphore.Weighted
+
+	mu           sync.Mutex
+	free         []int           // slots
+	starts       []time.Duration // of the request in each slot, since the epoch; none: notInUse
+	waiting      list.List       // of chan int, which is given a slot
+	most         int             // requests in flight
+	reads, looks meter
 }
 
+const notInUse = -1
+
 func newQueue(depth int) *queue {
-	q := &queue{
-		slots:  make(chan int, depth),
-		starts: make([]atomic.Int64, depth),
-		bytes:  semaphore.NewWeighted(maxInFlight),
-		epoch:  time.Now(),
-	}
+	q := &queue{epoch: time.Now(), bytes: semaphore.NewWeighted(maxInFlight)}
 	for slot := range depth {
-		q.slots <- slot
+		q.free = append(q.free, slot)
+		q.starts = append(q.starts, notInUse)
 	}
+	q.reads.pace.init()
+	q.looks.pace.init()
 	return q
 }
 
-func (q *queue) depth() int    { return cap(q.slots) }
-func (q *queue) inFlight() int { return cap(q.slots) - len(q.slots) }
-
-// now is the time since the queue was made: half as dear as time.Now.
+// now is the time since the epoch. It costs half of time.Now.
 func (q *queue) now() time.Duration { return time.Since(q.epoch) }
 
-// enter waits for a free slot. It fails only when ctx is done.
+// enter waits for a free slot and starts a request in it. It fails only when ctx is done.
 func (q *queue) enter(ctx context.Context) (slot int, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
+	now := q.now()
+	q.mu.Lock()
+	if n := len(q.free) - 1; n >= 0 {
+		slot, q.free = q.free[n], q.free[:n]
+		q.starts[slot] = now
+		q.most = max(q.most, len(q.starts)-n)
+		q.mu.Unlock()
+		return slot, nil
+	}
+	turn := make(chan int, 1)
+	place := q.waiting.PushBack(turn)
+	q.mu.Unlock()
 	select {
-	case slot = <-q.slots: // nobody waits, or none would be free
+	case slot = <-turn:
+		return slot, nil
+	case <-ctx.Done():
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting.Remove(place)
+	select {
+	case slot = <-turn: // at the same time
+		q.pass(slot, q.now())
 	default:
-		select {
-		case slot = <-q.slots:
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		}
 	}
-	for n := int64(q.inFlight()); ; {
-		if most := q.most.Load(); n <= most || q.most.CompareAndSwap(most, n) {
-			return slot, nil
-		}
+	return 0, ctx.Err()
+}
+
+// start starts the request in the slot anew: a goroutine that was to send it has begun to run.
+func (q *queue) start(slot int) {
+	now := q.now()
+	q.mu.Lock()
+	q.starts[slot] = now
+	q.mu.Unlock()
+}
+
+// leave gives the slot back and counts the answer of n bytes. It reports whether that was late, if it is to be judged.
+func (q *queue) leave(slot int, m *meter, n int, judge bool) (late bool) {
+	now := q.now()
+	q.mu.Lock()
+	took := now - q.starts[slot]
+	q.pass(slot, now)
+	m.count(now, took, n)
+	late = judge && m.pace.judge(took, n)
+	q.mu.Unlock()
+	return late
+}
+
+// pass gives a slot to the one that has waited longest.
+func (q *queue) pass(slot int, now time.Duration) {
+	if first := q.waiting.Front(); first != nil {
+		q.starts[slot] = now
+		q.waiting.Remove(first).(chan int) <- slot
+		return
 	}
+	q.starts[slot] = notInUse
+	q.free = append(q.free, slot)
 }
 
 // enterWith also waits until n bytes may be in flight.
@@ -77,28 +121,25 @@ func (q *queue) enterWith(ctx context.Context, n int64) (slot int, err error) {
 // leaveWith gives back n bytes. The slot was given back by leave.
 func (q *queue) leaveWith(n int64) { q.bytes.Release(min(n, maxInFlight)) }
 
-// start returns the time at which the request in the slot is sent.
-func (q *queue) start(slot int) time.Duration {
-	start := q.now()
-	q.starts[slot].Store(int64(start) + 1)
-	return start
-}
-
-// leave gives the slot back and returns how long its request took.
-func (q *queue) leave(slot int, start time.Duration) time.Duration {
-	took := q.now() - start
-	q.starts[slot].Store(0)
-	q.slots <- slot
-	return took
-}
-
-// oldest returns how long the oldest request in flight has been waiting.
-func (q *queue) oldest(now time.Duration) time.Duration {
+// stats returns what there is to know now.
+func (q *queue) stats() Stats {
+	now := q.now()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	oldest := now
-	for slot := range q.starts {
-		if start := q.starts[slot].Load(); start != 0 {
-			oldest = min(oldest, time.Duration(start-1))
+	for _, start := range q.starts {
+		if start != notInUse {
+			oldest = min(oldest, start)
 		}
 	}
-	return now - oldest
+	return Stats{
+		Reads:    q.reads.answers(now),
+		Looks:    q.looks.answers(now),
+		Bytes:    q.reads.bytes,
+		Depth:    len(q.starts),
+		InFlight: len(q.starts) - len(q.free),
+		Most:     q.most,
+		Oldest:   now - oldest,
+		Late:     q.reads.pace.late(),
+	}
 }

@@ -8,15 +8,20 @@ import (
 )
 
 const (
-	// maxRequest is the most bytes of a request to a source that answers late. Clients of file servers ask for more than
-	// 128 KiB to 1 MiB in several requests, and often wait for one before the next. So long ranges are cut, at multiples
-	// of maxRequest, so that no two requests need the same page.
-	maxRequest = 256 << 10
+	// maxRequest is the most bytes of a request to a source that answers late, in whole pages. The kernel asks file
+	// servers and FUSE for up to 128 KiB at a time, unless their administrator has set another readahead. For a read of
+	// more, or of 128 KiB that begin inside a page, it asks again after the first answer: 256 KiB take two round trips,
+	// 1 MiB takes five. So long ranges are cut, at multiples of maxRequest, so that no two requests need the same page.
+	maxRequest = 128 << 10
+	page       = 4 << 10
 
 	// maxGap is the most bytes between two ranges that are read along with them. At 1 GB/s they take 65 µs, and at
 	// 200 MB/s they take as long as the promptest of late answers.
 	maxGap = 64 << 10
 )
+
+// pages returns how many bytes the pages have in which n bytes from byte offset on lie.
+func pages(off, n int64) int64 { return (off&(page-1) + n + page - 1) &^ (page - 1) }
 
 // ReadRanges implements [vfs.RangeReader]. It reads one range after the other, until an answer is late. Then it asks
 // for all others at once.
@@ -45,12 +50,11 @@ func (f *readable) readNext(ctx context.Context, p []byte, off int64) (late bool
 
 // readIn fills p from byte offset on in a slot, and gives the slot back.
 func (f *readable) readIn(ctx context.Context, slot int, p []byte, off int64) (late bool, err error) {
-	start := f.s.queue.start(slot)
 	n := len(p)
 	if err = vfs.ReadFull(ctx, f.File, p, off); err != nil {
 		n = 0
 	}
-	return f.s.read(slot, start, n), err
+	return f.s.read(slot, n), err
 }
 
 // readMany reads all ranges at once.
@@ -88,7 +92,10 @@ func (f *readable) request(ctx context.Context, parts []vfs.Range, join func([]v
 			f.answer(ctx, slot, next)
 			break
 		}
-		all.Go(func() { f.answer(ctx, slot, next) })
+		all.Go(func() {
+			f.s.queue.start(slot)
+			f.answer(ctx, slot, next)
+		})
 	}
 	all.Wait()
 }
@@ -128,7 +135,7 @@ func fail(parts []vfs.Range, err error) {
 func cut(ranges []vfs.Range) []vfs.Range {
 	parts := make([]vfs.Range, 0, len(ranges))
 	for _, r := range ranges {
-		for len(r.P) > maxRequest {
+		for pages(r.Off, int64(len(r.P))) > maxRequest {
 			n := maxRequest - int(r.Off&(maxRequest-1))
 			parts = append(parts, vfs.Range{Off: r.Off, P: r.P[:n]})
 			r.Off, r.P = r.Off+int64(n), r.P[n:]
@@ -145,10 +152,12 @@ func joined(parts []vfs.Range) int {
 	start, end := parts[0].Off, int64(len(parts[0].P))
 	for i, part := range parts[1:] {
 		gap := part.Off - start - end
-		if start < 0 || part.Off < start || gap < 0 || gap > maxGap || end+gap+int64(len(part.P)) > maxRequest {
+		if start < 0 || part.Off < start || gap < 0 || gap > maxGap {
 			return i + 1
 		}
-		end += gap + int64(len(part.P))
+		if end += gap + int64(len(part.P)); pages(start, end) > maxRequest {
+			return i + 1
+		}
 	}
 	return len(parts)
 }

@@ -31,9 +31,15 @@ func open(t *testing.T, fsys fs.FS, o Options) (*Scheduled, fs.File) {
 }
 
 // makeLate lets the source have answered late.
-func makeLate(s *Scheduled) {
-	s.reads.pace.row.Store(-1)
-	s.looks.pace.row.Store(-1)
+func makeLate(s *Scheduled) { setLate(s, true) }
+
+func setLate(s *Scheduled, late bool) {
+	s.queue.mu.Lock()
+	defer s.queue.mu.Unlock()
+	for _, p := range []*pace{&s.queue.reads.pace, &s.queue.looks.pace} {
+		p.isLate.Store(late)
+		p.row = 0
+	}
 }
 
 // apart returns ranges of so many bytes that are too far apart to be read at once.
@@ -75,10 +81,11 @@ func TestReadRangesLate(t *testing.T) {
 		{"in turn", 1, true, 7, 10, 7, 7, 1},
 		{"three", 3, true, 7, 10, 7, 3, 3},
 		{"of no bytes", 0, true, 10, 0, 0, 0, 0},
-		{"one of 16 MiB", 0, true, 1, 16 << 20, 64, 1, 64},
-		{"as large as they are read", 0, true, 2, maxRequest, 2, 1, 2},
+		{"one of 8 MiB", 0, true, 1, 8 << 20, 64, 1, 64},
+		{"one as large as they are read", 0, true, 1, maxRequest, 1, 1, 1},
 		{"larger by a byte", 0, true, 1, maxRequest + 1, 2, 1, 2},
-		{"bounded in bytes", 1000, true, 1, 40 << 20, 160, 2, 128},
+		{"another one that begins inside a page", 0, true, 2, maxRequest, 3, 1, 3},
+		{"bounded in bytes", 1000, true, 1, 40 << 20, 320, 2, 256},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -122,7 +129,7 @@ func TestReadRangesPrompt(t *testing.T) {
 			t.Errorf("took %v, expected three answers of %v", took, prompt)
 		}
 		checkRanges(t, ranges)
-		if got, want := fmt.Sprint(server.requests), "[{read 5 7} {read 12 524288} {read 0 1}]"; got != want {
+		if got, want := fmt.Sprint(server.requests), "[{read 5 7} {read 12 262144} {read 0 1}]"; got != want {
 			t.Errorf("got %s, expected %s", got, want)
 		}
 		if s.Late() {
@@ -143,7 +150,9 @@ func TestReadRangesJoined(t *testing.T) {
 		{"neighbours", []part{{5, 10}, {15, 10}, {25, 1}}, []part{{5, 21}}},
 		{"a gap", []part{{0, 10}, {10 + maxGap, 10}}, []part{{0, maxGap + 20}}},
 		{"a wider gap", []part{{0, 10}, {11 + maxGap, 10}}, []part{{0, 10}, {11 + maxGap, 10}}},
-		{"as much as fits", []part{{7, maxRequest - 1}, {6 + maxRequest, 1}, {7 + maxRequest, 1}}, []part{{7, maxRequest}, {7 + maxRequest, 1}}},
+		{"whole pages", []part{{0, maxRequest - 1}, {maxRequest - 1, 1}, {maxRequest, 1}}, []part{{0, maxRequest}, {maxRequest, 1}}},
+		{"from inside a page", []part{{page + 7, maxRequest - 8}, {page + maxRequest - 1, 1}, {page + maxRequest, 1}},
+			[]part{{page + 7, maxRequest - 7}, {page + maxRequest, 1}}},
 		{"backwards", []part{{10, 10}, {0, 10}}, []part{{0, 10}, {10, 10}}},
 		{"overlap", []part{{0, 10}, {9, 10}}, []part{{0, 10}, {9, 10}}},
 		{"twice", []part{{3, 10}, {3, 10}}, []part{{3, 10}, {3, 10}}},
@@ -182,7 +191,10 @@ func TestReadRangesRandom(t *testing.T) {
 	for seed := range uint64(200) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
-			damaged := random.Int64N(2 * size) // there is none beyond the end
+			damaged := random.Int64N(2 * size)
+			if damaged >= size {
+				damaged = -1 // none
+			}
 			var mu sync.Mutex
 			server := &remote{FS: pattern(size), takes: func(q request) (time.Duration, error) {
 				mu.Lock()
@@ -360,7 +372,7 @@ func TestReadRangesGivenUp(t *testing.T) {
 // checkIdle checks that all that was taken was given back.
 func checkIdle(t *testing.T, s *Scheduled) {
 	t.Helper()
-	if s.queue.inFlight() != 0 || !s.queue.bytes.TryAcquire(maxInFlight) {
+	if s.Stats().InFlight != 0 || s.queue.waiting.Len() != 0 || !s.queue.bytes.TryAcquire(maxInFlight) {
 		t.Error("something is in flight")
 	}
 	s.queue.bytes.Release(maxInFlight)
@@ -475,7 +487,7 @@ func TestReadRangesAllocatesNothing(t *testing.T) {
 	s, f, _ := onDisk(t, 1<<20)
 	ranges, ctx := apart(10, 4096), t.Context()
 	if n := testing.AllocsPerRun(100, func() {
-		s.reads.pace.row.Store(0) // whatever this machine does
+		setLate(s, false) // whatever this machine does
 		vfs.ReadRanges(ctx, f, ranges)
 	}); n >= 1 && !s.Late() {
 		t.Errorf("%v allocations", n)

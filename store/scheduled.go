@@ -28,9 +28,6 @@ type Options struct {
 type Scheduled struct {
 	fsys  fs.FS
 	queue *queue
-	reads meter
-	looks meter
-	bytes counter // that were read
 }
 
 var (
@@ -48,14 +45,11 @@ func Schedule(fsys fs.FS, o Options) *Scheduled {
 	if o.Depth <= 0 {
 		o.Depth = DefaultDepth
 	}
-	s := &Scheduled{fsys: fsys, queue: newQueue(o.Depth)}
-	s.reads.pace.init()
-	s.looks.pace.init()
-	return s
+	return &Scheduled{fsys, newQueue(o.Depth)}
 }
 
 // Late implements [vfs.Later]: it says what the last reads say.
-func (s *Scheduled) Late() bool { return s.reads.pace.late() }
+func (s *Scheduled) Late() bool { return s.queue.reads.pace.late() }
 
 // Close closes the file system below. Open files stay open.
 func (s *Scheduled) Close() error {
@@ -100,7 +94,7 @@ func (s *Scheduled) Describe(dir string, wanted func(name string) bool) ([]vfs.D
 	if d, ok := s.fsys.(vfs.DescribeFS); ok && !isLister(s.fsys) {
 		return look(s, notJudged, func() ([]vfs.Described, error) { return d.Describe(dir, wanted) })
 	}
-	l, err := look(s, notJudged, func() (*listing, error) { return list(s.fsys, dir) })
+	l, err := look(s, notJudged, func() (*listing, error) { return listed(s.fsys, dir) })
 	if l == nil {
 		return nil, err
 	}
@@ -113,18 +107,22 @@ func (s *Scheduled) Describe(dir string, wanted func(name string) bool) ([]vfs.D
 // lookAtAll describes the entries: in turn until an answer is late, and all others at once.
 func (s *Scheduled) lookAtAll(found []vfs.Described, stat func(fs.DirEntry) (fs.FileInfo, error)) {
 	at := func(slot int, d *vfs.Described) (late bool) {
-		d.Info, late, d.Err = lookIn(s, slot, judged, func() (fs.FileInfo, error) { return stat(d.DirEntry) })
-		return late
+		d.Info, d.Err = stat(d.DirEntry)
+		return s.queue.leave(slot, &s.queue.looks, 0, judged)
 	}
 	late := false
 	var all sync.WaitGroup
 	for i := range found {
+		late = late || s.queue.looks.pace.late()
 		slot, _ := s.queue.enter(context.Background())
-		if late = late || s.looks.pace.late(); late {
-			all.Go(func() { at(slot, &found[i]) })
-		} else {
+		if !late {
 			late = at(slot, &found[i])
+			continue
 		}
+		all.Go(func() {
+			s.queue.start(slot)
+			at(slot, &found[i])
+		})
 	}
 	all.Wait()
 }
@@ -137,17 +135,9 @@ const (
 // look asks for something as soon as there is a slot.
 func look[T any](s *Scheduled, judge bool, ask func() (T, error)) (T, error) {
 	slot, _ := s.queue.enter(context.Background())
-	answer, _, err := lookIn(s, slot, judge, ask)
+	answer, err := ask()
+	s.queue.leave(slot, &s.queue.looks, 0, judge)
 	return answer, err
-}
-
-// lookIn asks in a slot, and gives the slot back. It reports whether the answer was late.
-func lookIn[T any](s *Scheduled, slot int, judge bool, ask func() (T, error)) (answer T, late bool, err error) {
-	start := s.queue.start(slot)
-	answer, err = ask()
-	took := s.queue.leave(slot, start)
-	s.looks.count(start+took, took)
-	return answer, judge && s.looks.pace.judge(took, 0), err
 }
 
 // Stats is what a Scheduled can tell about its source.
@@ -170,16 +160,4 @@ type Answers struct {
 }
 
 // Stats returns what there is to know now.
-func (s *Scheduled) Stats() Stats {
-	now := s.queue.now()
-	return Stats{
-		Reads:    s.reads.answers(now),
-		Looks:    s.looks.answers(now),
-		Bytes:    s.bytes.Load(),
-		Depth:    s.queue.depth(),
-		InFlight: s.queue.inFlight(),
-		Most:     int(s.queue.most.Load()),
-		Oldest:   s.queue.oldest(now),
-		Late:     s.Late(),
-	}
-}
+func (s *Scheduled) Stats() Stats { return s.queue.stats() }
