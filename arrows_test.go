@@ -18,7 +18,7 @@ const module = "github.com/wkwfs/wkwfs"
 var arrows = map[string][]string{
 	"vfs":    {},
 	"volume": {"vfs"},
-	"store":  {"golang.org/x/sys"},
+	"store":  {"vfs", "golang.org/x/sync", "golang.org/x/sys"},
 	"errlog": {},
 
 	"wkw":         {"vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync"},

@@ -13,13 +13,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"syscall"
 )
 
 // Dir is a directory as an fs.FS. It implements fs.StatFS, fs.ReadDirFS and
-// fs.ReadLinkFS and is safe for concurrent use.
+// fs.ReadLinkFS and vfs.DescribeFS, and is safe for concurrent use.
 type Dir struct{ root root }
 
 // root is what *os.Root does for us.
@@ -156,9 +154,7 @@ func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer f.Close()
-	entries, err := f.ReadDir(-1)
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return entries, err
+	return d.entries(f, name)
 }
 
 // servable refuses what is neither a regular file nor a directory.

@@ -52,8 +52,9 @@ type Range struct {
 // RangeReader is an open file that can read many ranges at once.
 type RangeReader interface {
 	// ReadRanges fills the ranges and sets the error of each. It asks for them in their order, as many at a
-	// time as suits the source. Once ctx is done, it returns soon, and the error of what was not read is ctx.Err().
-	// When it has returned, nobody writes to the ranges any more.
+	// time as suits the source. Once ctx is done, it asks for nothing more, and the error of what was not read is
+	// ctx.Err(). It returns when all reads under way have ended, however long that takes. So when it has returned,
+	// nobody writes to the ranges any more.
 	ReadRanges(ctx context.Context, ranges []Range)
 }
 

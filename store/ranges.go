@@ -1,0 +1,171 @@
+package store
+
+import (
+	"context"
+	"sync"
+
+	"github.com/wkwfs/wkwfs/vfs"
+)
+
+const (
+	// maxRequest is the most bytes of a request to a source that answers late, in whole pages. The kernel asks file
+	// servers and FUSE for up to 128 KiB at a time, unless their administrator has set another readahead. For a read of
+	// more, or of 128 KiB that begin inside a page, it asks again after the first answer: 256 KiB take two round trips,
+	// 1 MiB takes five. So long ranges are cut, at multiples of maxRequest, so that no two requests need the same page.
+	maxRequest = 128 << 10
+	page       = 4 << 10
+
+	// maxGap is the most bytes between two ranges that are read along with them. At 1 GB/s they take 65 µs, and at
+	// 200 MB/s they take as long as the promptest of late answers.
+	maxGap = 64 << 10
+)
+
+// pages returns how many bytes the pages have in which n bytes from byte offset on lie.
+func pages(off, n int64) int64 { return (off&(page-1) + n + page - 1) &^ (page - 1) }
+
+// ReadRanges implements [vfs.RangeReader]. It reads one range after the other, until an answer is late. Then it asks
+// for all others at once.
+func (f *readable) ReadRanges(ctx context.Context, ranges []vfs.Range) {
+	for i := range ranges {
+		if f.Late() {
+			f.readMany(ctx, ranges[i:])
+			return
+		}
+		late := false
+		if late, ranges[i].Err = f.readNext(ctx, ranges[i].P, ranges[i].Off); late {
+			f.readMany(ctx, ranges[i+1:])
+			return
+		}
+	}
+}
+
+// readNext fills p from byte offset on as soon as there is a slot. It reports whether the answer was late.
+func (f *readable) readNext(ctx context.Context, p []byte, off int64) (late bool, err error) {
+	slot, err := f.s.queue.enter(ctx)
+	if err != nil {
+		return false, err
+	}
+	return f.readIn(ctx, slot, p, off)
+}
+
+// readIn fills p from byte offset on in a slot, and gives the slot back.
+func (f *readable) readIn(ctx context.Context, slot int, p []byte, off int64) (late bool, err error) {
+	n := len(p)
+	if err = vfs.ReadFull(ctx, f.File, p, off); err != nil {
+		n = 0
+	}
+	return f.s.read(slot, n), err
+}
+
+// readMany reads all ranges at once.
+func (f *readable) readMany(ctx context.Context, ranges []vfs.Range) {
+	parts := cut(ranges)
+	f.request(ctx, parts, joined)
+	for i := range ranges {
+		r := &ranges[i]
+		r.Err = nil
+		for n := 0; n < len(r.P); {
+			if r.Err == nil {
+				r.Err = parts[0].Err
+			}
+			n += len(parts[0].P)
+			parts = parts[1:]
+		}
+	}
+}
+
+// request sends requests for the parts in their order and waits for the answers. join returns how many of the next
+// parts become one request.
+//
+// It has one place in the queue for slots, however many requests it sends. So other readers wait for one of them.
+func (f *readable) request(ctx context.Context, parts []vfs.Range, join func([]vfs.Range) int) {
+	var all sync.WaitGroup
+	for len(parts) > 0 {
+		next := parts[:join(parts)]
+		parts = parts[len(next):]
+		slot, err := f.s.queue.enterWith(ctx, length(next))
+		if err != nil {
+			fail(next, err)
+			continue
+		}
+		if len(parts) == 0 {
+			f.answer(ctx, slot, next)
+			break
+		}
+		all.Go(func() {
+			f.s.queue.start(slot)
+			f.answer(ctx, slot, next)
+		})
+	}
+	all.Wait()
+}
+
+// answer reads parts with one read in a slot. If that fails, it reads each of them alone, so that each has an error of
+// its own.
+func (f *readable) answer(ctx context.Context, slot int, parts []vfs.Range) {
+	n := length(parts)
+	if len(parts) == 1 {
+		_, parts[0].Err = f.readIn(ctx, slot, parts[0].P, parts[0].Off)
+		f.s.queue.leaveWith(n)
+		return
+	}
+	memory := joinedBytes.Get().(*[maxRequest]byte)
+	defer joinedBytes.Put(memory)
+	_, err := f.readIn(ctx, slot, memory[:n], parts[0].Off)
+	f.s.queue.leaveWith(n)
+	if err != nil {
+		f.request(ctx, parts, alone)
+		return
+	}
+	for _, part := range parts {
+		copy(part.P, memory[part.Off-parts[0].Off:])
+	}
+}
+
+// joinedBytes has memory for the answers to joined requests.
+var joinedBytes = sync.Pool{New: func() any { return new([maxRequest]byte) }}
+
+func fail(parts []vfs.Range, err error) {
+	for i := range parts {
+		parts[i].Err = err
+	}
+}
+
+// cut returns the ranges in parts of up to maxRequest bytes. An empty range has no part.
+func cut(ranges []vfs.Range) []vfs.Range {
+	parts := make([]vfs.Range, 0, len(ranges))
+	for _, r := range ranges {
+		for pages(r.Off, int64(len(r.P))) > maxRequest {
+			n := maxRequest - int(r.Off&(maxRequest-1))
+			parts = append(parts, vfs.Range{Off: r.Off, P: r.P[:n]})
+			r.Off, r.P = r.Off+int64(n), r.P[n:]
+		}
+		if len(r.P) > 0 {
+			parts = append(parts, vfs.Range{Off: r.Off, P: r.P})
+		}
+	}
+	return parts
+}
+
+// joined returns how many of the first parts are worth one request: they follow each other in the file.
+func joined(parts []vfs.Range) int {
+	start, end := parts[0].Off, int64(len(parts[0].P))
+	for i, part := range parts[1:] {
+		gap := part.Off - start - end
+		if start < 0 || part.Off < start || gap < 0 || gap > maxGap {
+			return i + 1
+		}
+		if end += gap + int64(len(part.P)); pages(start, end) > maxRequest {
+			return i + 1
+		}
+	}
+	return len(parts)
+}
+
+func alone([]vfs.Range) int { return 1 }
+
+// length returns how many bytes a request for the parts has, gaps included.
+func length(parts []vfs.Range) int64 {
+	last := parts[len(parts)-1]
+	return last.Off - parts[0].Off + int64(len(last.P))
+}
