@@ -28,6 +28,7 @@ type Cache struct {
 	frequent *frequent
 	seen     seen
 	places   *semaphore.Weighted // of inFlight bytes
+	late     *semaphore.Weighted // of lateLoads loads
 	hash     func(volume.Key) uint64
 
 	mu      sync.RWMutex // for closed
@@ -54,6 +55,7 @@ func New(budget int64) *Cache {
 		frequent: newFrequent(max(budget/5, 1)), // ristretto refuses to have no room at all
 		seen:     newSeen(budget),
 		places:   semaphore.NewWeighted(inFlight),
+		late:     semaphore.NewWeighted(lateLoads),
 	}
 	c.hash = hash
 	c.frequent.release = c.release

@@ -41,7 +41,7 @@ func (s *Source) Hold(blocks []volume.Vec, size int, keep Keep) (*Hold, error) {
 	var ctx context.Context
 	ctx, h.cancel = context.WithCancel(context.Background())
 	var next atomic.Int32
-	workers := min(cores, len(h.batches))
+	workers := min(s.workers(), len(h.batches))
 	h.users.Store(int32(workers) + 1)
 	for range workers {
 		c.running.Go(func() {

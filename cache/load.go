@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -93,6 +94,13 @@ func (l *load) run() {
 	}()
 	if err = l.Err(); err != nil {
 		return
+	}
+	if vfs.IsLate(l.source.src) {
+		waiting := l.source.cache.late
+		if err = waiting.Acquire(l, 1); err != nil {
+			return
+		}
+		defer waiting.Release(1)
 	}
 	err = errEnded
 	l.source.src.Fill(l, l.blocks, l.memory)

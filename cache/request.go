@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/wkwfs/wkwfs/internal/parallel"
+	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -134,15 +136,26 @@ func (r *request) hit(e *entry) {
 	}
 }
 
-// resolve has the source find out the keys of blocks that have none.
+// resolve has the source find out the keys of blocks that have none, many at a time if it answers late.
 func (r *request) resolve() error {
 	unknown := r.unknown
 	r.unknown = nil
-	for _, i := range unknown {
-		if _, known := r.source.keyed.Key(r.blocks[i]); !known {
-			if err := r.source.resolve(r.ctx, r.blocks[i]); err != nil {
+	resolve := func(i int) error {
+		if _, known := r.source.keyed.Key(r.blocks[i]); known {
+			return nil
+		}
+		return r.source.resolve(r.ctx, r.blocks[i])
+	}
+	if len(unknown) > 1 && vfs.IsLate(r.source.src) {
+		for _, err := range parallel.Each(unknown, resolve) {
+			if err != nil {
 				return err
 			}
+		}
+	}
+	for _, i := range unknown {
+		if err := resolve(i); err != nil {
+			return err
 		}
 		r.find(i)
 	}

@@ -20,8 +20,8 @@ type round struct {
 }
 
 // start runs the loads in goroutines. The caller is a user afterwards.
-func (r *round) start() {
-	workers := min(len(r.loads), cores)
+func (r *round) start(s *Source) {
+	workers := min(len(r.loads), s.workers())
 	r.users.Store(int32(workers) + 1)
 	work := r.work
 	for range workers {
@@ -75,7 +75,7 @@ func (r *request) loadRound(blocks []wanted) error {
 		}
 	}
 	round.loads = r.begin(blocks)
-	round.start()
+	round.start(r.source)
 	defer round.leave()
 	return r.wait()
 }

@@ -74,6 +74,18 @@ func (s *Source) shaped(v vfs.Version) vfs.Version {
 	return v
 }
 
+// lateLoads is how many loads wait for sources that answer late. Each has memory for a batch of stored blocks, about 1 MiB.
+const lateLoads = 32
+
+// workers returns how many goroutines load blocks for one reader: as many as there are cores, or more if most of the time they
+// wait for the source.
+func (s *Source) workers() int {
+	if vfs.IsLate(s.src) {
+		return lateLoads
+	}
+	return cores
+}
+
 // resolve has the source find out the key of a block, in a goroutine that the reader can leave.
 func (s *Source) resolve(ctx context.Context, at volume.Vec) error {
 	c := s.cache

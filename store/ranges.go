@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// maxRequest is the most bytes of a request to a source that answers late, in whole pages. The kernel asks file
-	// servers and FUSE for up to 128 KiB at a time, unless their administrator has set another readahead. For a read of
-	// more, or of 128 KiB that begin inside a page, it asks again after the first answer: 256 KiB take two round trips,
-	// 1 MiB takes five. So long ranges are cut, at multiples of maxRequest, so that no two requests need the same page.
-	maxRequest = 128 << 10
+	// maxRequest is the most bytes of a request to a source that answers late, in whole pages. NFS asks its server for up to
+	// 1 MiB at a time. FUSE asks for 128 KiB at a time, one after the other, unless it goes past the page cache: a request of
+	// 256 KiB takes two round trips then, and one of 1 MiB five. So long ranges are cut, at multiples of maxRequest, so that
+	// no two requests need the same page. Four blocks that do not compress are a little more than 128 KiB.
+	maxRequest = 256 << 10
 	page       = 4 << 10
 
 	// maxGap is the most bytes between two ranges that are read along with them. At 1 GB/s they take 65 µs, and at
