@@ -109,6 +109,18 @@ func (h *Hold) Release() {
 	h.entries = nil
 }
 
+// Ready reports whether all blocks are decoded, or cannot be.
+func (h *Hold) Ready() bool {
+	for i := range h.batches {
+		select {
+		case <-h.batches[i].done:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
 // Busy reports whether anybody but the caller uses the Hold, or it is still being loaded.
 func (h *Hold) Busy() bool { return h.users.Load() > 1 }
 

@@ -77,6 +77,9 @@ func (s *Source) shaped(v vfs.Version) vfs.Version {
 // lateLoads is how many loads wait for sources that answer late. Each has memory for a batch of stored blocks, about 1 MiB.
 const lateLoads = 32
 
+// Late implements vfs.Later.
+func (s *Source) Late() bool { return vfs.IsLate(s.src) }
+
 // workers returns how many goroutines load blocks for one reader: as many as there are cores, or more if most of the time they
 // wait for the source.
 func (s *Source) workers() int {

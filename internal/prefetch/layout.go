@@ -44,14 +44,17 @@ const tooMuch = math.MaxInt64 / 4
 func (l layout) slabBytes() int64 { return l.times(int64(l.array.Grid().BlockBytes())) }
 
 // pairBytes returns the memory for the slab that is read and the next one.
-func (l layout) pairBytes() int64 {
+func (l layout) pairBytes() int64 { return int64(min(2, l.count())) * l.memory() }
+
+// memory returns the memory that a slab takes.
+func (l layout) memory() int64 {
 	// The memory of a block is whole pages, and there is what the cache knows of it.
 	const page, known = 4096, 256
 	size := int64(l.array.Grid().BlockBytes())
 	if size > page {
 		size = (size + page - 1) / page * page
 	}
-	return int64(min(2, l.count())) * l.times(size+known)
+	return l.times(size + known)
 }
 
 // times returns size for each block of a slab, or tooMuch.

@@ -31,10 +31,11 @@ type Reader struct {
 	detector detector
 	state    state
 	layout   layout
-	reserved int64    // bytes of the budget
-	pushes   bool     // what of a slab is not read at once goes to the sink
-	own      [2]*slab // the older one at turn
+	reserved int64   // bytes of the budget
+	pushes   bool    // what of a slab is not read at once goes to the sink
+	own      []*slab // the slab that is read, the one before or the next ones, with room for two or more; the oldest one at turn
 	turn     int
+	widened  int          // number of the slab that more room was made for
 	at       int          // number of the slab that the reader has reached
 	begun    map[int]bool // slabs of its layer and the next that were begun; none is begun again
 	used     time.Time    // when it read last
@@ -121,8 +122,8 @@ func (r *Reader) observe(ctx context.Context, off, n int64) (part, cache.Keep) {
 	r.mu.Lock()
 	claimed, keep := r.record(off, n)
 	var pushed <-chan struct{}
-	if oldest := r.own[r.turn]; claimed.slab == nil && oldest != nil && r.pushes && r.state == sequential && r.mayBegin(r.layout.index(off)) {
-		pushed = oldest.pushed
+	if claimed.slab == nil && r.pushes && r.state == sequential && r.mayBegin(r.layout.index(off)) && r.own[r.turn] != nil {
+		pushed = r.own[r.turn].pushed
 	}
 	r.mu.Unlock()
 	if pushed == nil {

@@ -1,6 +1,7 @@
 package prefetch
 
 import (
+	"slices"
 	"time"
 
 	"github.com/wkwfs/wkwfs/cache"
@@ -13,7 +14,7 @@ func (r *Reader) key(i int) slabKey {
 // part returns slab i as it lies in the array.
 func (r *Reader) part(i int, s *slab) part { return part{s, r.array, r.layout.slabBox(i)} }
 
-// beginNext begins the slab after number i, of which n bytes from off on are read.
+// beginNext begins the slabs after number i, of which n bytes from off on are read, as far as there is room.
 // Reads of the slab before may still be under way when the first of this one arrives: its
 // memory is taken a little later.
 func (r *Reader) beginNext(i int, off, n int64) {
@@ -27,17 +28,43 @@ func (r *Reader) beginNext(i int, off, n int64) {
 	if r.habit == Ordered {
 		all *= 3 // its readers are some threads, and the last one may be some planes late
 	}
-	next := r.next(i)
-	if read < all/8 || next >= r.layout.count() {
+	if read < all/8 {
 		return
 	}
-	s := r.shared.find(r.key(next))
-	if s == nil {
-		s = r.begin(next)
-	}
-	if s != nil {
+	for range len(r.own) - 1 {
+		if i = r.next(i); i >= r.layout.count() {
+			return
+		}
+		s := r.shared.find(r.key(i))
+		if s == nil {
+			s = r.begin(i)
+		}
+		if s == nil {
+			return
+		}
 		s.hold.Release()
 	}
+}
+
+const (
+	// maxSlabs and maxWindow bound what is decoded ahead of a reader whose source answers late.
+	maxSlabs  = 32
+	maxWindow = 256 << 20 // bytes
+)
+
+// widen makes room for one slab more, if the reader has reached slab i before it was decoded because the source answers late. So
+// the more is decoded ahead, the later the answers come.
+func (r *Reader) widen(i int, s *slab) {
+	if i <= r.widened || s.hold.Ready() || !r.source.Late() || len(r.own) >= maxSlabs {
+		return
+	}
+	need := r.layout.memory()
+	if r.reserved+need > max(maxWindow, r.layout.pairBytes()) || !r.shared.reserve(r, need, false) {
+		return
+	}
+	r.widened = i
+	r.reserved += need
+	r.own = slices.Insert(r.own, r.turn, nil)
 }
 
 // next returns the number of the slab that is read after slab i. A reader that was found to be sequential in the middle of a plane
@@ -53,7 +80,7 @@ func (r *Reader) next(i int) int {
 	return i + 1
 }
 
-// begin has slab i decoded in the place of the one before the last, and returns it with a use of its hold; nil if that is still
+// begin has slab i decoded in the place of the oldest one, and returns it with a use of its hold; nil if that is still
 // in use, or slab i was begun before.
 func (r *Reader) begin(i int) *slab {
 	if !r.mayBegin(i) {
@@ -75,9 +102,9 @@ func (r *Reader) begin(i int) *slab {
 		return nil // the cache is closed: blocks say so
 	}
 	s.hold.Acquire() // for the caller
-	last := r.own[r.turn^1]
+	last := r.own[(r.turn+len(r.own)-1)%len(r.own)]
 	r.own[r.turn] = s
-	r.turn ^= 1
+	r.turn = (r.turn + 1) % len(r.own)
 	r.begun[i] = true
 	r.shared.add(s)
 	if r.pushes && r.state == sequential {
@@ -144,6 +171,7 @@ func (r *Reader) reserve(l layout, reclaim bool) bool {
 		return false
 	}
 	r.layout, r.reserved = l, need
+	r.own, r.turn, r.widened = make([]*slab, 2), 0, 0
 	return true
 }
 
@@ -172,12 +200,12 @@ func (r *Reader) busy() bool {
 
 // dropAll gives all memory back.
 func (r *Reader) dropAll() {
-	for i, s := range r.own {
+	for _, s := range r.own {
 		if s != nil {
 			r.shared.drop(s)
-			r.own[i] = nil
 		}
 	}
+	r.own, r.turn = nil, 0
 	if r.reserved > 0 {
 		r.shared.release(r, r.reserved)
 	}

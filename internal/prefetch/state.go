@@ -80,6 +80,7 @@ func (r *Reader) claim(off, n int64, goesOn bool) part {
 		found = r.begin(i)
 	}
 	if found != nil && r.state == sequential {
+		r.widen(i, found)
 		r.beginNext(i, off, n)
 	}
 	return r.part(i, found)
