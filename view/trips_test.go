@@ -81,14 +81,14 @@ func (f serverFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.(io.ReaderAt).ReadAt(p, off)
 }
 
-// tripped is a dataset on a server: one layer of 2 × 2 × 2 cubes of 32³ blocks of 8³ voxels.
+// tripped is a dataset on a server: one layer of 2 × 2 × 2 cubes of 32³ blocks of 4³ voxels.
 type tripped struct {
 	t    *testing.T
 	s    *server
 	tree *view.FS
 }
 
-var trippedGrid = grid(volume.Cube(256), volume.Cube(8), volume.Uint8, 1) // of a cube
+var trippedGrid = grid(volume.Cube(128), volume.Cube(4), volume.Uint8, 1) // of a cube
 
 func newTripped(t *testing.T, dir string) *tripped {
 	d, err := store.Open(dir)
@@ -152,7 +152,7 @@ func TestTrips(t *testing.T) {
 	writeTripped(t, dir)
 	synctest.Test(t, func(t *testing.T) {
 		p := newTripped(t, dir)
-		whole := volume.Box{Max: volume.Cube(512)}
+		whole := volume.Box{Max: volume.Cube(256)}
 		cube := volume.Box{Max: trippedGrid.Size}
 		var f fs.File
 		if _, err := p.tree.Stat("color/1/z0/y0/x0.raw"); err != nil { // finds the layer, the mag and the geometry
@@ -160,25 +160,25 @@ func TestTrips(t *testing.T) {
 		}
 		p.does("opening a cube: the file, and its header", 2, func() { f = p.open("color/1/z0/y0/x0.raw") })
 		p.does("its first block: its place, and itself", 2, func() { p.read(f, cube, 0, 4) })
-		p.does("the next block, whose place is known", 1, func() { p.read(f, cube, 8, 4) })
-		p.does("a row of 32 blocks", 2, func() { p.read(f, cube, 256*100, 256) })
+		p.does("the next block, whose place is known", 1, func() { p.read(f, cube, 4, 4) })
+		p.does("a row of 32 blocks", 2, func() { p.read(f, cube, 128*100, 128) })
 		f.Close()
 
 		p.does("describing the volume: the directory, and all cubes", 9, func() { p.tree.Stat("color/1/volume.raw") })
 		p.does("opening the volume", 1, func() { f = p.open("color/1/volume.raw") })
-		p.does("its first 4 KiB: four cubes, their headers, the places of the blocks, and these", 4, func() { p.read(f, whole, 0, 4096) })
-		p.does("4 KiB of the same cubes", 2, func() { p.read(f, whole, 512*512*100, 4096) })
+		p.does("its first 4 KiB: two cubes, their headers, the places of the blocks, and these", 4, func() { p.read(f, whole, 0, 4096) })
+		p.does("4 KiB of the same cubes", 2, func() { p.read(f, whole, 256*256*50, 4096) })
 		f.Close()
 		p.does("opening it again as another format", 1, func() { p.open("color/1/volume.npy").Close() })
-		box := volume.Box{Min: volume.Vec{60, 61, 62}, Max: volume.Vec{77, 78, 79}}
+		box := volume.Box{Min: volume.Vec{30, 31, 31}, Max: volume.Vec{39, 40, 40}}
 		p.does("a box of 27 blocks", 1+2, func() {
-			f = p.open("color/1/box/60-77_61-78_62-79.raw")
-			p.read(f, box, 0, 17*17*17)
+			f = p.open("color/1/box/30-39_31-40_31-40.raw")
+			p.read(f, box, 0, 9*9*9)
 		})
 		f.Close()
 		p.does("a slice", 1+2, func() {
 			f = p.open("color/1/slices/z0000033.tif")
-			if _, err := f.(io.ReaderAt).ReadAt(make([]byte, 4096), 100_000); err != nil {
+			if _, err := f.(io.ReaderAt).ReadAt(make([]byte, 4096), 30_000); err != nil {
 				t.Error(err)
 			}
 		})

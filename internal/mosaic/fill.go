@@ -23,8 +23,8 @@ func (m *Mosaic) Key(at volume.Vec) (volume.Key, bool) {
 }
 
 // Resolve implements [volume.Keyed]: it opens the cube of the block.
-func (m *Mosaic) Resolve(_ context.Context, at volume.Vec) error {
-	t, err := m.acquire(at.Div(m.blocks))
+func (m *Mosaic) Resolve(ctx context.Context, at volume.Vec) error {
+	t, err := m.acquire(ctx, at.Div(m.blocks))
 	if t != nil {
 		m.release(t)
 	}
@@ -96,7 +96,7 @@ func (m *Mosaic) fillCube(ctx context.Context, c volume.Vec, blocks []volume.Blo
 
 // readCube decodes blocks of one cube, and reports whether its file handle is stale.
 func (m *Mosaic) readCube(ctx context.Context, c volume.Vec, blocks []volume.Block, memory func(at volume.Vec) []byte) (stale bool) {
-	t, err := m.acquire(c)
+	t, err := m.acquire(ctx, c)
 	if t == nil {
 		for i := range blocks {
 			blocks[i].Voxels, blocks[i].Err = nil, err

@@ -1,11 +1,11 @@
 package mosaic
 
 import (
+	"context"
 	"container/list"
 	"errors"
 	"fmt"
 	"io/fs"
-	"sync"
 	"syscall"
 	"time"
 
@@ -19,9 +19,9 @@ type tile struct {
 	busy int           // readers in it; under Mosaic.mu, as what follows
 	rest *list.Element // in Mosaic.idle while it is in no use
 
-	opening sync.Once // readers of this cube wait for it, and no others
-	file    volume.CubeFile
-	err     error
+	opened chan struct{} // closed when what follows is final: readers of this cube wait for it, and no others
+	file   volume.CubeFile
+	err    error
 }
 
 const (
@@ -35,14 +35,15 @@ const (
 )
 
 // acquire returns the cube, open, for the caller to release; nil where there is none.
-func (m *Mosaic) acquire(c volume.Vec) (*tile, error) {
+func (m *Mosaic) acquire(ctx context.Context, c volume.Vec) (*tile, error) {
 	if known, decided := m.shown.version(c); decided && known == absent {
 		return nil, nil
 	}
 	m.mu.Lock()
 	t := m.tiles[c]
-	if t == nil {
-		t = &tile{at: c}
+	first := t == nil
+	if first {
+		t = &tile{at: c, opened: make(chan struct{}), err: errors.New("opening it ended in a panic")}
 		m.tiles[c] = t
 	}
 	t.busy++
@@ -51,16 +52,27 @@ func (m *Mosaic) acquire(c volume.Vec) (*tile, error) {
 		t.rest = nil
 	}
 	m.mu.Unlock()
-	t.opening.Do(func() {
-		t.err = errors.New("opening it ended in a panic") // must not pass for a cube that is absent
-		t.file, t.err = m.open(c)
-	})
+	if first {
+		m.openTile(t)
+	}
+	select {
+	case <-t.opened:
+	case <-ctx.Done():
+		m.release(t)
+		return nil, ctx.Err()
+	}
 	if t.file != nil {
 		return t, nil
 	}
 	m.forget(t)
 	m.release(t)
 	return nil, t.err
+}
+
+// openTile opens the cube of a tile. If that ends in a panic, the tile has an error: it must not pass for a cube that is absent.
+func (m *Mosaic) openTile(t *tile) {
+	defer close(t.opened)
+	t.file, t.err = m.open(t.at)
 }
 
 // open opens the cube in the version that the snapshot has. It returns nil without an error where there is none.
