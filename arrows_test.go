@@ -17,7 +17,7 @@ const module = "github.com/wkwfs/wkwfs"
 // may import what they need.
 var arrows = map[string][]string{
 	"vfs":    {},
-	"volume": {"vfs"},
+	"volume": {"vfs", "internal/parallel"},
 	"store":  {"vfs", "golang.org/x/sync", "golang.org/x/sys"},
 	"errlog": {},
 
@@ -33,14 +33,15 @@ var arrows = map[string][]string{
 
 	"internal/flat":     {"volume"},
 	"internal/prefetch": {"vfs", "volume", "cache", "internal/flat"},
-	"internal/mosaic":   {"vfs", "volume", "internal/flat"},
+	"internal/mosaic":   {"vfs", "volume", "internal/flat", "internal/parallel"},
+	"internal/parallel": {},
 
 	"sample":   {"volume", "wkw"},
 	"importer": {"vfs", "volume", "wkw", "golang.org/x/image", "golang.org/x/sync"},
 
 	"web":    {"vfs", "errlog"},
 	"check":  {"vfs", "volume", "golang.org/x/sync"},
-	"cache":  {"vfs", "volume", "github.com/dgraph-io/ristretto", "golang.org/x/sync", "golang.org/x/sys"},
+	"cache":  {"vfs", "volume", "internal/parallel", "github.com/dgraph-io/ristretto", "golang.org/x/sync", "golang.org/x/sys"},
 	"header": {"volume"},
 	"view":   {"vfs", "volume", "header", "cache", "internal/flat", "internal/mosaic", "internal/prefetch"},
 	"copier": {"vfs"},

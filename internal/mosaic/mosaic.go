@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/flat"
+	"github.com/wkwfs/wkwfs/internal/parallel"
 	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -160,17 +161,28 @@ func (m *Mosaic) mayBeSearched(cubes volume.Box) bool {
 	if !m.watch.shared {
 		return true
 	}
-	looked := map[[2]int]bool{}
+	var dirs [][]int // z, or z and y
+	zs, rows := map[int]bool{}, map[[2]int]bool{}
 	for c := range cubes.All() {
-		row := [2]int{c[2], c[1]}
-		if v, _ := m.shown.version(c); v == absent || looked[row] {
+		if v, _ := m.shown.version(c); v == absent {
 			continue
 		}
-		looked[row] = true
-		for _, dir := range [...][]int{{c[2]}, {c[2], c[1]}} {
-			if info, err := m.mag.StatCubes(dir...); err == nil && !m.watch.latest().access.covers(info) {
-				return false
-			}
+		if z := c[2]; !zs[z] {
+			zs[z] = true
+			dirs = append(dirs, []int{z})
+		}
+		if row := [2]int{c[2], c[1]}; !rows[row] {
+			rows[row] = true
+			dirs = append(dirs, row[:])
+		}
+	}
+	access := m.watch.latest().access
+	for _, may := range parallel.Each(dirs, func(dir []int) bool {
+		info, err := m.mag.StatCubes(dir...)
+		return err != nil || access.covers(info)
+	}) {
+		if !may {
+			return false
 		}
 	}
 	return true

@@ -1,6 +1,7 @@
 package mosaic
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -59,8 +60,11 @@ func isFew(cubes volume.Box) bool {
 
 // holds looks at each of a few cubes, and reports whether the source still has the versions of the snapshot.
 func (s *snapshot) holds(cubes volume.Box) bool {
-	for c := range cubes.All() {
-		if v, ok := s.version(c); ok && s.now(c) != v && (v != absent || s.listed(c)) {
+	for _, same := range parallel.Each(slices.Collect(cubes.All()), func(c volume.Vec) bool {
+		v, ok := s.version(c)
+		return !ok || s.now(c) == v || v == absent && !s.listed(c)
+	}) {
+		if !same {
 			return false
 		}
 	}

@@ -25,6 +25,9 @@
 // when an eighth of this one is read, in the place of the slab before. Replies are gathered from slabs. Where there is no
 // memory, or a slab has a damaged block, the blocks are read as those of a random Reader.
 //
+// Where the source answers late, a reader reaches the next slab before it is decoded. Each time, the Reader gets room for one slab more,
+// up to 256 MiB, and so decodes the more ahead, the later the answers come.
+//
 // A resting Reader keeps its slabs. It begins no other until it reads on.
 //
 // A whole Reader has all blocks of its array in one slab, from its first read on.
