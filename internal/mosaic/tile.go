@@ -1,8 +1,8 @@
 package mosaic
 
 import (
-	"context"
 	"container/list"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
