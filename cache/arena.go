@@ -16,7 +16,8 @@ import (
 // first written, and a virtual machine may have to ask its host for it. So while one span is being lent, the next one is
 // made ready. The arena keeps freed buffers up to its limit and gives those of other sizes back to the kernel first.
 type arena struct {
-	limit int64 // bytes of lent and of freed buffers together, as long as those that are lent leave room
+	limit   int64 // bytes of lent and of freed buffers together, as long as those that are lent leave room
+	working int64 // bytes of freed buffers that are kept even if they leave none
 
 	mu      sync.Mutex
 	classes map[int]*class // by size of a buffer
@@ -39,6 +40,10 @@ type class struct {
 	preparing bool
 }
 
+// workingBytes is how much freed memory stays backed even if all of the budget is lent. Readers who have their blocks decoded, and
+// not kept, need so much at once. If each block had to be handed over and cleared by the kernel, it would cost more than to decode it.
+const workingBytes = 24 << 20
+
 // spanBytes is how much address space is asked for at once, or one buffer if that is larger.
 const spanBytes = 4 << 20
 
@@ -50,7 +55,7 @@ var pageSize = os.Getpagesize()
 var poison = false
 
 func newArena(limit int64) *arena {
-	return &arena{limit: limit, classes: map[int]*class{}}
+	return &arena{limit: limit, working: min(workingBytes, limit/4), classes: map[int]*class{}}
 }
 
 // bufferSize returns how many bytes are taken for n. Less than a page is the garbage collector's.
@@ -121,14 +126,15 @@ func (a *arena) free(p []byte) {
 	a.unmap()
 }
 
-// trim gives freed buffers back to the kernel until no more than most bytes of them are backed. It is
-// called with mu held.
+// trim gives freed buffers back to the kernel until no more than most bytes of them are backed, or what is needed to
+// work. It is called with mu held.
 func (a *arena) trim(most int64) {
-	if a.spare <= max(most, 0) {
+	most = max(most, a.working)
+	if a.spare <= most {
 		return
 	}
 	for size, c := range a.classes {
-		for a.spare > max(most, 0) {
+		for a.spare > most {
 			p, ok := pop(&c.warm)
 			if !ok {
 				break

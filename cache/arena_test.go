@@ -11,9 +11,10 @@ import (
 
 func address(p []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(p))) }
 
-// newTestArena returns an arena that is closed at the end of the test, when all is given back.
+// newTestArena returns an arena without working memory, that is closed at the end of the test, when all is given back.
 func newTestArena(t *testing.T, limit int64) *arena {
 	a := newArena(limit)
+	a.working = 0
 	t.Cleanup(func() {
 		a.close()
 		checkArena(t, a, 0, 0)
@@ -131,6 +132,26 @@ func TestArenaLimit(t *testing.T) {
 		a.free(p)
 	}
 	checkArena(t, a, 0, 1<<20)
+}
+
+// What readers need to work stays backed, even if all of the limit is lent: it is not cleared by the kernel again and again.
+func TestArenaWorks(t *testing.T) {
+	const size = 64 << 10
+	a := newTestArena(t, 1<<20)
+	a.working = 4 * size
+	for range 1 << 20 / size {
+		defer a.free(a.alloc(size))
+	}
+	for range 100 {
+		var all [][]byte
+		for range 6 {
+			all = append(all, a.alloc(size))
+		}
+		for _, p := range all {
+			a.free(p)
+		}
+		checkArena(t, a, 1<<20, 4*size)
+	}
 }
 
 // Memory that is given back counts no more.
