@@ -1,12 +1,10 @@
 package store
 
 import (
-	"cmp"
-	"errors"
 	"io/fs"
 	"os"
 	"path"
-	"slices"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -76,85 +74,39 @@ func listByPath(fsys fs.FS, dir string) (*listing, error) {
 	return &listing{entries, stat, func() {}}, err
 }
 
-// list opens the directory as a root of its own, so that an entry is found without its path.
+// list opens the directory, so that an entry is found without its path.
 func (d *Dir) list(dir string) (*listing, error) {
-	root, ok := d.root.(*os.Root)
+	b, ok := d.root.(*beneath)
 	if !ok || !fs.ValidPath(dir) {
 		return listByPath(d, dir)
 	}
-	inside, err := root.OpenRoot(dir + "/.") // "/." is found in nothing but directories: a FIFO would block
-	if err != nil {
-		return nil, at(err, "open", dir)
+	fd, err := b.find(dir, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err == errUndecided {
+		return listByPath(d, dir)
 	}
-	entries, err := d.entriesOf(inside, dir)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: err}
+	}
+	f := file{os.NewFile(uintptr(fd), path.Join(b.Name(), dir)), d, dir}
+	entries, err := f.sorted()
 	if err != nil && len(entries) == 0 {
-		inside.Close()
-		return nil, at(err, "readdir", dir)
+		f.Close()
+		return nil, err
 	}
-	stat := func(e fs.DirEntry) (fs.FileInfo, error) {
-		if e.Type()&fs.ModeSymlink == 0 {
-			info, err := inside.Lstat(e.Name())
-			if err != nil {
-				return nil, at(err, "stat", path.Join(dir, e.Name()))
-			}
-			if info.Mode()&fs.ModeSymlink == 0 {
-				return info, nil
-			}
+	conn, _ := f.SyscallConn() // it fails for nil
+	stat := func(e fs.DirEntry) (fs.FileInfo, error) { return d.statIn(conn, path.Join(dir, e.Name()), e) }
+	return &listing{entries, stat, func() { f.Close() }}, err
+}
+
+// statIn describes an entry of an open directory. name is its path.
+func (d *Dir) statIn(opened syscall.RawConn, name string, e fs.DirEntry) (info fs.FileInfo, err error) {
+	if e.Type()&fs.ModeSymlink == 0 {
+		if closed := opened.Control(func(fd uintptr) { info, err = describe(int(fd), e.Name(), name) }); closed != nil {
+			return nil, closed
 		}
-		return d.root.Stat(path.Join(dir, e.Name())) // it may lead out of the directory, but not out of the source
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			return info, err
+		}
 	}
-	return &listing{entries, stat, func() { inside.Close() }}, err
+	return d.root.Stat(name) // it may lead out of the directory, but not out of the source
 }
-
-// at returns an error with the path of what it is about.
-func at(err error, op, name string) error {
-	if e := (*fs.PathError)(nil); errors.As(err, &e) {
-		err = e.Err
-	}
-	return &fs.PathError{Op: op, Path: name, Err: err}
-}
-
-func (d *Dir) entriesOf(inside *os.Root, dir string) ([]fs.DirEntry, error) {
-	f, err := inside.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return d.entries(f, dir)
-}
-
-// entries lists an open directory, sorted by name.
-//
-// A file that was opened in an os.Root describes each entry while it lists them, which takes an answer of the source
-// for each. So another file of the same descriptor lists them.
-func (d *Dir) entries(f *os.File, dir string) ([]fs.DirEntry, error) {
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	copied, failed := -1, error(nil)
-	if err := conn.Control(func(fd uintptr) { copied, failed = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) }); err != nil {
-		return nil, err
-	}
-	if failed != nil {
-		return nil, &fs.PathError{Op: "dup", Path: dir, Err: failed}
-	}
-	lister := os.NewFile(uintptr(copied), f.Name())
-	defer lister.Close()
-	entries, err := lister.ReadDir(-1)
-	for i, e := range entries {
-		entries[i] = entry{e, d, dir}
-	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
-	return entries, err
-}
-
-// entry is an entry of a directory, which is described where it is found, and not before that is asked for.
-type entry struct {
-	fs.DirEntry
-	d   *Dir
-	dir string
-}
-
-func (e entry) Info() (fs.FileInfo, error) { return e.d.Lstat(path.Join(e.dir, e.Name())) }
-func (e entry) String() string             { return fs.FormatDirEntry(e) }

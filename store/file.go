@@ -1,13 +1,47 @@
 package store
 
 import (
+	"cmp"
+	"io/fs"
 	"os"
+	"path"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
 
 // file is an open file or directory. It implements vfs.Advisor.
-type file struct{ *os.File }
+type file struct {
+	*os.File
+	d    *Dir
+	name string
+}
+
+// ReadDir implements fs.ReadDirFile.
+func (f file) ReadDir(n int) ([]fs.DirEntry, error) {
+	entries, err := f.File.ReadDir(n)
+	for i, e := range entries {
+		entries[i] = entry{e, f.d, f.name}
+	}
+	return entries, err
+}
+
+// sorted returns all entries of a directory, sorted by name.
+func (f file) sorted() ([]fs.DirEntry, error) {
+	entries, err := f.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// entry is an entry of a directory. It is described when that is asked for, and as all is that lies in the source.
+type entry struct {
+	fs.DirEntry
+	d   *Dir
+	dir string
+}
+
+func (e entry) Info() (fs.FileInfo, error) { return e.d.Lstat(path.Join(e.dir, e.Name())) }
+func (e entry) String() string             { return fs.FormatDirEntry(e) }
 
 // WillNeed starts to read n bytes from off on into the page cache.
 func (f file) WillNeed(off, n int64) {

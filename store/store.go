@@ -20,7 +20,7 @@ import (
 // fs.ReadLinkFS and vfs.DescribeFS, and is safe for concurrent use.
 type Dir struct{ root root }
 
-// root is what *os.Root does for us.
+// root is a directory in which paths are found: beneath or anywhere.
 type root interface {
 	Stat(name string) (fs.FileInfo, error)
 	Lstat(name string) (fs.FileInfo, error)
@@ -45,7 +45,7 @@ func Open(path string) (*Dir, error) {
 	if !info.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
 	}
-	confined, err := os.OpenRoot(path)
+	confined, err := openBeneath(path)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (d *Dir) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return file{f}, nil
+	return file{f, d, name}, nil
 }
 
 func (d *Dir) open(name string) (*os.File, error) {
@@ -154,7 +154,7 @@ func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return d.entries(f, name)
+	return file{f, d, name}.sorted()
 }
 
 // servable refuses what is neither a regular file nor a directory.

@@ -51,8 +51,17 @@ func tree(t *testing.T) (d *Dir, path string) {
 	return d, path
 }
 
+// undecided lets the kernel know no answer for the directory.
+func undecided(d *Dir) { d.root.(*beneath).resolve = 1 << 62 }
+
 func TestOpen(t *testing.T) {
 	d, _ := tree(t)
+	testOpen(t, d)
+	undecided(d)
+	testOpen(t, d)
+}
+
+func testOpen(t *testing.T, d *Dir) {
 	for _, c := range []struct{ name, want string }{
 		{"file", "the bytes of file"},
 		{"color/1/x0.wkw", "the bytes of x0.wkw"},
@@ -80,6 +89,12 @@ func TestOpen(t *testing.T) {
 // TestRefused also shows that nothing blocks: opening a FIFO to read waits for a writer.
 func TestRefused(t *testing.T) {
 	d, _ := tree(t)
+	t.Run("by the kernel", func(t *testing.T) { testRefused(t, d) })
+	undecided(d)
+	t.Run("by the root", func(t *testing.T) { testRefused(t, d) })
+}
+
+func testRefused(t *testing.T, d *Dir) {
 	for _, c := range []struct {
 		name string
 		is   error  // nil where no sentinel fits
@@ -128,7 +143,13 @@ func TestRefused(t *testing.T) {
 			}
 			_, err = d.ReadDir(c.name)
 			check("readdir", err)
-			if !strings.HasPrefix(c.says, "open") { // a FIFO can be described
+			_, err = d.Describe(c.name, func(string) bool { return true })
+			if strings.HasPrefix(c.says, "open") {
+				if err == nil {
+					t.Error("described what is no directory")
+				}
+			} else { // a FIFO can be described
+				check("describe", err)
 				_, err = d.Stat(c.name)
 				check("stat", err)
 			}
