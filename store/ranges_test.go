@@ -115,6 +115,20 @@ func TestReadRangesLate(t *testing.T) {
 	}
 }
 
+// TestReadRangesOnceLate: after one late answer, the others are not waited for in turn, whatever came before.
+func TestReadRangesOnceLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, f := open(t, &remote{FS: pattern(math.MaxInt64)}, Options{})
+		setLate(s, false)
+		ranges, start := apart(1+3, 10), time.Now()
+		vfs.ReadRanges(t.Context(), f, ranges)
+		checkRanges(t, ranges)
+		if took := time.Since(start); took != 2*roundTrip || s.Late() {
+			t.Errorf("took %v, expected 2 round trips; late: %v", took, s.Late())
+		}
+	})
+}
+
 // TestReadRangesPrompt: ranges of a source that answers at once are read in turn, each as it is.
 func TestReadRangesPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -401,6 +415,34 @@ func TestFairness(t *testing.T) {
 		}
 		all.Wait()
 		checkIdle(t, s)
+	})
+}
+
+// TestPromptEnd: what is answered without the source says nothing of it.
+func TestPromptEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size = 10
+		s, f := open(t, &remote{FS: pattern(size), takes: func(q request) (time.Duration, error) {
+			switch q.off {
+			case size:
+				return 0, nil
+			case size + 1:
+				return 0, syscall.EIO
+			}
+			return roundTrip, nil
+		}}, Options{})
+		makeLate(s)
+		for range promptInRow {
+			f.(io.ReaderAt).ReadAt(make([]byte, 1), size)
+			f.(io.ReaderAt).ReadAt(make([]byte, 1), size+1)
+			vfs.ReadRanges(t.Context(), f, []vfs.Range{{Off: size, P: make([]byte, 1)}})
+			if _, err := f.Stat(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !s.Late() {
+			t.Error("the source is prompt")
+		}
 	})
 }
 

@@ -330,23 +330,22 @@ func TestDescribeLate(t *testing.T) {
 		files[fmt.Sprintf("dir/x%03d.wkw", i)] = &fstest.MapFile{Data: make([]byte, i)}
 	}
 	for _, c := range []struct {
-		what  string
-		known bool
-		depth int
-		takes time.Duration
-		trips time.Duration
-		most  int
+		what   string
+		before func(*Scheduled)
+		depth  int
+		takes  time.Duration
+		trips  time.Duration
+		most   int
 	}{
-		{"known to be late", true, 100, roundTrip, 1 + 10, 100},
-		{"the first look tells", false, 111, roundTrip, 1 + 1 + 9, 111},
-		{"prompt", false, 100, time.Microsecond, 1 + 1000, 1},
+		{"known to be late", makeLate, 100, roundTrip, 1 + 10, 100},
+		{"the first look tells", func(*Scheduled) {}, 111, roundTrip, 1 + 1 + 9, 111},
+		{"one late look, whatever came before", func(s *Scheduled) { setLate(s, false) }, 999, roundTrip, 1 + 1 + 1, 999},
+		{"prompt", func(*Scheduled) {}, 100, time.Microsecond, 1 + 1000, 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			server := &remote{FS: files, takes: func(request) (time.Duration, error) { return c.takes, nil }}
 			s := Schedule(server, Options{Depth: c.depth})
-			if c.known {
-				makeLate(s)
-			}
+			c.before(s)
 			start := time.Now()
 			found, err := s.Describe("dir", func(string) bool { return true })
 			if took := time.Since(start); took != c.trips*c.takes || server.most != c.most || err != nil {
