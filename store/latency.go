@@ -29,9 +29,12 @@ type pace struct {
 func (p *pace) init()      { p.row = lateInRow - 1 }
 func (p *pace) late() bool { return p.isLate.Load() }
 
+// isLate reports whether an answer of n bytes is late.
+func isLate(took time.Duration, n int) bool { return took > promptAnswer+time.Duration(n)*promptByte }
+
 // judge takes an answer of n bytes into account. It reports whether this one was late. One goroutine at a time calls it.
 func (p *pace) judge(took time.Duration, n int) (late bool) {
-	late = took > promptAnswer+time.Duration(n)*promptByte
+	late = isLate(took, n)
 	was := p.late()
 	if late == was {
 		p.row = 0

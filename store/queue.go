@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/wkwfs/wkwfs/vfs"
 )
 
 // maxInFlight is how many bytes of reads are in flight at most if the source answers late. It takes a source of
@@ -94,6 +96,24 @@ func (q *queue) leave(slot int, m *meter, n int, judge bool) (late bool) {
 	late = judge && m.pace.judge(took, n)
 	q.mu.Unlock()
 	return late
+}
+
+// leaveReads gives the slot back and counts the answers to reads that were made in it, one after the other.
+func (q *queue) leaveReads(slot int, ranges []vfs.Range, took []time.Duration) {
+	now := q.now()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.pass(slot, now)
+	for i := range ranges {
+		n := len(ranges[i].P)
+		if ranges[i].Err != nil {
+			n = 0
+		}
+		q.reads.count(now, took[i], n)
+		if n > 0 {
+			q.reads.pace.judge(took[i], n)
+		}
+	}
 }
 
 // pass gives a slot to the one that has waited longest.

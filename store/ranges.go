@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/wkwfs/wkwfs/vfs"
 )
@@ -26,26 +27,39 @@ func pages(off, n int64) int64 { return (off&(page-1) + n + page - 1) &^ (page -
 // ReadRanges implements [vfs.RangeReader]. It reads one range after the other, until an answer is late. Then it asks
 // for all others at once.
 func (f *readable) ReadRanges(ctx context.Context, ranges []vfs.Range) {
-	for i := range ranges {
-		if f.Late() {
-			f.readMany(ctx, ranges[i:])
+	for late := f.Late(); len(ranges) > 0; {
+		if late {
+			f.readMany(ctx, ranges)
 			return
 		}
-		late := false
-		if late, ranges[i].Err = f.readNext(ctx, ranges[i].P, ranges[i].Off); late {
-			f.readMany(ctx, ranges[i+1:])
-			return
-		}
+		n := 0
+		n, late = f.readInTurn(ctx, ranges[:min(len(ranges), inTurn)])
+		ranges = ranges[n:]
 	}
 }
 
-// readNext fills p from byte offset on as soon as there is a slot. It reports whether the answer was late.
-func (f *readable) readNext(ctx context.Context, p []byte, off int64) (late bool, err error) {
-	slot, err := f.s.queue.enter(ctx)
+// inTurn is how many ranges are read in one slot, one after the other. To take a slot for each costs as much as to read
+// some KiB of the page cache.
+const inTurn = 32
+
+// readInTurn reads ranges in one slot, until an answer is late. It returns how many were read, and whether the last one was late.
+func (f *readable) readInTurn(ctx context.Context, ranges []vfs.Range) (n int, late bool) {
+	q := f.s.queue
+	slot, err := q.enter(ctx)
 	if err != nil {
-		return false, err
+		fail(ranges, err)
+		return len(ranges), false
 	}
-	return f.readIn(ctx, slot, p, off)
+	var took [inTurn]time.Duration
+	for begin := q.now(); n < len(ranges) && !late; n++ {
+		r := &ranges[n]
+		r.Err = vfs.ReadFull(ctx, f.File, r.P, r.Off)
+		end := q.now()
+		took[n], begin = end-begin, end
+		late = isLate(took[n], len(r.P))
+	}
+	q.leaveReads(slot, ranges[:n], took[:n])
+	return n, late
 }
 
 // readIn fills p from byte offset on in a slot, and gives the slot back.
