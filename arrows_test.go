@@ -40,11 +40,11 @@ var arrows = map[string][]string{
 	"importer": {"vfs", "volume", "wkw", "golang.org/x/image", "golang.org/x/sync"},
 
 	"web":    {"vfs", "errlog"},
-	"check":  {"vfs", "volume", "golang.org/x/sync"},
+	"check":  {"vfs", "volume", "internal/parallel", "golang.org/x/sync"},
 	"cache":  {"vfs", "volume", "internal/parallel", "github.com/dgraph-io/ristretto", "golang.org/x/sync", "golang.org/x/sys"},
 	"header": {"volume"},
 	"view":   {"vfs", "volume", "header", "cache", "internal/flat", "internal/mosaic", "internal/prefetch"},
-	"copier": {"vfs"},
+	"copier": {"vfs", "internal/parallel"},
 	"fsnode": {"vfs", "errlog", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
 	"status": {"vfs", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
 

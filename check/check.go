@@ -1,8 +1,8 @@
 // Package check reads all blocks of a source and tells what is wrong with it.
 //
-// Cubes are opened, and blocks decoded, by several goroutines at once, and what they
-// hold in memory is bounded. Nothing is kept of what was sound, so that a dataset of
-// any size can be checked.
+// Cubes are opened, and blocks decoded, by several goroutines at once, and by many while the
+// source answers late. What they hold in memory is bounded: 256 MiB of blocks, and for each open cube its
+// table. Nothing is kept of what was sound, so that a dataset of any size can be checked.
 package check
 
 import (
@@ -65,7 +65,9 @@ type Stats struct {
 
 // Options says how to check.
 type Options struct {
-	Jobs   int           // cubes opened, and blocks decoded, at once; at least 1
+	Jobs   int           // cubes opened, and parts of them read and decoded, at once; at least 1
+	Depth  int           // as Jobs, while the source answers late; and directories listed at once. 0: Jobs
+	Late   func() bool   // reports whether it does; nil: it does not
 	Count  bool          // count the cubes ahead, for which each directory is read twice
 	Stats  *Stats        // not nil
 	Report func(Finding) // called with one finding at a time, in no particular order
@@ -74,6 +76,10 @@ type Options struct {
 // Run checks the source. It returns an error only if ctx ended it: whatever is wrong
 // with the source is a finding.
 func Run(ctx context.Context, root volume.Root, o Options) error {
+	if o.Late == nil {
+		o.Late = func() bool { return false }
+	}
+	o.Depth = max(o.Depth, o.Jobs)
 	c := &checking{Options: o, ctx: ctx}
 	var group sync.WaitGroup
 	if o.Count {

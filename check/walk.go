@@ -11,9 +11,11 @@ import (
 
 // cube is a cube file to be checked.
 type cube struct {
-	Place
 	at   *volume.Vec // in its mag; nil where it is the source
 	open func() (volume.CubeFile, error)
+
+	// place says where it lies. info describes the file, or is nil: then the source may have to be asked.
+	place func(info fs.FileInfo) Place
 }
 
 // magAt is a mag and where it was found; a nil Mag: it, or the layer, could not be.
@@ -86,7 +88,7 @@ func (c *checking) single(s *volume.SingleCube) cube {
 	if info, err := s.Stat(); err == nil {
 		at.Path = info.Name()
 	}
-	return cube{at, nil, s.Open}
+	return cube{nil, s.Open, func(fs.FileInfo) Place { return at }}
 }
 
 // remarks reports what datasets and layers say of themselves.
@@ -146,14 +148,14 @@ func (c *checking) walkMag(m magAt, send func(cube) bool) bool {
 			continue
 		}
 		box := volume.Box{Min: g.Origin.Add(at.Mul(g.Size)), Max: g.Origin.Add(at.Add(volume.Cube(1)).Mul(g.Size))}
-		place := m.placeOf(at)
+		place := func(info fs.FileInfo) Place { return m.placeOf(at, info) }
 		if chunks {
-			place = m.below(box.Intersect(bounds).String())
+			place = func(fs.FileInfo) Place { return m.below(box.Intersect(bounds).String()) }
 		}
-		next := cube{place, &at, func() (volume.CubeFile, error) { return m.OpenCube(at) }}
+		next := cube{&at, func() (volume.CubeFile, error) { return m.OpenCube(at) }, place}
 		if !bounds.Empty() && box.Intersect(bounds).Empty() {
 			err := fmt.Errorf("lies outside of the layer: voxels %v, bounding box %v", box, bounds)
-			c.report(Finding{Severity: Warning, Place: next.Place, Cube: next.at, Err: err})
+			c.report(Finding{Severity: Warning, Place: place(nil), Cube: next.at, Err: err})
 		}
 		if !send(next) {
 			return false
@@ -162,10 +164,13 @@ func (c *checking) walkMag(m magAt, send func(cube) bool) bool {
 	return true
 }
 
-// placeOf names a cube file by its place in the index.
-func (m magAt) placeOf(at volume.Vec) Place {
+// placeOf names a cube file by its place in the index, and by what describes it, if that is known.
+func (m magAt) placeOf(at volume.Vec, info fs.FileInfo) Place {
 	name := fmt.Sprintf("x%d", at[0])
-	if info, err := m.StatCubes(at[2], at[1], at[0]); err == nil {
+	if info == nil {
+		info, _ = m.StatCubes(at[2], at[1], at[0])
+	}
+	if info != nil {
 		name = info.Name()
 	}
 	return m.below(fmt.Sprintf("z%d/y%d/%s", at[2], at[1], name))

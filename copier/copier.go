@@ -23,8 +23,10 @@
 //
 // # Concurrency and memory
 //
-// Each job is a goroutine with a buffer of 4 MiB. Copy waits for all of them. A part is
-// locked (flock): two copies to the same place do not mix.
+// Each job is a goroutine with a buffer of 4 MiB. While the source answers late, further
+// goroutines help: they have buffers of 64 MiB together, so that many small files or
+// some ranges are under way. Copy waits for all of them. A part is locked (flock): two
+// copies to the same place do not mix.
 package copier
 
 import (
@@ -35,12 +37,19 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+
+	"github.com/wkwfs/wkwfs/internal/parallel"
 )
 
 // Options says how to copy.
 type Options struct {
 	// Jobs is how many ranges are read at once; at least 1.
 	Jobs int
+	// Depth is how many are while Late reports that the source answers late, and how many files are
+	// described at once. 0: Jobs.
+	Depth int
+	// Late may be nil: then it never does.
+	Late func() bool
 	// Force replaces files that differ from the source, and copies again those that
 	// do not.
 	Force bool
@@ -54,12 +63,17 @@ type Options struct {
 	// Stats is counted up; it may be read at any time.
 	Stats *Stats
 
-	rangeSize  int64 // bytes; 0: 4 MiB
-	checkpoint int64 // bytes written between entries in the journal; 0: 512 MiB
+	rangeSize   int64 // bytes; 0: RangeSize
+	helpersSize int64 // bytes; 0: HelpersSize
+	checkpoint  int64 // bytes written between entries in the journal; 0: 512 MiB
 }
 
-// RangeSize is the bytes that are read at once, and the buffer of a job.
-const RangeSize = 4 << 20
+const (
+	// RangeSize is the bytes that are read at once, and the buffer of a job.
+	RangeSize = 4 << 20
+	// HelpersSize is the bytes of all ranges that goroutines beyond the jobs read.
+	HelpersSize = 64 << 20
+)
 
 // Stats counts what a copy has found and done. Bytes are those of the files' sizes:
 // holes count.
@@ -84,9 +98,16 @@ func Copy(ctx context.Context, src fs.FS, name string, dst *os.Root, target stri
 	if o.rangeSize == 0 {
 		o.rangeSize = RangeSize
 	}
+	if o.helpersSize == 0 {
+		o.helpersSize = HelpersSize
+	}
 	if o.checkpoint == 0 {
 		o.checkpoint = 512 << 20
 	}
+	if o.Late == nil {
+		o.Late = func() bool { return false }
+	}
+	o.Depth = max(o.Depth, o.Jobs)
 	info, err := fs.Stat(src, name)
 	if err != nil {
 		return err
@@ -100,12 +121,11 @@ func Copy(ctx context.Context, src fs.FS, name string, dst *os.Root, target stri
 	defer stop()
 	c.next = next
 
-	var group sync.WaitGroup
-	group.Go(func() { c.count(walk) })
+	c.group.Go(func() { c.count(walk) })
 	for range o.Jobs {
-		group.Go(c.work)
+		c.group.Go(c.work)
 	}
-	group.Wait()
+	c.group.Wait()
 	c.suspendAll()
 	return context.Cause(ctx)
 }
@@ -168,13 +188,20 @@ func join(dir, name string) string {
 
 // count goes through all files ahead of the copy, so that it can be said how far it is.
 func (c *copying) count(walk iter.Seq[item]) {
-	for i := range walk {
+	size := func(i item) int64 {
 		if i.err != nil {
-			continue
+			return -1
 		}
-		if info, err := i.stat(); err == nil {
+		info, err := i.stat()
+		if err != nil {
+			return -1
+		}
+		return info.Size()
+	}
+	for n := range parallel.InOrder(walk, c.Depth, size) {
+		if n >= 0 {
 			c.Stats.FoundFiles.Add(1)
-			c.Stats.FoundBytes.Add(info.Size())
+			c.Stats.FoundBytes.Add(n)
 		}
 	}
 	c.Stats.Counted.Store(true)

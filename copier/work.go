@@ -17,6 +17,8 @@ type copying struct {
 	ctx  context.Context
 	stop context.CancelCauseFunc
 
+	group sync.WaitGroup // of all goroutines
+
 	pull sync.Mutex // held around next
 	next func() (item, bool)
 
@@ -26,6 +28,8 @@ type copying struct {
 	ready   []*file        // those with ranges that nobody has taken, in the order of the walk
 	opening int            // files that are being opened
 	drained bool           // there are no more files to be opened
+	helpers int            // goroutines beyond the jobs
+	lent    int64          // bytes of the ranges that they have taken
 }
 
 // work copies ranges of the files that are open and, when there are none left, opens
@@ -34,7 +38,11 @@ type copying struct {
 func (c *copying) work() {
 	buf := make([]byte, c.rangeSize)
 	for c.ctx.Err() == nil {
-		switch f, i, more := c.take(); {
+		f, i, more := c.take(0)
+		if more {
+			c.getHelp()
+		}
+		switch {
 		case f != nil:
 			c.put(f, i, f.copyRange(c.ctx, buf, i))
 		case more:
@@ -43,6 +51,55 @@ func (c *copying) work() {
 			return
 		}
 	}
+}
+
+// help works beside the jobs, as long as the source answers late. There is a buffer for just the range that is taken,
+// because there are many helpers, and mostly small files.
+func (c *copying) help() {
+	defer c.leave()
+	for c.ctx.Err() == nil && c.Late() {
+		f, i, more := c.take(c.helpersSize)
+		if more {
+			c.getHelp()
+		}
+		switch {
+		case f != nil:
+			n := f.rangeEnd(i) - f.rangeBegin(i)
+			c.put(f, i, f.copyRange(c.ctx, make([]byte, n), i))
+			c.giveBack(n)
+		case more:
+			c.beginNext()
+		default:
+			return
+		}
+	}
+}
+
+// getHelp starts a helper if the source answers late, and there may be more.
+func (c *copying) getHelp() {
+	if !c.Late() {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.Jobs+c.helpers < c.Depth {
+		c.helpers++
+		c.group.Go(c.help)
+	}
+}
+
+func (c *copying) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.helpers--
+}
+
+// giveBack lets helpers take further ranges of n bytes.
+func (c *copying) giveBack(n int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lent -= n
+	c.moved.Broadcast()
 }
 
 // beginNext opens the next file, after take has counted that it is being done.
@@ -83,13 +140,17 @@ func (c *copying) begin(i item) {
 // take returns the next range to be copied; no file, but more, if every open file is
 // given out and another one is to be opened. It waits where one range takes so long
 // that the others would run away from it, and where others are opening the last files.
-func (c *copying) take() (f *file, i int64, more bool) {
+// A helper's range is lent, and waits until no more than limit bytes are; 0 is a job, which has a buffer.
+func (c *copying) take(limit int64) (f *file, i int64, more bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for {
 		switch {
-		case len(c.ready) > 0 && c.ready[0].next-c.ready[0].done < int64(2*c.Jobs):
+		case len(c.ready) > 0 && c.mayTake(c.ready[0], limit):
 			f, i = c.ready[0].give()
+			if limit > 0 {
+				c.lent += f.rangeEnd(i) - f.rangeBegin(i)
+			}
 			if f.next == f.ranges {
 				c.ready = c.ready[1:]
 			}
@@ -102,6 +163,15 @@ func (c *copying) take() (f *file, i int64, more bool) {
 		}
 		c.moved.Wait()
 	}
+}
+
+// mayTake reports whether the next range of a file may be taken now.
+func (c *copying) mayTake(f *file, limit int64) bool {
+	if f.next-f.done >= int64(2*c.Jobs) {
+		return false
+	}
+	n := f.rangeEnd(f.next) - f.rangeBegin(f.next)
+	return limit == 0 || c.lent == 0 || c.lent+n <= limit
 }
 
 // put gives a range back, copied or failed. Who puts the last one ends the file.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -20,7 +21,14 @@ import (
 type handle struct {
 	node     *node
 	file     fs.File
-	observer Observer // of its reads
+	observer Observer     // of its reads
+	users    atomic.Int32 // the kernel, and calls that may have been left: the last one closes the file
+}
+
+func newHandle(n *node, f fs.File, o Observer) *handle {
+	h := &handle{node: n, file: f, observer: o}
+	h.users.Store(1)
+	return h
 }
 
 var (
@@ -28,11 +36,6 @@ var (
 	_ gofs.FileReleaser = (*handle)(nil)
 	_ gofs.FileLseeker  = (*handle)(nil)
 )
-
-// patience is for how long a read goes on after a signal has come for the reader.
-// Programs do not expect EINTR from a file, and the signal can wait that long; but
-// one who waits for a source that does not answer must be able to leave.
-const patience = 5 * time.Second
 
 // Read answers with all the bytes there are, or with an error.
 func (h *handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
@@ -57,28 +60,16 @@ func (h *handle) read(ctx context.Context, dest []byte, off int64) (fuse.ReadRes
 	return fuse.ReadResultVector([][]byte{dest[:n]}), nil
 }
 
-// Lseek finds holes and data; the kernel asks for nothing else. Files that know of no
-// holes are all data.
-func (h *handle) Lseek(_ context.Context, off uint64, whence uint32) (uint64, syscall.Errno) {
-	info, err := h.file.Stat()
-	if err != nil {
-		return 0, h.node.log.errno("lseek", h.node.path, err)
-	}
-	if off >= uint64(info.Size()) {
-		return 0, syscall.ENXIO
-	}
-	holed, ok := h.file.(vfs.Holed)
-	found := int64(off)
-	switch {
-	case whence == unix.SEEK_DATA && ok:
-		found, err = holed.SeekData(found)
-	case whence == unix.SEEK_HOLE && ok:
-		found, err = holed.SeekHole(found)
-	case whence == unix.SEEK_HOLE:
-		found = info.Size()
-	case whence != unix.SEEK_DATA:
+// Lseek finds holes and data; the kernel asks for nothing else.
+func (h *handle) Lseek(ctx context.Context, off uint64, whence uint32) (uint64, syscall.Errno) {
+	if whence != unix.SEEK_DATA && whence != unix.SEEK_HOLE {
 		return 0, syscall.EINVAL
 	}
+	h.users.Add(1)
+	found, err := ask(ctx, h.node.calls, func() (int64, error) {
+		defer h.leave()
+		return h.seek(int64(off), whence)
+	}, nothing)
 	switch {
 	case errors.Is(err, io.EOF):
 		return 0, syscall.ENXIO
@@ -88,24 +79,56 @@ func (h *handle) Lseek(_ context.Context, off uint64, whence uint32) (uint64, sy
 	return uint64(found), 0
 }
 
+// seek finds a hole or data at an offset or after it; io.EOF if there is none. Files that know of no
+// holes are all data.
+func (h *handle) seek(off int64, whence uint32) (int64, error) {
+	info, err := h.file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if off < 0 || off >= info.Size() {
+		return 0, io.EOF
+	}
+	holed, ok := h.file.(vfs.Holed)
+	switch {
+	case ok && whence == unix.SEEK_DATA:
+		return holed.SeekData(off)
+	case ok:
+		return holed.SeekHole(off)
+	case whence == unix.SEEK_DATA:
+		return off, nil
+	}
+	return info.Size(), nil
+}
+
 func (h *handle) Release(context.Context) syscall.Errno {
-	if err := h.file.Close(); err != nil {
+	if err := h.leave(); err != nil {
 		return h.node.log.errno("close", h.node.path, err)
 	}
 	return 0
 }
 
+// leave closes the file if nobody else uses it.
+func (h *handle) leave() error {
+	if h.users.Add(-1) > 0 {
+		return nil
+	}
+	return h.file.Close()
+}
+
 // listing is an open directory: its entries as they were when it was opened, behind
 // "." and "..". Offset i is where entry i begins.
 type listing struct {
-	path    string
+	dir     *node
 	entries []fs.DirEntry
 	next    int
+	left    context.Context // of the last request of which a lookup was given up
 }
 
 var (
 	_ gofs.FileReaddirenter = (*listing)(nil)
 	_ gofs.FileSeekdirer    = (*listing)(nil)
+	_ gofs.FileLookuper     = (*listing)(nil)
 )
 
 // Readdirent returns the next entry; nil at the end.
@@ -118,12 +141,12 @@ func (l *listing) Readdirent(context.Context) (*fuse.DirEntry, syscall.Errno) {
 	d := &fuse.DirEntry{Mode: syscall.S_IFDIR, Off: uint64(l.next)}
 	switch i {
 	case 0:
-		d.Name, d.Ino = ".", inode(l.path)
+		d.Name, d.Ino = ".", inode(l.dir.path)
 	case 1:
-		d.Name, d.Ino = "..", inode(path.Dir(l.path))
+		d.Name, d.Ino = "..", inode(path.Dir(l.dir.path))
 	default:
 		e := l.entries[i-2]
-		d.Name, d.Ino = e.Name(), inode(path.Join(l.path, e.Name()))
+		d.Name, d.Ino = e.Name(), inode(path.Join(l.dir.path, e.Name()))
 		if !e.IsDir() {
 			d.Mode = syscall.S_IFREG
 		}
@@ -138,4 +161,17 @@ func (l *listing) Seekdir(_ context.Context, off uint64) syscall.Errno {
 	}
 	l.next = int(off)
 	return 0
+}
+
+// Lookup finds an entry for a listing with attributes. One request asks for many entries, and is given up once, not
+// for each of them.
+func (l *listing) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if ctx == l.left {
+		return nil, syscall.EINTR
+	}
+	child, number := l.dir.Lookup(ctx, name, out)
+	if number == syscall.EINTR {
+		l.left = ctx
+	}
+	return child, number
 }

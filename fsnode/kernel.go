@@ -1,6 +1,7 @@
 package fsnode
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -37,5 +38,11 @@ func unmountLazily(mountpoint string) error {
 	if os.Geteuid() == 0 {
 		return unix.Unmount(mountpoint, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
 	}
-	return exec.Command("fusermount3", "-u", "-z", "--", mountpoint).Run()
+	var err error
+	for _, helper := range []string{"fusermount3", "fusermount"} {
+		if err = exec.Command(helper, "-u", "-z", "--", mountpoint).Run(); !errors.Is(err, exec.ErrNotFound) {
+			break
+		}
+	}
+	return err
 }

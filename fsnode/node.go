@@ -23,6 +23,8 @@ type served struct {
 	log      *reporter
 	observer Observer
 	access   access
+	calls    *calls
+	root     root
 }
 
 // node is an entry that the kernel knows: a path with one version of its content.
@@ -81,7 +83,7 @@ func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*go
 		return nil, syscall.ENOENT
 	}
 	child := &node{served: n.served, path: path.Join(n.path, name)}
-	info, err := fs.Stat(n.fsys, child.path)
+	info, err := child.stat(ctx)
 	if err != nil {
 		return nil, n.log.errno("lookup", child.path, err)
 	}
@@ -95,10 +97,19 @@ func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*go
 	return n.NewInode(ctx, child, attr), 0
 }
 
+// stat asks the source what the entry is now.
+func (n *node) stat(ctx context.Context) (fs.FileInfo, error) {
+	return ask(ctx, n.calls, func() (fs.FileInfo, error) { return fs.Stat(n.fsys, n.path) }, nothing)
+}
+
 // Getattr describes the entry. A file whose content has another version now is
 // described as it was: it lives on only for those who have it open.
-func (n *node) Getattr(_ context.Context, _ gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	info, err := fs.Stat(n.fsys, n.path)
+func (n *node) Getattr(ctx context.Context, _ gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	if n.path == "." {
+		n.setAttr(&out.Attr, n.root.get())
+		return 0
+	}
+	info, err := n.stat(ctx)
 	known := n.known.Load()
 	switch {
 	case n.isFile() && (err != nil || vfs.VersionOf(info) != n.version):
@@ -116,31 +127,48 @@ func (n *node) isFile() bool { return n.StableAttr().Mode == syscall.S_IFREG }
 
 // Open opens the version of the file that this node is; if there is a newer one,
 // ESTALE makes the kernel look the name up again and come back with that one.
-func (n *node) Open(_ context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
+func (n *node) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	if flags&syscall.O_ACCMODE != syscall.O_RDONLY {
 		return nil, 0, syscall.EROFS
 	}
-	f, err := n.fsys.Open(n.path)
+	f, err := ask(ctx, n.calls, n.openNow, opened.close)
 	if err != nil {
 		return nil, 0, n.log.errno("open", n.path, err)
+	}
+	if vfs.VersionOf(f.info) != n.version {
+		f.close()
+		return nil, 0, syscall.ESTALE
+	}
+	if vfs.IsLive(f.info) {
+		// Past the page cache: it has a length of 0 for what is not known before.
+		return newHandle(n, f.File, nobody{}), fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
+	}
+	if p, ok := f.File.(vfs.Pusher); ok && flags&syscall.O_DIRECT == 0 {
+		p.Push(vfs.Sink{All: true, Page: pageSize, Piece: pushSize, Ahead: readsUnderWay, Write: n.push})
+	}
+	return newHandle(n, f.File, n.observer), fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
+}
+
+// opened is a file as it was when it was opened.
+type opened struct {
+	fs.File
+	info fs.FileInfo
+}
+
+func (o opened) close() { o.File.Close() } // read-only: nothing can be lost
+
+// openNow opens the file in the version that it has now.
+func (n *node) openNow() (opened, error) {
+	f, err := n.fsys.Open(n.path)
+	if err != nil {
+		return opened{}, err
 	}
 	info, err := f.Stat()
 	if err != nil {
 		f.Close()
-		return nil, 0, n.log.errno("open", n.path, err)
+		return opened{}, err
 	}
-	if vfs.VersionOf(info) != n.version {
-		f.Close()
-		return nil, 0, syscall.ESTALE
-	}
-	if vfs.IsLive(info) {
-		// Past the page cache: it has a length of 0 for what is not known before.
-		return &handle{n, f, nobody{}}, fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
-	}
-	if p, ok := f.(vfs.Pusher); ok && flags&syscall.O_DIRECT == 0 {
-		p.Push(vfs.Sink{All: true, Page: pageSize, Piece: pushSize, Ahead: readsUnderWay, Write: n.push})
-	}
-	return &handle{n, f, n.observer}, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
+	return opened{f, info}, nil
 }
 
 // push gives bytes of the file to the page cache. It returns false if that has no room for them, or
@@ -156,12 +184,13 @@ func (n *node) push(p []byte, off int64) bool {
 // OpendirHandle lists the directory as it is now. The kernel may not keep the listing:
 // it would believe in it for as long as the directory's time of modification is the
 // same, which tar and rsync set back.
-func (n *node) OpendirHandle(context.Context, uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	entries, err := fs.ReadDir(n.fsys, n.path)
+func (n *node) OpendirHandle(ctx context.Context, _ uint32) (gofs.FileHandle, uint32, syscall.Errno) {
+	list := func() ([]fs.DirEntry, error) { return fs.ReadDir(n.fsys, n.path) }
+	entries, err := ask(ctx, n.calls, list, nothing)
 	if err != nil {
 		return nil, 0, n.log.errno("opendir", n.path, err)
 	}
-	return &listing{path: n.path, entries: entries}, 0, 0
+	return &listing{dir: n, entries: entries}, 0, 0
 }
 
 // Fsync has nothing to do: programs call it, also on what they only read.

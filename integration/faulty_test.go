@@ -3,6 +3,7 @@ package integration
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
@@ -28,7 +29,8 @@ type fault func(ctx context.Context, op, path string, off, end int64) syscall.Er
 const (
 	opOpen = "open"
 	opRead = "read"
-	opStat = "stat"
+	opStat = "stat" // of what is known by its name already
+	opLook = "look" // of a name
 	opList = "list"
 )
 
@@ -91,6 +93,7 @@ type faultyNode struct {
 var (
 	_ gofs.NodeOpener         = (*faultyNode)(nil)
 	_ gofs.NodeGetattrer      = (*faultyNode)(nil)
+	_ gofs.NodeLookuper       = (*faultyNode)(nil)
 	_ gofs.NodeOpendirHandler = (*faultyNode)(nil)
 )
 
@@ -112,6 +115,13 @@ func (n *faultyNode) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.A
 		return number
 	}
 	return n.LoopbackNode.Getattr(ctx, nil, out)
+}
+
+func (n *faultyNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if number, _ := n.faulty.ask(ctx, opLook, filepath.Join(n.Path(n.Root()), name), 0, 0); number != 0 {
+		return nil, number
+	}
+	return n.LoopbackNode.Lookup(ctx, name, out)
 }
 
 func (n *faultyNode) OpendirHandle(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {

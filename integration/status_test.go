@@ -224,25 +224,3 @@ func TestStatusErrors(t *testing.T) {
 	}
 	mustRun(t, "umount", dead.dir)
 }
-
-// TestStatusWhileTheSourceHangs: a disk that does not answer is no reason not to.
-func TestStatusWhileTheSourceHangs(t *testing.T) {
-	source := tempDir(t)
-	small.write(t, source, 0, 0, 0)
-	disk := serveFaulty(t, source)
-	dir := mount(t, disk.dir)
-	waiting, release := hang(t, disk)
-	reader := make(chan error, 1)
-	go func() {
-		_, err := os.ReadFile(filepath.Join(dir, "z0/y0/x0.raw"))
-		reader <- err
-	}()
-	eventually(t, "a reader waits", func() bool { return waiting.Load() > 0 })
-	if got := parseStatus(t, []byte(mustRun(t, "status", "--json", dir))); got.Reads.Bytes != 0 {
-		t.Errorf("read: %+v", got.Reads)
-	}
-	release()
-	if err := <-reader; err != nil {
-		t.Error(err)
-	}
-}

@@ -16,6 +16,9 @@ type Options struct {
 	// Cache returns the numbers of the cache as they are; the rate is filled in. It may be
 	// called by many at once.
 	Cache func() Cache
+	// SourceIO returns what was asked of the source. It may be called by many at once, and does not wait for the
+	// source. Nil: nothing is known of that.
+	SourceIO func() SourceIO
 }
 
 // slowThreshold is how long a read takes that is worth telling of: much longer than it
@@ -39,6 +42,9 @@ type Meter struct {
 
 // NewMeter returns a meter of a server that starts now.
 func NewMeter(o Options) *Meter {
+	if o.SourceIO == nil {
+		o.SourceIO = func() SourceIO { return SourceIO{} }
+	}
 	m := &Meter{options: o, started: time.Now()}
 	m.register()
 	m.history.add(m.sample())
@@ -76,6 +82,7 @@ func (m *Meter) Status() Status {
 		Reads:      Reads{now.count, now.bytes, now.latencies().latency()},
 		Now:        now.since(m.history.oldest()),
 		Cache:      m.options.Cache().withRate(),
+		SourceIO:   m.options.SourceIO(),
 		Errors:     make(map[Kind]uint64, len(kinds)),
 		SlowReads:  SlowReads{slowThreshold.Seconds(), uint64(valueOf(m.slow)), m.slowest.last()},
 		Process:    process(),

@@ -193,10 +193,12 @@ func TestFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string][]string{
-		"":           {"version", "source", "mountpoint", "pid", "time", "started", "uptime_seconds", "reads", "now", "cache", "errors", "slow_reads", "process"},
-		"reads":      {"count", "bytes", "p50_seconds", "p99_seconds"},
-		"now":        {"seconds", "reads_per_second", "bytes_per_second", "p50_seconds", "p99_seconds"},
-		"cache":      {"budget_bytes", "held_bytes", "hits", "shared", "decoded", "failures", "decoded_bytes", "dropped", "hit_rate"},
+		"":      {"version", "source", "mountpoint", "pid", "time", "started", "uptime_seconds", "reads", "now", "cache", "source_io", "errors", "slow_reads", "process"},
+		"reads": {"count", "bytes", "p50_seconds", "p99_seconds"},
+		"now":   {"seconds", "reads_per_second", "bytes_per_second", "p50_seconds", "p99_seconds"},
+		"cache": {"budget_bytes", "held_bytes", "hits", "shared", "decoded", "failures", "decoded_bytes", "dropped", "hit_rate"},
+		"source_io": {"reads", "read_bytes", "looks", "under_way", "most_under_way", "longest_wait_seconds", "read_latency",
+			"look_latency", "late"},
 		"errors":     {"not_found", "permission", "interrupted", "changed", "invalid", "exhausted", "disk", "damaged"},
 		"slow_reads": {"threshold_seconds", "count", "last"},
 		"process":    {"goroutines", "memory_bytes"},

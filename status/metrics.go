@@ -48,6 +48,7 @@ func (m *Meter) register() {
 	m.registry.MustRegister(m.latency, m.bytes, m.slow, failed, about,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registerCache()
+	m.registerSource()
 }
 
 func counter(name, help string) prometheus.Counter {
@@ -85,6 +86,53 @@ func (m *Meter) registerCache() {
 			prometheus.GaugeOpts{Name: "wkwfs_cache_" + g.name + "_bytes", Help: g.help},
 			func() float64 { return float64(g.of(m.options.Cache())) }))
 	}
+}
+
+// registerSource lets what was asked of the source be asked for.
+func (m *Meter) registerSource() {
+	for _, c := range []struct {
+		name, help string
+		of         func(SourceIO) uint64
+	}{
+		{"reads", "Reads of bytes of the source.", func(s SourceIO) uint64 { return s.Reads }},
+		{"read_bytes", "Bytes that were read of the source.", func(s SourceIO) uint64 { return s.ReadBytes }},
+		{"looks", "Attributes, opened files and listed directories of the source.", func(s SourceIO) uint64 { return s.Looks }},
+	} {
+		m.registry.MustRegister(prometheus.NewCounterFunc(
+			prometheus.CounterOpts{Name: "wkwfs_source_" + c.name + "_total", Help: c.help},
+			func() float64 { return float64(c.of(m.options.SourceIO())) }))
+	}
+	for _, g := range []struct {
+		name, help string
+		labels     prometheus.Labels
+		of         func(SourceIO) float64
+	}{
+		{"under_way", "Requests that wait for an answer of the source.", nil, func(s SourceIO) float64 { return float64(s.UnderWay) }},
+		{"most_under_way", "The most requests that waited for the source at a time.", nil, func(s SourceIO) float64 { return float64(s.MostUnderWay) }},
+		{"longest_wait_seconds", "How long a request that waits for the source has waited by now.", nil, func(s SourceIO) float64 { return s.LongestWait }},
+		{"late", "1 if the source answers late, else 0.", nil, func(s SourceIO) float64 { return number(s.Late) }},
+		{"latency_seconds", latencyHelp, ofLatency("read", "0.5"), func(s SourceIO) float64 { return s.ReadLatency.P50 }},
+		{"latency_seconds", latencyHelp, ofLatency("read", "0.99"), func(s SourceIO) float64 { return s.ReadLatency.P99 }},
+		{"latency_seconds", latencyHelp, ofLatency("look", "0.5"), func(s SourceIO) float64 { return s.LookLatency.P50 }},
+		{"latency_seconds", latencyHelp, ofLatency("look", "0.99"), func(s SourceIO) float64 { return s.LookLatency.P99 }},
+	} {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(
+			prometheus.GaugeOpts{Name: "wkwfs_source_" + g.name, Help: g.help, ConstLabels: g.labels},
+			func() float64 { return g.of(m.options.SourceIO()) }))
+	}
+}
+
+const latencyHelp = "How long answers of the source took in about the last minute."
+
+func ofLatency(request, quantile string) prometheus.Labels {
+	return prometheus.Labels{"request": request, "quantile": quantile}
+}
+
+func number(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // text returns all metrics in the text format of Prometheus.

@@ -17,6 +17,7 @@ type Status struct {
 	Reads     Reads           `json:"reads"`
 	Now       Now             `json:"now"`
 	Cache     Cache           `json:"cache"`
+	SourceIO  SourceIO        `json:"source_io"`
 	Errors    map[Kind]uint64 `json:"errors"` // requests that failed; has all kinds
 	SlowReads SlowReads       `json:"slow_reads"`
 	Process   Process         `json:"process"`
@@ -66,6 +67,22 @@ func (c Cache) withRate() Cache {
 		c.HitRate = float64(found) / float64(all)
 	}
 	return c
+}
+
+// SourceIO is what the server asked of the source since it started: reads of bytes, and looks, which are attributes,
+// opened files and listed directories. Its latencies are of about the last minute.
+type SourceIO struct {
+	Reads     uint64 `json:"reads"`
+	ReadBytes uint64 `json:"read_bytes"`
+	Looks     uint64 `json:"looks"`
+
+	UnderWay     int     `json:"under_way"`            // requests that wait for an answer now
+	MostUnderWay int     `json:"most_under_way"`       // so many waited at a time since the server started
+	LongestWait  float64 `json:"longest_wait_seconds"` // so long one of those under way has waited by now
+
+	ReadLatency Latency `json:"read_latency"`
+	LookLatency Latency `json:"look_latency"`
+	Late        bool    `json:"late"` // it answers late: many requests are sent at once
 }
 
 // SlowReads are the reads that took longer than a threshold.

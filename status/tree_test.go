@@ -14,6 +14,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
@@ -165,7 +166,10 @@ func TestDirIsOne(t *testing.T) {
 
 // TestMetrics reads what Prometheus would, from the file and over HTTP.
 func TestMetrics(t *testing.T) {
-	m := NewMeter(Options{Source: "/data/\xff", Cache: func() Cache { return Cache{Hits: 80, HeldBytes: 700} }})
+	m := NewMeter(Options{
+		Source: "/data/\xff", Cache: func() Cache { return Cache{Hits: 80, HeldBytes: 700} },
+		SourceIO: func() SourceIO { return SourceIO{Reads: 9, UnderWay: 6, Late: true, LookLatency: Latency{P99: 0.5}} },
+	})
 	m.Read("f", 0, 1000, 0)
 	m.Failed("read", "f", fs.ErrNotExist)
 	file, err := fs.ReadFile(around(t, m), MetricsFile)
@@ -189,6 +193,10 @@ func TestMetrics(t *testing.T) {
 			"reads":  {float64(families["wkwfs_read_duration_seconds"].GetMetric()[0].GetHistogram().GetSampleCount()), 1},
 			"errors": {failed, 1},
 			"hits":   {families["wkwfs_cache_hits_total"].GetMetric()[0].GetCounter().GetValue(), 80},
+			"looked": {families["wkwfs_source_reads_total"].GetMetric()[0].GetCounter().GetValue(), 9},
+			"wait":   {families["wkwfs_source_under_way"].GetMetric()[0].GetGauge().GetValue(), 6},
+			"late":   {families["wkwfs_source_late"].GetMetric()[0].GetGauge().GetValue(), 1},
+			"p99":    {quantile(families["wkwfs_source_latency_seconds"], "look", "0.99"), 0.5},
 			"held":   {families["wkwfs_cache_held_bytes"].GetMetric()[0].GetGauge().GetValue(), 700},
 		} {
 			if values[0] != values[1] {
@@ -199,6 +207,20 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s: nothing of the runtime or the process", where)
 		}
 	}
+}
+
+// quantile returns the value of one quantile of the answers to one sort of request.
+func quantile(family *dto.MetricFamily, request, quantile string) float64 {
+	for _, m := range family.GetMetric() {
+		labels := map[string]string{}
+		for _, l := range m.GetLabel() {
+			labels[l.GetName()] = l.GetValue()
+		}
+		if labels["request"] == request && labels["quantile"] == quantile {
+			return m.GetGauge().GetValue()
+		}
+	}
+	return -1
 }
 
 func TestProfiles(t *testing.T) {

@@ -36,6 +36,8 @@ what was found. Nothing is mounted and nothing is changed.
   warning  all can be read, but something is not as it should be
   note     something is no part of the dataset, and was not checked
 
+While SOURCE answers late, as file servers do, more is read at once: see --io-depth.
+
 The exit code is 1 if there is an error, 0 if there are only warnings and notes. With
 --json there is an object for each fault, and one with the key "summary" at the end.`,
 		Example: `  wkwfs check /data/cortex
@@ -53,14 +55,14 @@ The exit code is 1 if there is an error, 0 if there are only warnings and notes.
 	}
 	s.from.register(cmd.Flags())
 	cmd.Flags().BoolVar(&s.json, "json", false, "for programs: one JSON object a line")
-	cmd.Flags().IntVarP(&s.jobs, "jobs", "j", processors, "read `N` blocks at once")
+	cmd.Flags().IntVarP(&s.jobs, "jobs", "j", processors, "read `N` parts of cubes at once, 1 MiB each")
 	return cmd
 }
 
 // run checks, and fails where there is an error.
 func (s *checkSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 	// What the source would log, it tells as a finding.
-	root, err := openSource(s.source, s.from, slog.New(slog.DiscardHandler))
+	source, err := openSource(s.source, s.from, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -68,8 +70,10 @@ func (s *checkSettings) run(ctx context.Context, stdout, stderr io.Writer) error
 	screen := newCheckScreen(stdout, stderr, s.json)
 	finish := screen.follow(&stats)
 	begin := time.Now()
-	err = check.Run(ctx, root, check.Options{
+	err = check.Run(ctx, source.Root, check.Options{
 		Jobs:   s.jobs,
+		Depth:  s.from.depth(),
+		Late:   source.Late,
 		Count:  screen.bar != nil,
 		Stats:  &stats,
 		Report: screen.finding,

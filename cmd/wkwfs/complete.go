@@ -82,7 +82,7 @@ func completePaths(cmd *cobra.Command, args []string, begun string) ([]cobra.Com
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	paths, err := pathsBelow(args[0], sourceFlags{followLinks}, begun)
+	paths, err := pathsBelow(args[0], sourceFlags{followLinks: followLinks}, begun)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
@@ -92,12 +92,12 @@ func completePaths(cmd *cobra.Command, args []string, begun string) ([]cobra.Com
 
 // pathsBelow lists the directory of the tree that the begun path is in.
 func pathsBelow(source string, from sourceFlags, begun string) ([]cobra.Completion, error) {
-	root, err := openSource(source, from, slog.New(slog.DiscardHandler))
+	opened, err := openSource(source, from, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
 	dir, _ := path.Split(begun)
-	entries, err := fs.ReadDir(view.New(root, view.Options{Log: slog.New(slog.DiscardHandler)}), path.Clean(dir))
+	entries, err := fs.ReadDir(view.New(opened.Root, view.Options{Log: slog.New(slog.DiscardHandler)}), path.Clean(dir))
 	if err != nil {
 		return nil, err
 	}

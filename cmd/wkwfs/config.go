@@ -23,7 +23,7 @@ import (
 
 // mountSettings are the settings of a mount.
 var mountSettings = []string{
-	"allow-other", "cache-size", "debug", "follow-links", "gid", "log-file", "log-format", "metrics", "read-ahead", "uid", "umask",
+	"allow-other", "cache-size", "debug", "follow-links", "gid", "io-depth", "log-file", "log-format", "metrics", "read-ahead", "uid", "umask",
 }
 
 // allSettings are those of all commands: one file is for all of them, and each takes

@@ -39,7 +39,7 @@ func writeText(t *testing.T, name, text string) string {
 // and that it is known where it comes from.
 func TestWaysOfSetting(t *testing.T) {
 	values := map[string]string{
-		"allow-other": "true", "cache-size": "1234567B", "debug": "true", "follow-links": "true", "gid": "7",
+		"allow-other": "true", "cache-size": "1234567B", "debug": "true", "follow-links": "true", "gid": "7", "io-depth": "9",
 		"log-file": "/a b#c: d", "log-format": "json", "metrics": "unix:/a b", "read-ahead": "64", "uid": "0", "umask": "027",
 	}
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())

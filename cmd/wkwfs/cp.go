@@ -53,6 +53,8 @@ goes on where it stopped when the same command is given again, unless the source
 has changed. Files that exist with the size and time of the source are kept;
 others are not replaced without --force.
 
+While SOURCE answers late, as file servers do, more is read at once: see --io-depth.
+
 If a file cannot be read, the others of the folder are copied; the exit code is 1.`,
 		Example: `  wkwfs cp /data/cortex color/1/volume.nii .
   wkwfs cp /data/cortex color/1/box/0-512_0-512_0-64.npy corner.npy
@@ -119,16 +121,16 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("source: %w", err)
 	}
-	tuneRuntime(int64(s.cacheSize) + int64(s.jobs)*copier.RangeSize)
+	tuneRuntime(int64(s.cacheSize) + int64(s.jobs)*copier.RangeSize + copier.HelpersSize)
 	screen := newScreen(stderr, s.quiet)
 	log := slog.New(slog.NewTextHandler(screen, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	root, err := openSource(source, s.from, log)
+	opened, err := openSource(source, s.from, log)
 	if err != nil {
 		return err
 	}
 	blocks := cache.New(int64(s.cacheSize))
 	defer blocks.Close()
-	tree := newLasting(view.New(root, view.Options{Cache: blocks, Log: log, Private: true}))
+	tree := newLasting(view.New(opened.Root, view.Options{Cache: blocks, Log: log, Private: true}), s.from.depth())
 
 	info, err := fs.Stat(tree, s.path)
 	if err != nil {
@@ -139,15 +141,17 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	defer target.close()
-	return s.copy(ctx, tree, info.IsDir(), target, screen)
+	return s.copy(ctx, tree, info.IsDir(), opened.Late, target, screen)
 }
 
 // copy copies from the tree to the target.
-func (s *copySettings) copy(ctx context.Context, tree fs.FS, folder bool, to *target, screen *screen) error {
+func (s *copySettings) copy(ctx context.Context, tree fs.FS, folder bool, late func() bool, to *target, screen *screen) error {
 	var stats copier.Stats
 	var failed error // of a single file
 	options := copier.Options{
 		Jobs:   s.jobs,
+		Depth:  s.from.depth(),
+		Late:   late,
 		Force:  s.force,
 		Select: s.choice.entries,
 		Stats:  &stats,

@@ -8,11 +8,13 @@ import (
 	"hash"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/parallel"
 	"github.com/wkwfs/wkwfs/vfs"
 )
 
@@ -25,8 +27,9 @@ import (
 // it is known to be old.
 type lasting struct {
 	fs.FS
-	mu   sync.Mutex
-	mags map[string]*magState
+	depth int // cubes that are looked at at once
+	mu    sync.Mutex
+	mags  map[string]*magState
 }
 
 // magState is what a mag was when it was first looked at. It is not looked at again:
@@ -38,7 +41,9 @@ type magState struct {
 	err     error
 }
 
-func newLasting(tree fs.FS) *lasting { return &lasting{FS: tree, mags: map[string]*magState{}} }
+func newLasting(tree fs.FS, depth int) *lasting {
+	return &lasting{FS: tree, depth: depth, mags: map[string]*magState{}}
+}
 
 // lastingInfo is an fs.FileInfo with another version and time.
 type lastingInfo struct {
@@ -148,21 +153,31 @@ func (l *lasting) addMag(sum hash.Hash, mag string, newest *time.Time) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range append(cubes, chunks...) {
+	look := func(name string) looked {
 		info, err := fs.Stat(l.FS, path.Join(mag, name))
-		if errors.Is(err, fs.ErrNotExist) {
+		return looked{name, info, err}
+	}
+	for cube := range parallel.InOrder(slices.Values(append(cubes, chunks...)), l.depth, look) {
+		if errors.Is(cube.err, fs.ErrNotExist) {
 			continue
 		}
-		if err != nil {
-			return err
+		if cube.err != nil {
+			return cube.err
 		}
-		fmt.Fprintf(sum, "%s\n", name)
-		addState(sum, info)
-		if info.ModTime().After(*newest) {
-			*newest = info.ModTime()
+		fmt.Fprintf(sum, "%s\n", cube.name)
+		addState(sum, cube.info)
+		if cube.info.ModTime().After(*newest) {
+			*newest = cube.info.ModTime()
 		}
 	}
 	return nil
+}
+
+// looked is a file that was looked at.
+type looked struct {
+	name string
+	info fs.FileInfo
+	err  error
 }
 
 // addState adds what changes when a file of the source does, and is the same on all

@@ -96,13 +96,13 @@ func TestLasting(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			before, err := fs.Stat(newLasting(tree()), test.file)
+			before, err := fs.Stat(newLasting(tree(), 4), test.file)
 			if err != nil {
 				t.Fatal(err)
 			}
 			m := tree()
 			test.change(m)
-			f, err := newLasting(m).Open(test.file)
+			f, err := newLasting(m, 4).Open(test.file)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -48,6 +48,8 @@ type sourceInfo struct {
 	Kind     string        `json:"kind"`   // dataset, layer, mag or cube
 	Layers   []layerInfo   `json:"layers"` // one without a name where the source is below a dataset
 	NotShown []notShownFor `json:"not_shown"`
+
+	depth int // directories and cubes that are looked at at once
 }
 
 type layerInfo struct {
@@ -93,7 +95,7 @@ func inspect(source string, from sourceFlags, stderr io.Writer) (*sourceInfo, er
 	if err != nil {
 		return nil, err
 	}
-	r := &sourceInfo{Source: source, Layers: []layerInfo{}, NotShown: []notShownFor{}}
+	r := &sourceInfo{Source: source, Layers: []layerInfo{}, NotShown: []notShownFor{}, depth: from.depth()}
 	switch {
 	case root.Dataset != nil:
 		r.Kind = "dataset"
@@ -190,45 +192,6 @@ func (r *sourceInfo) addMag(l *layerInfo, name string, m volume.Mag) {
 	info.Name, info.Compression = name, m.About().Compression
 	r.addCubes(&info, at, m)
 	l.Mags = append(l.Mags, info)
-}
-
-// addCubes counts the cubes and their bytes. All are looked at and one is opened.
-func (r *sourceInfo) addCubes(info *magInfo, at string, m volume.Mag) {
-	for c, err := range volume.AllCubes(m) {
-		if err != nil {
-			r.skip(at, err)
-			continue
-		}
-		stat, err := m.StatCubes(c[2], c[1], c[0])
-		if err != nil {
-			r.skip(at, err)
-			continue
-		}
-		if info.Cubes == 0 {
-			r.addFirstCube(info, at, m, c)
-		}
-		info.Cubes++
-		info.StoredBytes += stat.Size()
-	}
-}
-
-// addFirstCube adds what is best learned from a cube: how it is compressed, and the line of
-// numpy that opens it in a mount.
-func (r *sourceInfo) addFirstCube(info *magInfo, at string, m volume.Mag, c volume.Vec) {
-	f, err := m.OpenCube(c)
-	if err != nil {
-		r.skip(at, err)
-		return
-	}
-	defer f.Close()
-	info.Compression = compression(f, info.Compression)
-	g := f.Grid()
-	name := fmt.Sprintf("z%d/y%d/x%d.raw", c[2], c[1], c[0])
-	if m.About().Chunks { // clipped at the end of the layer
-		box := volume.Box{Min: g.Origin, Max: g.Origin.Add(g.Size)}.Intersect(info.bounds())
-		name, g.Size = "chunks/"+box.String()+".raw", box.Size()
-	}
-	info.Numpy = numpyLine(path.Join(at, name), g)
 }
 
 // addCube adds a source that is one cube file.

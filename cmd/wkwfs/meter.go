@@ -9,7 +9,7 @@ import (
 )
 
 // newMeter returns a meter for a mount.
-func newMeter(s settings, mountpoint string, blocks *cache.Cache) *status.Meter {
+func newMeter(s settings, mountpoint string, blocks *cache.Cache, source *source) *status.Meter {
 	return status.NewMeter(status.Options{
 		Version:    version().Version,
 		Source:     s.source,
@@ -27,6 +27,7 @@ func newMeter(s settings, mountpoint string, blocks *cache.Cache) *status.Meter 
 				Dropped:      c.Dropped,
 			}
 		},
+		SourceIO: source.status,
 	})
 }
 

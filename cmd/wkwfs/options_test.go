@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/wkwfs/wkwfs/store"
 )
 
 // parse returns what the arguments of a mount command say.
@@ -30,7 +32,9 @@ func mask(bits fs.FileMode) permissionMask { return permissionMask{&bits} }
 
 // TestFlagsAndWordsAgree holds that a flag and the -o word of that name say the same.
 func TestFlagsAndWordsAgree(t *testing.T) {
-	defaults := settings{cacheSize: defaultCacheSize, readAhead: defaultReadAhead, log: logFlags{format: logText}}
+	defaults := settings{
+		cacheSize: defaultCacheSize, readAhead: defaultReadAhead, from: sourceFlags{ioDepth: store.DefaultDepth}, log: logFlags{format: logText},
+	}
 	tests := []struct {
 		name string
 		args []string
@@ -69,6 +73,8 @@ func TestFlagsAndWordsAgree(t *testing.T) {
 		{"mask", []string{"--umask=077"}, func(s *settings) { s.umask = mask(0o77) }},
 		{"mask word", []string{"-o", "umask=0027"}, func(s *settings) { s.umask = mask(0o27) }},
 		{"links word", []string{"-o", "follow_links"}, func(s *settings) { s.from.followLinks = true }},
+		{"depth", []string{"--io-depth=1"}, func(s *settings) { s.from.ioDepth = 1 }},
+		{"depth word", []string{"-o", "io_depth=1024"}, func(s *settings) { s.from.ioDepth = 1024 }},
 		{"config word", []string{"-o", "config=/a"}, func(s *settings) { s.config.file = "/a" }},
 		{"label", []string{"-o", "ro,context=system_u:object_r:t:s0"},
 			func(s *settings) { s.kernel = []string{"context=system_u:object_r:t:s0"} }},
@@ -124,6 +130,9 @@ func TestOptionErrors(t *testing.T) {
 		{[]string{"--cache-size", "much"}, `--cache-size: "much" is not a size`, "write it like 512MiB, 1GiB or 4GB"},
 		{[]string{"-o", "read_ahead=-1"}, `-o read_ahead: "-1" is not a whole number`, ""},
 		{[]string{"--read-ahead", "5000000000"}, `--read-ahead: "5000000000" is not a whole number`, ""},
+		{[]string{"-o", "io_depth=0"}, `-o io_depth: "0" is not a number from 1 to 1024`, ""},
+		{[]string{"--io-depth=1025"}, `--io-depth: "1025" is not a number from 1 to 1024`, ""},
+		{[]string{"--io-depth", "many"}, `--io-depth: "many" is not a number from 1 to 1024`, ""},
 		{[]string{"--debug=maybe"}, `--debug: "maybe" is not a boolean (true or false)`, ""},
 		{[]string{"--log-format=xml"}, `--log-format: "xml" is not a format of logs`, "write text or json"},
 		{[]string{"--metrics=9100"}, `--metrics: "9100" is not an address for metrics`, metricsHint},

@@ -40,21 +40,21 @@ func serve(s settings, m manager, background bool, ready func(mountpoint string)
 	}
 	tuneRuntime(int64(s.cacheSize))
 
-	root, err := openSource(s.source, s.from, log)
+	source, err := openSource(s.source, s.from, log)
 	if err != nil {
 		return err
 	}
 	// Never closed, which would wait for its loads: a disk that does not answer must not
 	// keep a server from ending.
 	blocks := cache.New(int64(s.cacheSize))
-	meter := newMeter(s, mountpoint, blocks)
+	meter := newMeter(s, mountpoint, blocks, source)
 	listener, err := s.metrics.listen()
 	if err != nil {
 		return err
 	}
 	defer serveMetrics(listener, meter.Handler(), log)()
-	tree := withStatus(meter, view.New(root, view.Options{Cache: blocks, Log: log, Private: !s.allowOther}), log)
-	server, err := fsnode.Mount(mountpoint, tree, mountOptions(s, meter, log))
+	tree := withStatus(meter, view.New(source.Root, view.Options{Cache: blocks, Log: log, Private: !s.allowOther}), log)
+	server, err := fsnode.Mount(mountpoint, tree, mountOptions(s, meter, source.prompt, log))
 	if err != nil {
 		return mountError(mountpoint, err)
 	}
@@ -75,7 +75,7 @@ func serve(s settings, m manager, background bool, ready func(mountpoint string)
 }
 
 // mountOptions says how to mount.
-func mountOptions(s settings, observer fsnode.Observer, log *slog.Logger) fsnode.Options {
+func mountOptions(s settings, observer fsnode.Observer, prompt func() bool, log *slog.Logger) fsnode.Options {
 	return fsnode.Options{
 		Source:     s.source,
 		AllowOther: s.allowOther,
@@ -83,6 +83,7 @@ func mountOptions(s settings, observer fsnode.Observer, log *slog.Logger) fsnode
 		Log:        log,
 		Debug:      s.log.debug,
 		Observer:   observer,
+		Prompt:     prompt,
 		UID:        s.uid.id,
 		GID:        s.gid.id,
 		Umask:      s.umask.mask,

@@ -1,13 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
+	"strconv"
 
 	"github.com/spf13/pflag"
 
@@ -18,85 +19,92 @@ import (
 )
 
 // sourceFlags is how a SOURCE is to be read, in every command that takes one.
-type sourceFlags struct{ followLinks bool }
+type sourceFlags struct {
+	followLinks bool
+	ioDepth     ioDepth
+}
 
 func (s *sourceFlags) register(flags *pflag.FlagSet) {
+	s.ioDepth = store.DefaultDepth
 	flags.BoolVar(&s.followLinks, "follow-links", false, "follow links and paths that lead out of SOURCE")
+	flags.Var(&s.ioDepth, "io-depth", "how many requests to SOURCE may be under way at once when it answers late: 64 suits disks and file servers")
 }
 
-// open opens a directory of the source.
-func (s sourceFlags) open(dir string) (*store.Dir, error) {
-	if s.followLinks {
-		return store.OpenFollowing(dir)
+// depth is how many requests may be under way, also where there are no flags.
+func (s sourceFlags) depth() int { return cmp.Or(int(s.ioDepth), store.DefaultDepth) }
+
+// ioDepth is a number of requests that wait for an answer.
+type ioDepth int
+
+const maxIODepth = 1024
+
+func (d *ioDepth) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > maxIODepth {
+		return usageError("", "%q is not a number from 1 to %d", text, maxIODepth)
 	}
-	return store.Open(dir)
+	*d = ioDepth(n)
+	return nil
 }
 
-// outside opens directories that lie outside of a dataset, where that is allowed.
-func (s sourceFlags) outside(dataset string) func(path string) (fs.FS, error) {
-	if !s.followLinks {
-		return nil
-	}
-	return func(path string) (fs.FS, error) {
-		path = strings.TrimPrefix(path, "file://")
-		if strings.Contains(path, "://") {
-			return nil, fmt.Errorf("%s: only directories on this machine can be read", path)
-		}
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(dataset, path)
-		}
-		return store.OpenFollowing(path)
-	}
+func (d *ioDepth) String() string { return strconv.Itoa(int(*d)) }
+func (d *ioDepth) Type() string   { return "N" }
+
+// source is what lies at the path that the user named.
+type source struct {
+	volume.Root
+	*directories
 }
 
 // openSource recognises what lies at the path: a dataset, a layer, a mag, a cube file
 // or a Precomputed volume. Nothing outside the path is reachable through the result
 // unless the flags say so; for what lies inside a dataset, the metadata of that dataset
 // is read here, once.
-func openSource(path string, s sourceFlags, log *slog.Logger) (volume.Root, error) {
+func openSource(path string, s sourceFlags, log *slog.Logger) (*source, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return volume.Root{}, err
+		return nil, err
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return volume.Root{}, err
+		return nil, err
 	}
 	dir, name := path, "."
 	if !info.IsDir() {
 		dir, name = filepath.Split(path)
 	}
-	fsys, err := s.open(dir)
+	dirs := &directories{sourceFlags: s}
+	fsys, err := dirs.open(dir)
 	if err != nil {
-		return volume.Root{}, err
+		return nil, err
 	}
-	root, err := s.recognise(fsys, path, name, log)
+	root, err := dirs.recognise(fsys, path, name, log)
 	if err == nil {
-		return root, nil
+		return &source{root, dirs}, nil
 	}
 	defer fsys.Close()
 	if errors.Is(err, wkw.ErrNotRecognised) {
-		if inside := s.children(fsys, path); inside != nil {
-			return root, hinted("name what is in it: "+listed(inside), "%s: %w", path, err)
+		if inside := dirs.children(fsys, path); inside != nil {
+			return nil, hinted("name what is in it: "+listed(inside), "%s: %w", path, err)
 		}
-		return root, hinted("name a directory that has datasource-properties.json, header.wkw, z0/y0/x0.wkw or info in it or below it", "%s: %w", path, err)
+		return nil, hinted("name a directory that has datasource-properties.json, header.wkw, z0/y0/x0.wkw or info in it or below it", "%s: %w", path, err)
 	}
-	return root, fmt.Errorf("%s: %w", path, err)
+	return nil, fmt.Errorf("%s: %w", path, err)
 }
 
 // recognise asks one format after the other.
-func (s sourceFlags) recognise(fsys fs.FS, path, name string, log *slog.Logger) (volume.Root, error) {
+func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger) (volume.Root, error) {
 	root, err := wkw.Recognise(fsys, name, wkw.Options{
 		Name:    filepath.Base(path),
 		Above:   func(levels int) wkw.Place { return placeOf(path, levels, log) },
-		Foreign: s.foreign(path),
-		Outside: s.outside(path),
+		Foreign: d.foreign(path),
+		Outside: d.outside(path),
 		Log:     log,
 	})
 	if !errors.Is(err, wkw.ErrNotRecognised) {
 		return root, err
 	}
-	root, other := precomputed.Recognise(fsys, name, precomputed.Options{Outside: s.outside(path)})
+	root, other := precomputed.Recognise(fsys, name, precomputed.Options{Outside: d.outside(path)})
 	if errors.Is(other, precomputed.ErrNotRecognised) {
 		return root, err
 	}
@@ -107,7 +115,7 @@ func (s sourceFlags) recognise(fsys fs.FS, path, name string, log *slog.Logger) 
 const maxChildren = 100
 
 // children returns the paths of what could be a source in a directory that is none.
-func (s sourceFlags) children(fsys fs.FS, path string) []string {
+func (d *directories) children(fsys fs.FS, path string) []string {
 	entries, _ := fs.ReadDir(fsys, ".")
 	var found []string
 	for _, e := range entries[:min(len(entries), maxChildren)] {
@@ -115,7 +123,7 @@ func (s sourceFlags) children(fsys fs.FS, path string) []string {
 			continue
 		}
 		child := filepath.Join(path, e.Name())
-		if _, err := s.recognise(fsys, child, e.Name(), slog.New(slog.DiscardHandler)); err == nil {
+		if _, err := d.recognise(fsys, child, e.Name(), slog.New(slog.DiscardHandler)); err == nil {
 			found = append(found, shellWord(child))
 		}
 	}
@@ -123,12 +131,12 @@ func (s sourceFlags) children(fsys fs.FS, path string) []string {
 }
 
 // foreign opens layers of a WKW dataset that are in another format.
-func (s sourceFlags) foreign(dataset string) func(string, fs.FS, string) (volume.Layer, error) {
+func (d *directories) foreign(dataset string) func(string, fs.FS, string) (volume.Layer, error) {
 	return func(format string, fsys fs.FS, dir string) (volume.Layer, error) {
 		if format != "neuroglancerPrecomputed" {
 			return nil, fs.ErrNotExist
 		}
-		root, err := precomputed.Recognise(fsys, dir, precomputed.Options{Outside: s.outside(filepath.Join(dataset, dir))})
+		root, err := precomputed.Recognise(fsys, dir, precomputed.Options{Outside: d.outside(filepath.Join(dataset, dir))})
 		return root.Layer, err
 	}
 }

@@ -27,6 +27,11 @@ func newStatusCommand() *cobra.Command {
 how long they took, what the cache holds, errors, and the last reads that took longer than
 a second. MOUNTPOINT may be any path in the mount.
 
+Of the source it tells how many reads and looks (attributes, opened files, listed
+directories) there were, how many wait for an answer now, how long the answers of about
+the last minute took, and whether they come late: then up to --io-depth requests are under
+way at once.
+
 It is what the file ` + status.StatusFile + ` in the mount says, which no listing shows; beside it is
 ` + status.MetricsFile + `, for Prometheus. Only who has mounted may read them.`,
 		Example: `  wkwfs status ~/cortex

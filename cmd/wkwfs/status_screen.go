@@ -98,10 +98,28 @@ func statusText(s status.Status) string {
 	fmt.Fprintf(&b, "\ncache       %s of %s, %.1f %% hits, %s blocks decoded (%s), %s dropped\n",
 		bytesText(s.Cache.HeldBytes), bytesText(s.Cache.BudgetBytes), 100*s.Cache.HitRate,
 		countText(s.Cache.Decoded), bytesText(int64(s.Cache.DecodedBytes)), countText(s.Cache.Dropped))
+	b.WriteString(sourceText(s.SourceIO))
 	fmt.Fprintf(&b, "errors      %s\n", errorsText(s.Errors))
 	fmt.Fprintf(&b, "slow reads  %s\n", slowText(s.SlowReads))
 	return b.String()
 }
+
+// sourceText tells how the source answers, in two lines.
+func sourceText(s status.SourceIO) string {
+	text := fmt.Sprintf("source      %s reads (%s), %s looks, %d under way (at most %d so far)",
+		countText(s.Reads), bytesText(int64(s.ReadBytes)), countText(s.Looks), s.UnderWay, s.MostUnderWay)
+	if s.LongestWait >= longWait {
+		text += ", one of them for " + secondsText(s.LongestWait)
+	}
+	if s.Late {
+		text += "; it answers late"
+	}
+	return text + fmt.Sprintf("\n            reads p50 %s, p99 %s; looks p50 %s, p99 %s\n",
+		secondsText(s.ReadLatency.P50), secondsText(s.ReadLatency.P99), secondsText(s.LookLatency.P50), secondsText(s.LookLatency.P99))
+}
+
+// longWait is how long, in seconds, a request has to wait to be worth telling of.
+const longWait = 1
 
 // errorsText lists the kinds of errors that there were.
 func errorsText(errors map[status.Kind]uint64) string {

@@ -29,6 +29,10 @@ func aStatus() status.Status {
 		Reads: status.Reads{Count: 1234567, Bytes: 3 << 30, Latency: status.Latency{P50: 123.4e-6, P99: 0.0123}},
 		Now:   status.Now{Seconds: 9.96, ReadsPerSecond: 12.34, BytesPerSecond: 45 << 20, Latency: status.Latency{P50: 99e-6, P99: 1.5}},
 		Cache: status.Cache{BudgetBytes: 1 << 30, HeldBytes: 512 << 20, Decoded: 98765, DecodedBytes: 3 << 30, Dropped: 1000, HitRate: 0.9815},
+		SourceIO: status.SourceIO{
+			Reads: 123456, ReadBytes: 5 << 30, Looks: 7890, UnderWay: 64, MostUnderWay: 64, LongestWait: 2.345,
+			ReadLatency: status.Latency{P50: 0.00512, P99: 0.0204}, LookLatency: status.Latency{P50: 0.001, P99: 0.0034}, Late: true,
+		},
 		Errors: map[status.Kind]uint64{
 			status.NotFound: 12, status.Damaged: 3, status.Disk: 0,
 		},
@@ -49,6 +53,8 @@ p50         123µs        99µs
 p99         12.3ms       1.5s
 
 cache       512 MiB of 1.0 GiB, 98.2 % hits, 98,765 blocks decoded (3.0 GiB), 1,000 dropped
+source      123,456 reads (5.0 GiB), 7,890 looks, 64 under way (at most 64 so far), one of them for 2.35s; it answers late
+            reads p50 5.12ms, p99 20.4ms; looks p50 1ms, p99 3.4ms
 errors      3 damaged, 12 not found
 slow reads  2,001 of more than 1s
   2024-02-29 12:00:00  1.23s  color/1/volume.raw, 1.0 MiB at 123456789
@@ -59,7 +65,7 @@ func TestStatusText(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, aStatusText)
 	}
 	got := statusText(status.Status{})
-	for _, want := range []string{"errors      none\n", "slow reads  none\n", "p50         0s           0s\n"} {
+	for _, want := range []string{"source      0 reads (0 B), 0 looks, 0 under way (at most 0 so far)\n", "errors      none\n", "slow reads  none\n", "p50         0s           0s\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("of nothing: no %q in\n%s", want, got)
 		}

@@ -130,7 +130,7 @@ func (s *webSettings) findToken() error {
 
 // run serves until ctx is done.
 func (s *webSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
-	source, err := realPath(s.source)
+	path, err := realPath(s.source)
 	if err != nil {
 		return fmt.Errorf("source: %w", err)
 	}
@@ -139,14 +139,14 @@ func (s *webSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	tuneRuntime(int64(s.cacheSize))
-	root, err := openSource(source, s.from, log)
+	source, err := openSource(path, s.from, log)
 	if err != nil {
 		return err
 	}
 	blocks := cache.New(int64(s.cacheSize))
 	defer blocks.Close()
-	handler := web.Handler(view.New(root, view.Options{Cache: blocks, Log: log, Private: true}), web.Options{
-		Name:         filepath.Base(source),
+	handler := web.Handler(view.New(source.Root, view.Options{Cache: blocks, Log: log, Private: true}), web.Options{
+		Name:         filepath.Base(path),
 		Token:        s.token,
 		Origins:      s.origins,
 		Neuroglancer: s.neuroglancer,
