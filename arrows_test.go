@@ -45,7 +45,7 @@ var arrows = map[string][]string{
 	"header": {"volume"},
 	"view":   {"vfs", "volume", "header", "cache", "internal/flat", "internal/mosaic", "internal/prefetch"},
 	"copier": {"vfs", "internal/parallel"},
-	"fsnode": {"vfs", "errlog", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
+	"fsnode": {"vfs", "errlog", "internal/parallel", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
 	"status": {"vfs", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
 
 	"cmd/wkwfs":   {"*"},

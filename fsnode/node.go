@@ -36,6 +36,8 @@ type node struct {
 
 	// known is what the source last said of this version.
 	known atomic.Pointer[fs.FileInfo]
+	// ahead is of a directory that was listed not long ago.
+	ahead atomic.Pointer[lookahead]
 }
 
 var (
@@ -83,7 +85,7 @@ func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*go
 		return nil, syscall.ENOENT
 	}
 	child := &node{served: n.served, path: path.Join(n.path, name)}
-	info, err := child.stat(ctx)
+	info, err := n.look(ctx, child, name)
 	if err != nil {
 		return nil, n.log.errno("lookup", child.path, err)
 	}
@@ -95,6 +97,16 @@ func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*go
 	child.known.Store(&info)
 	n.setAttr(&out.Attr, info)
 	return n.NewInode(ctx, child, attr), 0
+}
+
+// look asks the source what an entry of the directory is now. If the source may answer late and the directory was listed not
+// long ago, the next entries are looked at, too.
+func (n *node) look(ctx context.Context, child *node, name string) (fs.FileInfo, error) {
+	ahead := n.ahead.Load()
+	if ahead == nil || n.calls.prompt() {
+		return child.stat(ctx)
+	}
+	return ask(ctx, n.calls, func() (fs.FileInfo, error) { return ahead.stat(name) }, nothing)
 }
 
 // stat asks the source what the entry is now.
@@ -189,6 +201,9 @@ func (n *node) OpendirHandle(ctx context.Context, _ uint32) (gofs.FileHandle, ui
 	entries, err := ask(ctx, n.calls, list, nothing)
 	if err != nil {
 		return nil, 0, n.log.errno("opendir", n.path, err)
+	}
+	if !n.calls.prompt() {
+		n.listed(entries)
 	}
 	return &listing{dir: n, entries: entries}, 0, 0
 }
