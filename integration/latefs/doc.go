@@ -6,5 +6,6 @@
 // more than the one request.
 //
 // How requests are answered is a [Mode], which is written as flags of the command line. It can be changed while the
-// file system is mounted, by the same flags: see [Control].
+// file system is mounted, by the same flags: see [Control]. As of a file server, who waits for an answer can be killed,
+// but no other signal ends the wait.
 package latefs

@@ -1,13 +1,18 @@
 package latefs
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
 )
 
 // Counts says what was asked for.
@@ -64,37 +69,44 @@ func (g *gate) now() (Mode, Counts) {
 	return g.mode, c
 }
 
+// request is what the kernel asks.
+type request struct {
+	kind        Kind
+	n           int             // bytes, of a read
+	thread      uint32          // who asks
+	interrupted <-chan struct{} // is closed when a signal comes for it
+}
+
 // pass has a request answered by serve when the mode says so. If the request is given up before, the answer is EINTR.
-func (g *gate) pass(kind Kind, n int, cancel <-chan struct{}, serve func() fuse.Status) fuse.Status {
-	g.enter(kind, n)
-	defer g.leave(kind)
-	if !g.hang(kind, cancel) || !g.delay(kind, cancel) {
+func (g *gate) pass(r request, serve func() fuse.Status) fuse.Status {
+	g.enter(r)
+	defer g.leave(r)
+	if !g.hang(r) || !g.delay(r) {
 		return fuse.EINTR
 	}
 	return serve()
 }
 
-// enter counts a request, a read of n bytes if it is one.
-func (g *gate) enter(kind Kind, n int) {
+func (g *gate) enter(r request) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.counts.Requests[kind]++
-	if kind != Read {
+	g.counts.Requests[r.kind]++
+	if r.kind != Read {
 		g.counts.Looks++
 		g.looks++
 		g.counts.MostLooks = max(g.counts.MostLooks, g.looks)
 		return
 	}
 	g.counts.Reads++
-	g.counts.Bytes += int64(n)
+	g.counts.Bytes += int64(r.n)
 	g.reads++
 	g.counts.MostReads = max(g.counts.MostReads, g.reads)
 }
 
-func (g *gate) leave(kind Kind) {
+func (g *gate) leave(r request) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if kind == Read {
+	if r.kind == Read {
 		g.reads--
 	} else {
 		g.looks--
@@ -102,22 +114,17 @@ func (g *gate) leave(kind Kind) {
 }
 
 // hang waits while requests of the kind hang. It returns false if the request is given up.
-func (g *gate) hang(kind Kind, cancel <-chan struct{}) bool {
+func (g *gate) hang(r request) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for slices.Contains(g.mode.Hang, kind) {
-		g.counts.Hanging[kind]++
-		changed := g.changed
+	for slices.Contains(g.mode.Hang, r.kind) {
+		g.counts.Hanging[r.kind]++
+		changed, interrupt := g.changed, g.mode.Interrupt
 		g.mu.Unlock()
-		given := false
-		select {
-		case <-changed:
-		case <-cancel:
-			given = true
-		}
+		answered := r.wait(changed, interrupt)
 		g.mu.Lock()
-		g.counts.Hanging[kind]--
-		if given {
+		g.counts.Hanging[r.kind]--
+		if !answered {
 			return false
 		}
 	}
@@ -125,19 +132,53 @@ func (g *gate) hang(kind Kind, cancel <-chan struct{}) bool {
 }
 
 // delay waits for as long as the mode says. It returns false if the request is given up.
-func (g *gate) delay(kind Kind, cancel <-chan struct{}) bool {
+func (g *gate) delay(r request) bool {
 	g.mu.Lock()
-	d := g.mode.delay(kind, g.random)
+	d, interrupt := g.mode.delay(r.kind, g.random), g.mode.Interrupt
 	g.mu.Unlock()
 	if d == 0 {
 		return true
 	}
-	timer := time.NewTimer(d)
+	over := make(chan struct{})
+	timer := time.AfterFunc(d, func() { close(over) })
 	defer timer.Stop()
+	return r.wait(over, interrupt)
+}
+
+// wait returns true when the channel is closed, and false if the request is given up before: when any signal comes, or
+// else when who asks is killed.
+func (r request) wait(ready <-chan struct{}, interrupt bool) bool {
 	select {
-	case <-timer.C:
+	case <-ready:
 		return true
-	case <-cancel:
-		return false
+	case <-r.interrupted:
 	}
+	// The kernel tells of the first signal only.
+	for !interrupt && !killed(r.thread) {
+		select {
+		case <-ready:
+			return true
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return false
+}
+
+// killed reports whether a thread has ended, or SIGKILL has come for it.
+func killed(thread uint32) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread))
+	if err != nil {
+		return true
+	}
+	for line := range strings.Lines(string(b)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":\t")
+		if name != "SigPnd" && name != "ShdPnd" {
+			continue
+		}
+		pending, err := strconv.ParseUint(value, 16, 64)
+		if err == nil && pending&(1<<(unix.SIGKILL-1)) != 0 {
+			return true
+		}
+	}
+	return false
 }

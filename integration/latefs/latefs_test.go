@@ -218,6 +218,28 @@ func TestHang(t *testing.T) {
 	}
 }
 
+// TestInterrupt: a signal that does not kill ends no wait, unless the mode says so.
+func TestInterrupt(t *testing.T) {
+	s := start(t, "-hang", "read")
+	cmd := exec.Command("sh", "-c", `trap : USR1; read -r line <"$0"`, filepath.Join(s.Dir, "7"))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Wait() }() // what it read matters nothing
+	s.await(t, "a request hangs", func(c Counts) bool { return c.Hanging[Read] == 1 })
+	for range 3 {
+		if err := cmd.Process.Signal(syscall.SIGUSR1); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if c := s.do(t, "-interrupt", "-hang", "read"); c.Hanging[Read] != 1 || c.Reads != 1 {
+		t.Errorf("after a signal: %+v, want one read, which hangs", c)
+	}
+	s.await(t, "it is given up", func(c Counts) bool { return c.Hanging[Read] == 0 || c.Reads > 1 })
+	s.do(t, "-hang=")
+}
+
 // TestFail: reads fail that touch a stripe that fails, and no others.
 func TestFail(t *testing.T) {
 	mode := Mode{Fail: 0.3, FailFrom: 5 * Stripe, Seed: 3}

@@ -37,6 +37,8 @@ type Mode struct {
 
 	Hang []Kind // requests of these kinds are not answered until they are no longer named here
 
+	Interrupt bool // answer EINTR when any signal comes for who asks; else just when it is killed, as file servers do
+
 	Fail     float64 // the share of stripes whose reads fail with EIO
 	FailFrom int64   // the byte of each file from which on stripes can fail
 
@@ -51,6 +53,7 @@ func (m *Mode) register(set *flag.FlagSet) {
 	set.IntVar(&m.SlowOneIn, "slow-one-in", m.SlowOneIn, "hold one of `N` requests back; 0: none")
 	set.DurationVar(&m.Slow, "slow", m.Slow, "for how long to hold it back")
 	set.Func("hang", fmt.Sprintf("do not answer requests of these `kinds`, separated by commas, or none: %v", Kinds), m.setHang)
+	set.BoolVar(&m.Interrupt, "interrupt", m.Interrupt, "answer EINTR when any signal comes for who asks, not just when it is killed")
 	set.Float64Var(&m.Fail, "fail", m.Fail, fmt.Sprintf("the `share` of stripes of %d bytes whose reads fail", Stripe))
 	set.Int64Var(&m.FailFrom, "fail-from", m.FailFrom, "the `byte` of each file from which on stripes can fail")
 	set.Uint64Var(&m.Seed, "seed", m.Seed, "of everything that is random")
