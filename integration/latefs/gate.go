@@ -172,6 +172,9 @@ func killed(thread uint32) bool {
 	}
 	for line := range strings.Lines(string(b)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), ":\t")
+		if name == "State" && (value[0] == 'Z' || value[0] == 'X') {
+			return true
+		}
 		if name != "SigPnd" && name != "ShdPnd" {
 			continue
 		}

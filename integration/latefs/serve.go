@@ -22,19 +22,19 @@ type settings struct {
 	source, dir string
 	mode        Mode
 	control     string // path of a socket; empty: there is none
-	hold        bool   // end when standard input does
+	hold        bool   // end when standard input does, or our parent
 	counts      bool   // say at the end what was asked for
 }
 
-// Run is the command "latefs [flags] SOURCE MOUNTPOINT". It serves until the mount is gone, or until SIGTERM or SIGINT
-// come, and takes the mount away, also while it is in use. It tells NOTIFY_SOCKET when it serves.
+// Run is the command "latefs [flags] SOURCE MOUNTPOINT". It serves until the mount is gone, or until SIGTERM, SIGINT,
+// SIGHUP or SIGQUIT comes, and takes the mount away, also while it is in use. It tells NOTIFY_SOCKET when it serves.
 func Run(args []string, stderr io.Writer) error {
 	s, err := parse(args, stderr)
 	if err != nil {
 		return err
 	}
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, unix.SIGTERM, unix.SIGINT)
+	signal.Notify(signals, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT)
 	g := newGate(s.mode)
 	server, err := s.mount(g)
 	if err != nil {
@@ -58,7 +58,7 @@ func parse(args []string, stderr io.Writer) (s settings, err error) {
 	}
 	s.mode.register(set)
 	set.StringVar(&s.control, "control", "", "`path` of a socket that takes these flags while it is mounted, a line each, and answers with counts")
-	set.BoolVar(&s.hold, "hold", false, "end when standard input does")
+	set.BoolVar(&s.hold, "hold", false, "end when standard input does, or the process that started it")
 	set.BoolVar(&s.counts, "counts", false, "say at the end what was asked for")
 	if err := set.Parse(args); err != nil {
 		return s, err
@@ -120,9 +120,10 @@ func (s settings) serve(g *gate, server *fuse.Server, signals <-chan os.Signal) 
 		}
 		defer l.Close()
 	}
-	ended := make(chan struct{})
+	var ended chan struct{}
 	if s.hold {
-		go func() { _, _ = io.Copy(io.Discard, os.Stdin); close(ended) }() // an error is an end, too
+		ended = make(chan struct{})
+		go awaitParent(ended)
 	}
 	if err := tellReady(); err != nil {
 		return errors.Join(err, unmount(s.dir))
@@ -136,6 +137,21 @@ func (s settings) serve(g *gate, server *fuse.Server, signals <-chan os.Signal) 
 	g.set(Mode{}, false)
 	// Files that are still open lose their server: it does not wait for them.
 	return unmount(s.dir)
+}
+
+// awaitParent closes the channel when standard input ends, or when the process that started us does. The latter can
+// wait for us while it ends, and has its files open as long.
+func awaitParent(ended chan<- struct{}) {
+	input := make(chan struct{})
+	go func() { _, _ = io.Copy(io.Discard, os.Stdin); close(input) }() // an error is an end, too
+	defer close(ended)
+	for parent := os.Getppid(); !killed(uint32(parent)); {
+		select {
+		case <-input:
+			return
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // unmount takes the mount away, also while it is in use.
