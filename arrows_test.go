@@ -51,7 +51,9 @@ var arrows = map[string][]string{
 	"cmd/wkwfs":   {"*"},
 	"integration": {},
 
-	"integration/bench": {"volume", "wkw", "sample", "github.com/hanwen/go-fuse", "golang.org/x/sync", "golang.org/x/sys"},
+	"integration/bench":      {"volume", "wkw", "sample", "integration/latefs", "github.com/hanwen/go-fuse", "golang.org/x/sync", "golang.org/x/sys"},
+	"integration/latefs":     {"github.com/hanwen/go-fuse", "golang.org/x/sys"},
+	"integration/cmd/latefs": {"integration/latefs"},
 }
 
 func TestArrows(t *testing.T) {

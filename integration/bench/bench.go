@@ -60,6 +60,22 @@ func (b *bench) jobs() []job {
 		b.mounting(),
 		b.listing(),
 		b.listingBlocks(),
+		b.ddLate(1, 0.8),
+		b.ddLate(5, 0.6),
+		b.ddLate(20, 0.3),
+		b.boxesLate(1),
+		b.boxesLate(5),
+		b.boxesLate(20),
+		b.preadsLate(1),
+		b.preadsLate(5),
+		b.preadsLate(20),
+		b.manyReadersLate(5),
+		b.firstBytes(15, 2, 1),
+		b.firstBytesLate(400, 40, 20),
+		b.listingLate(),
+		b.checkLate(),
+		b.infoLate(),
+		b.copyLate(),
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // TestMain lets the program start itself as a server, as it does in earnest.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == serveMemory {
+	if len(os.Args) > 1 && (os.Args[1] == serveMemory || os.Args[1] == serveLate) {
 		if err := start(os.Args); err != nil {
 			os.Stderr.WriteString(err.Error() + "\n")
 			os.Exit(1)

@@ -10,5 +10,7 @@
 // decoded-cold (the compressed file is, the voxels are not: every turn has a new mount),
 // and warm (the voxels are).
 //
+// Sources that answer late are the same files through a file system that sleeps: package latefs.
+//
 // It takes servers and kernel mounts down again however it ends, but SIGKILL.
 package main

@@ -16,7 +16,7 @@ type job struct {
 }
 
 // figure is something that is measured, and what it has to be. All ratios are of the
-// first contender to another one.
+// first contender to another one, and so are differences.
 type figure struct {
 	unit   string
 	bounds []bound
@@ -27,10 +27,18 @@ type bound struct {
 	against string // the contender that the first is divided by; empty: the first alone
 	limit   float64
 	most    bool
+	delay   float64 // not 0: the limit is of the difference, in delays of this many of the figure's units
 }
 
-func atLeast(limit float64, against string) bound { return bound{against, limit, false} }
-func atMost(limit float64, against string) bound  { return bound{against, limit, true} }
+func atLeast(limit float64, against string) bound { return bound{against: against, limit: limit} }
+func atMost(limit float64, against string) bound {
+	return bound{against: against, limit: limit, most: true}
+}
+
+// atMostDelays bounds how many delays the first contender takes longer than another one.
+func atMostDelays(limit, delay float64, against string) bound {
+	return bound{against: against, limit: limit, most: true, delay: delay}
+}
 
 // contender is one way to do a job.
 type contender struct {
@@ -112,14 +120,32 @@ func (o outcome) values(contender, figure int) []float64 {
 	return all
 }
 
-// ratio is the median, over the rounds, of the first contender's figure by another's.
-func (o outcome) ratio(contender, figure int) float64 {
+// beside is the median, over the rounds, of the first contender's figure by another's. Where a bound is in delays, it is
+// their difference in delays.
+func (o outcome) beside(contender, figure int) (found float64, unit string) {
+	b, _ := o.figures[figure].bound(o.contenders[contender].name)
 	ours, theirs := o.values(0, figure), o.values(contender, figure)
 	all := make([]float64, min(len(ours), len(theirs)))
 	for i := range all {
-		all[i] = ours[i] / theirs[i]
+		if b.delay != 0 {
+			all[i] = (ours[i] - theirs[i]) / b.delay
+		} else {
+			all[i] = ours[i] / theirs[i]
+		}
 	}
-	return median(all)
+	if b.delay != 0 {
+		return median(all), "delays"
+	}
+	return median(all), "×"
+}
+
+// bound returns the bound against a contender, if there is one.
+func (f figure) bound(against string) (bound, bool) {
+	i := slices.IndexFunc(f.bounds, func(b bound) bool { return b.against == against })
+	if i < 0 {
+		return bound{}, false
+	}
+	return f.bounds[i], true
 }
 
 // median of nothing is 0.

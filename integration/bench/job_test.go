@@ -32,6 +32,30 @@ func TestRatioAndVerdict(t *testing.T) {
 	}
 }
 
+func TestDelays(t *testing.T) {
+	o := outcome{
+		job: job{
+			figures:    []figure{{"ms", []bound{atMostDelays(3, 5, "not late")}}},
+			contenders: []contender{{name: "late"}, {name: "not late"}, {name: "before"}},
+		},
+		turns: [][]turn{
+			{{values: []float64{20}}, {values: []float64{16}}, {values: []float64{40}}},
+			{{values: []float64{5}}, {values: []float64{6}}, {values: []float64{5}}},
+			{{values: []float64{40}}, {values: []float64{32}}, {values: []float64{80}}},
+		},
+	}
+	for i, want := range [][]string{
+		{"20", "", "", ""},
+		{"5", "3 delays", "≤ 3", "met"}, // of 3, 2 and 7
+		{"40", "0.5 ×", "", ""},
+	} {
+		row := o.row(i, 0)
+		if got := []string{row[2], row[7], row[8], row[9]}; !slices.Equal(got, want) {
+			t.Errorf("contender %d: %q, want %q", i, got, want)
+		}
+	}
+}
+
 func TestOrder(t *testing.T) {
 	if got := [][]int{order(3, 0), order(3, 1)}; !slices.Equal(got[0], []int{0, 1, 2}) || !slices.Equal(got[1], []int{2, 1, 0}) {
 		t.Error(got)

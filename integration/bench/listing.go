@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 )
@@ -93,5 +94,9 @@ func (b *bench) lists(name string, f figure, list func(ctx context.Context, root
 // ls lists directories as the program does, and returns how many lines that gave.
 func ls(ctx context.Context, args ...string) (int, error) {
 	output, err := command(ctx, "ls", args...).Output()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		err = fmt.Errorf("ls: %w: %s", err, failed.Stderr)
+	}
 	return bytes.Count(output, []byte{'\n'}), err
 }

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/wkwfs/wkwfs/integration/latefs"
 )
 
 func main() {
@@ -26,8 +28,11 @@ func main() {
 
 // start is the benchmark, or the server that it starts of itself.
 func start(args []string) error {
-	if len(args) == 4 && args[1] == serveMemory {
+	switch {
+	case len(args) == 4 && args[1] == serveMemory:
 		return serveFromMemory(args[2], args[3])
+	case len(args) > 1 && args[1] == serveLate:
+		return latefs.Run(args[2:], os.Stderr)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

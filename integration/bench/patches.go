@@ -42,23 +42,28 @@ func (b *bench) boxPatches(data string, bounds ...bound) job {
 				return nil, err
 			}
 			shown := read(b.pair(c.mag, ""), decodedCold, func(_ context.Context, r reading) (turn, error) {
-				return c.overPatches(func(box volume.Box, voxels []byte) error {
-					return readFile(filepath.Join(r.path, "box", box.String()+".raw"), voxels)
-				})
+				return c.overBoxFiles(r.path, c.patches())
 			})
 			return append(shown, plain(c.flat).reads(decodedCold, func(_ context.Context, r reading) (turn, error) {
-				return c.overPatches(func(box volume.Box, voxels []byte) error { return c.readRows(r.path, box, voxels) })
+				return c.overPatches(c.patches(), func(box volume.Box, voxels []byte) error { return c.readRows(r.path, box, voxels) })
 			})), nil
 		},
 	}
 }
 
+// overBoxFiles reads patches as files of box/ in a mount.
+func (c *cube) overBoxFiles(mount string, patches []volume.Box) (turn, error) {
+	return c.overPatches(patches, func(box volume.Box, voxels []byte) error {
+		return readFile(filepath.Join(mount, "box", box.String()+".raw"), voxels)
+	})
+}
+
 // overPatches measures the median of the times of all patches, and what was read.
-func (c *cube) overPatches(read func(box volume.Box, voxels []byte) error) (turn, error) {
+func (c *cube) overPatches(patches []volume.Box, read func(box volume.Box, voxels []byte) error) (turn, error) {
 	var t turn
 	var waits []float64
 	voxels := make([]byte, patchSide*patchSide*patchSide*c.file.Grid().VoxelBytes())
-	for _, box := range c.patches() {
+	for _, box := range patches {
 		start := time.Now()
 		if err := read(box, voxels); err != nil {
 			return t, err

@@ -21,6 +21,7 @@ type mounted struct {
 	dir    string
 	server *exec.Cmd  // nil where the kernel serves it
 	ended  chan error // gets what the server ended with
+	below  *mounted   // its source, where that is mounted, too
 }
 
 // kernelMount has the kernel mount an image through a loop device, whose own reads go
@@ -50,7 +51,7 @@ func serve(ctx context.Context, tells bool, program func(dir string) []string) (
 	}
 	defer socket.close()
 	args := program(dir)
-	m := &mounted{dir, command(context.Background(), args[0], args[1:]...), make(chan error, 1)}
+	m := &mounted{dir: dir, server: command(context.Background(), args[0], args[1:]...), ended: make(chan error, 1)}
 	m.server.Env = append(os.Environ(), "NOTIFY_SOCKET="+socket.path)
 	m.server.Stderr = os.Stderr
 	if err := m.server.Start(); err != nil {
@@ -104,7 +105,11 @@ func (m *mounted) close() error {
 		errs = append(errs, explain(<-m.ended))
 		kill.Stop()
 	}
-	return errors.Join(append(errs, os.Remove(m.dir))...)
+	errs = append(errs, os.Remove(m.dir))
+	if m.below != nil {
+		errs = append(errs, m.below.close())
+	}
+	return errors.Join(errs...)
 }
 
 // unmount takes a mount away, if need be from whoever is using it.

@@ -16,11 +16,13 @@ type sizes struct {
 	ids    int // S
 	cube   int // C, and each cube of L
 	many   volume.Vec
+	grid   volume.Vec // cubes of the layer that is looked at while answers come late
+	few    int        // how many parts are read where each of them takes long
 }
 
 var (
-	usual = sizes{image: 1024, scan: 1024, labels: 512, ids: 512, cube: 512, many: volume.Vec{1000, 100, 1}}
-	tiny  = sizes{image: 64, scan: 128, labels: 128, ids: 64, cube: 32, many: volume.Vec{10, 10, 1}}
+	usual = sizes{image: 1024, scan: 1024, labels: 512, ids: 512, cube: 512, many: volume.Vec{1000, 100, 1}, grid: volume.Vec{10, 10, 20}, few: 40}
+	tiny  = sizes{image: 64, scan: 128, labels: 128, ids: 64, cube: 32, many: volume.Vec{10, 10, 1}, grid: volume.Vec{2, 2, 2}, few: 3}
 )
 
 func (s sizes) em() piece {
@@ -43,6 +45,11 @@ func (s sizes) layer() piece {
 // cube would not do: a file can have only so many names.
 func (s sizes) manyCubes() piece {
 	return tissue{2 * blockSide, wkw.LZ4, sample.Usual.EM}.piece(named("names", s.many[0]), volume.Vec{1, s.many[1], 1})
+}
+
+// rowOfCubes is cubes of one block, to be repeated along y and z.
+func (s sizes) rowOfCubes() piece {
+	return tissue{blockSide, wkw.LZ4, sample.Usual.EM}.piece(named("grid", s.grid[0]), volume.Vec{s.grid[0], 1, 1})
 }
 
 func named(name string, n int) string { return name + "-" + strconv.Itoa(n) }

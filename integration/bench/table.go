@@ -34,26 +34,22 @@ func (o outcome) row(c, f int) []string {
 		return append(start, "", "", fig.unit, "", "", "", "", "")
 	}
 	row := append(start, number(median(values)), number(fig.best(values)), fig.unit, o.cpu(c), o.peak(c))
-	ratio, against := o.ratio(c, f), o.contenders[c].name
 	if c == 0 {
-		ratio, against = median(values), ""
+		wanted, verdict := fig.judge("", median(values))
+		return append(row, "", wanted, verdict)
 	}
-	shown := ""
-	if c > 0 {
-		shown = number(ratio) + " ×"
-	}
-	wanted, verdict := fig.judge(against, ratio)
-	return append(row, shown, wanted, verdict)
+	found, unit := o.beside(c, f)
+	wanted, verdict := fig.judge(o.contenders[c].name, found)
+	return append(row, number(found)+" "+unit, wanted, verdict)
 }
 
-// judge says what is wanted of a figure, or of its ratio to that of a contender, and
+// judge says what is wanted of a figure, or of what it is beside that of a contender, and
 // whether it is so.
 func (f figure) judge(against string, found float64) (wanted, verdict string) {
-	i := slices.IndexFunc(f.bounds, func(b bound) bool { return b.against == against })
-	if i < 0 {
+	b, ok := f.bound(against)
+	if !ok {
 		return "", ""
 	}
-	b := f.bounds[i]
 	wanted = map[bool]string{false: "≥ ", true: "≤ "}[b.most] + number(b.limit)
 	verdict = map[bool]string{false: "missed", true: "met"}[b.met(found)]
 	return wanted, verdict
