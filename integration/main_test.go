@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wkwfs/wkwfs/integration/latefs"
 )
 
 // The environment of a test run.
@@ -25,6 +27,13 @@ const (
 var program string
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == lateArgument {
+		if err := latefs.Run(os.Args[2:], os.Stderr); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	os.Exit(testMain(m))
 }
 
