@@ -1,6 +1,7 @@
 package wkw
 
 import (
+	"container/list"
 	"context"
 	"fmt"
 	"io/fs"
@@ -21,6 +22,9 @@ type File struct {
 	grid   volume.Grid
 	table  jumpTable
 	slow   atomic.Bool // the last ranges came too slowly for the page cache
+
+	place  *list.Element // among the files that keep chunks of their tables; under the lock of these, as what follows
+	closed bool
 }
 
 var (
@@ -101,7 +105,10 @@ func (f *File) Version() vfs.Version { return vfs.VersionOf(f.info) }
 func (f *File) Late() bool { return vfs.IsLate(f.file) }
 
 // Close closes the file.
-func (f *File) Close() error { return f.file.Close() }
+func (f *File) Close() error {
+	tables.close(f)
+	return f.file.Close()
+}
 
 // unreadable is the error for block n in Morton order, which could not be read at an offset.
 func (f *File) unreadable(n uint64, offset int64, err error) error {

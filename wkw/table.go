@@ -45,7 +45,7 @@ func (f *File) chunk(number uint64) *tableChunk {
 }
 
 // keep keeps a chunk for the next ones who need it.
-func (f *File) keep(c *tableChunk) { f.table[c.number%uint64(len(f.table))].Store(c) }
+func (f *File) keep(c *tableChunk) { tables.keep(f, c) }
 
 // newChunk returns a chunk that is not read yet, and its range of the file. It returns nil if the cube has no table, or the file
 // ends before the end of the chunk.

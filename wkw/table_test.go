@@ -3,6 +3,7 @@ package wkw
 import (
 	"encoding/binary"
 	"io"
+	"slices"
 	"testing"
 
 	"github.com/wkwfs/wkwfs/volume"
@@ -125,4 +126,54 @@ func TestTableFailsOnce(t *testing.T) {
 			t.Errorf("%d reads of the table, expected %d", got, want)
 		}
 	}
+}
+
+// TestTablesAreBounded: many files keep no more than some memory for their tables, and the least recent ones lose theirs.
+func TestTablesAreBounded(t *testing.T) {
+	const slots = 4
+	k := tableKeeper{limit: 10 * 100}
+	chunk := func(n uint64) *tableChunk { return &tableChunk{n, make([]byte, 100)} }
+	files := make([]*File, 5)
+	for i := range files {
+		files[i] = &File{table: make(jumpTable, slots)}
+	}
+	kept := func() (n []int) {
+		total := 0
+		for _, f := range files {
+			of := 0
+			for i := range f.table {
+				of += f.table[i].Load().size() / 100
+			}
+			n, total = append(n, of), total+of
+		}
+		if k.bytes != 100*total {
+			t.Errorf("%d bytes counted, %d in use", k.bytes, 100*total)
+		}
+		return n
+	}
+	want := func(what string, counts ...int) {
+		t.Helper()
+		if got := kept(); !slices.Equal(got, counts) {
+			t.Errorf("%s: %v chunks, expected %v", what, got, counts)
+		}
+	}
+	for i := range uint64(3 * slots) {
+		k.keep(files[0], chunk(i))
+	}
+	want("a slot has one chunk", 4, 0, 0, 0, 0)
+	for i := range uint64(slots) {
+		k.keep(files[1], chunk(i))
+	}
+	k.keep(files[2], chunk(0))
+	k.keep(files[0], chunk(0))
+	k.keep(files[2], chunk(1))
+	want("all have room", 4, 4, 2, 0, 0)
+	k.keep(files[3], chunk(7))
+	want("the least recent one lost its own", 4, 0, 2, 1, 0)
+	k.close(files[0])
+	k.keep(files[0], chunk(0))
+	want("a closed file keeps none", 0, 0, 2, 1, 0)
+	k.limit = 50
+	k.keep(files[4], chunk(0))
+	want("one file may always keep its own", 0, 0, 0, 0, 1)
 }
