@@ -25,7 +25,7 @@ const trip = 5 * time.Millisecond
 // server is a directory on a file server: each request takes a trip. It has no page cache. The attributes of an open
 // file are known.
 type server struct {
-	*store.Dir
+	dir       *store.Dir // not embedded: it has faster ways of its own
 	mu        sync.Mutex
 	now, most int // requests in flight
 	looks     int
@@ -46,24 +46,26 @@ func (s *server) ask(counter *int) {
 
 func (s *server) Open(name string) (fs.File, error) {
 	s.ask(&s.looks)
-	f, err := s.Dir.Open(name)
+	f, err := s.dir.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	return serverFile{f, s}, nil
 }
 
-func (s *server) Stat(name string) (fs.FileInfo, error)  { s.ask(&s.looks); return s.Dir.Stat(name) }
-func (s *server) Lstat(name string) (fs.FileInfo, error) { s.ask(&s.looks); return s.Dir.Lstat(name) }
+func (s *server) Stat(name string) (fs.FileInfo, error)  { s.ask(&s.looks); return s.dir.Stat(name) }
+func (s *server) Lstat(name string) (fs.FileInfo, error) { s.ask(&s.looks); return s.dir.Lstat(name) }
 func (s *server) ReadDir(name string) ([]fs.DirEntry, error) {
 	s.ask(&s.looks)
-	return s.Dir.ReadDir(name)
+	return s.dir.ReadDir(name)
 }
+
+func (s *server) ReadLink(name string) (string, error) { s.ask(&s.looks); return s.dir.ReadLink(name) }
 
 // Describe answers at once for all entries of a directory, as NFS does.
 func (s *server) Describe(dir string, wanted func(string) bool) ([]vfs.Described, error) {
 	s.ask(&s.looks)
-	return vfs.Describe(struct{ fs.FS }{s.Dir}, dir, wanted)
+	return vfs.Describe(struct{ fs.FS }{s.dir}, dir, wanted)
 }
 
 type serverFile struct {
@@ -96,7 +98,7 @@ func newTripped(t *testing.T, dir string) *tripped {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
-	s := &server{Dir: d}
+	s := &server{dir: d}
 	root, err := wkw.Recognise(store.Schedule(s, store.Options{}), ".", wkw.Options{Name: "dataset"})
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +166,11 @@ func TestTrips(t *testing.T) {
 		p.does("a row of 32 blocks", 2, func() { p.read(f, cube, 128*100, 128) })
 		f.Close()
 
-		p.does("describing the volume: the directory, and all cubes", 9, func() { p.tree.Stat("color/1/volume.raw") })
+		p.does("describing the volume: the directory twice, and three levels of cubes", 5, func() {
+			if _, err := p.tree.Stat("color/1/volume.raw"); err != nil {
+				t.Error(err)
+			}
+		})
 		p.does("opening the volume", 1, func() { f = p.open("color/1/volume.raw") })
 		p.does("its first 4 KiB: two cubes, their headers, the places of the blocks, and these", 4, func() { p.read(f, whole, 0, 4096) })
 		p.does("4 KiB of the same cubes", 2, func() { p.read(f, whole, 256*256*50, 4096) })

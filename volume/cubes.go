@@ -95,3 +95,9 @@ func DescribeCubes(m Mag, zy ...int) ([]CubeEntry, error) {
 	}
 	return entries, err
 }
+
+// CubeBounder is a Mag that finds its bounding box from the cubes, where nothing else tells it.
+type CubeBounder interface {
+	// BoundsOfCubes is what Bounds returns if the cubes are those in the box, for callers who have just listed them.
+	BoundsOfCubes(cubes Box) (Box, error)
+}

@@ -152,29 +152,24 @@ func (m *mag) Bounds() (volume.Box, error) {
 	if box, ok := m.props.box(m.factor); ok {
 		return box, nil
 	}
-	g, err := m.CubeGrid()
-	if err != nil {
-		return volume.Box{}, err
-	}
 	var cubes volume.Box
-	zs, err := m.Cubes()
-	if err != nil {
-		return volume.Box{}, err
-	}
-	for _, z := range zs {
-		ys, err := m.Cubes(z)
+	for c, err := range volume.AllCubes(m) {
 		if err != nil {
 			return volume.Box{}, err
 		}
-		for _, y := range ys {
-			xs, err := m.Cubes(z, y)
-			if err != nil {
-				return volume.Box{}, err
-			}
-			if len(xs) > 0 {
-				cubes = cubes.Union(volume.Box{Min: volume.Vec{xs[0], y, z}, Max: volume.Vec{xs[len(xs)-1] + 1, y + 1, z + 1}})
-			}
-		}
+		cubes = cubes.Union(volume.Box{Min: c, Max: c.Add(volume.Cube(1))})
+	}
+	return m.BoundsOfCubes(cubes)
+}
+
+// BoundsOfCubes implements volume.CubeBounder.
+func (m *mag) BoundsOfCubes(cubes volume.Box) (volume.Box, error) {
+	if box, ok := m.props.box(m.factor); ok {
+		return box, nil
+	}
+	g, err := m.CubeGrid()
+	if err != nil {
+		return volume.Box{}, err
 	}
 	return volume.Box{Min: cubes.Min.Mul(g.Size), Max: cubes.Max.Mul(g.Size)}, nil
 }

@@ -16,12 +16,14 @@ type survey struct {
 	grid   volume.Grid // of a cube
 	bounds volume.Box  // of the layer, in absolute voxels of the mag
 
-	// cubes has the version of each cube. It is nil if there are more than maxComplete, or a directory could not be listed: then
-	// what is not known may exist.
+	// cubes has the version of each cube. It is nil if there are more than maxComplete, or some are lost: then what is not known
+	// may exist.
 	cubes  *versions
-	access access    // who may read all cubes and their directories
-	stored int64     // bytes that the cubes take where they are stored
-	newest time.Time // when the last of them was changed
+	extent volume.Box // of the cubes
+	lost   bool       // a directory could not be listed
+	access access     // who may read all cubes and their directories
+	stored int64      // bytes that the cubes take where they are stored
+	newest time.Time  // when the last of them was changed
 
 	taken time.Time
 	took  time.Duration
@@ -54,9 +56,6 @@ func versionOf(info fs.FileInfo, err error) vfs.Version {
 // many directories at once.
 func takeSurvey(mag volume.Mag, shared bool) *survey {
 	s := &survey{access: everybody, cubes: &versions{}, taken: time.Now()}
-	if s.grid, s.err = mag.CubeGrid(); s.err == nil {
-		s.bounds, s.err = mag.Bounds()
-	}
 	base, err := mag.Stat()
 	if err == nil {
 		s.newest = base.ModTime()
@@ -70,14 +69,25 @@ func takeSurvey(mag volume.Mag, shared bool) *survey {
 	}
 	for row, xs := range parallel.Each(rows, func(r volume.Vec) level { return listLevel(mag, r[2], r[1]) }) {
 		if xs.err != nil {
-			s.cubes = nil
+			s.lose()
 		}
 		for _, e := range xs.entries {
 			s.addCube(row.Add(volume.Vec{e.N}), e, shared)
 		}
 	}
+	if s.grid, s.err = mag.CubeGrid(); s.err == nil {
+		s.bounds, s.err = s.boundsOf(mag)
+	}
 	s.took = time.Since(s.taken)
 	return s
+}
+
+// boundsOf returns the bounding box of the layer, which may have to be found from the cubes.
+func (s *survey) boundsOf(mag volume.Mag) (volume.Box, error) {
+	if m, ok := mag.(volume.CubeBounder); ok && !s.lost {
+		return m.BoundsOfCubes(s.extent)
+	}
+	return mag.Bounds()
 }
 
 // level is a directory of the index of cubes, or why it cannot be listed.
@@ -97,7 +107,7 @@ func (s *survey) level(mag volume.Mag, shared bool) []int { return s.add(listLev
 // add adds a listing of directories, and returns their numbers.
 func (s *survey) add(l level, shared bool) []int {
 	if l.err != nil {
-		s.cubes = nil // cubes in it would pass for absent ones
+		s.lose()
 	}
 	numbers := make([]int, len(l.entries))
 	for i, e := range l.entries {
@@ -107,7 +117,11 @@ func (s *survey) add(l level, shared bool) []int {
 	return numbers
 }
 
+// lose records that a directory could not be listed: the cubes in it must not pass for absent ones.
+func (s *survey) lose() { s.cubes, s.lost = nil, true }
+
 func (s *survey) addCube(c volume.Vec, e volume.CubeEntry, shared bool) {
+	s.extent = s.extent.Union(volume.Box{Min: c, Max: c.Add(volume.Cube(1))})
 	if s.cubes != nil {
 		if (*s.cubes)[c] = versionOf(e.Info, e.Err); len(*s.cubes) > maxComplete {
 			s.cubes = nil
