@@ -116,6 +116,18 @@ func (q *queue) leaveReads(slot int, ranges []vfs.Range, took []time.Duration) {
 	}
 }
 
+// leaveLooks gives the slot back and counts the answers to looks that were made in it, one after the other.
+func (q *queue) leaveLooks(slot int, took []time.Duration) {
+	now := q.now()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.pass(slot, now)
+	for _, d := range took {
+		q.looks.count(now, d, 0)
+		q.looks.pace.judge(d, 0)
+	}
+}
+
 // pass gives a slot to the one that has waited longest.
 func (q *queue) pass(slot int, now time.Duration) {
 	if first := q.waiting.Front(); first != nil {

@@ -106,22 +106,41 @@ func (s *Scheduled) Describe(dir string, wanted func(name string) bool) ([]vfs.D
 
 // lookAtAll describes the entries: in turn until an answer is late, and all others at once.
 func (s *Scheduled) lookAtAll(found []vfs.Described, stat func(fs.DirEntry) (fs.FileInfo, error)) {
-	at := func(slot int, d *vfs.Described) (late bool) {
-		d.Info, d.Err = stat(d.DirEntry)
-		return s.queue.leave(slot, &s.queue.looks, 0, judged)
+	for late := s.queue.looks.pace.late(); len(found) > 0; {
+		if late {
+			s.lookAtOnce(found, stat)
+			return
+		}
+		n := 0
+		n, late = s.lookInTurn(found[:min(len(found), inTurn)], stat)
+		found = found[n:]
 	}
-	late := false
+}
+
+// lookInTurn describes entries in one slot, until an answer is late. It returns how many were described, and whether the last
+// answer was late.
+func (s *Scheduled) lookInTurn(found []vfs.Described, stat func(fs.DirEntry) (fs.FileInfo, error)) (n int, late bool) {
+	slot, _ := s.queue.enter(context.Background())
+	var took [inTurn]time.Duration
+	for begin := s.queue.now(); n < len(found) && !late; n++ {
+		found[n].Info, found[n].Err = stat(found[n].DirEntry)
+		end := s.queue.now()
+		took[n], begin = end-begin, end
+		late = isLate(took[n], 0)
+	}
+	s.queue.leaveLooks(slot, took[:n])
+	return n, late
+}
+
+// lookAtOnce describes the entries, as many at a time as there are slots.
+func (s *Scheduled) lookAtOnce(found []vfs.Described, stat func(fs.DirEntry) (fs.FileInfo, error)) {
 	var all sync.WaitGroup
 	for i := range found {
-		late = late || s.queue.looks.pace.late()
 		slot, _ := s.queue.enter(context.Background())
-		if !late {
-			late = at(slot, &found[i])
-			continue
-		}
 		all.Go(func() {
 			s.queue.start(slot)
-			at(slot, &found[i])
+			found[i].Info, found[i].Err = stat(found[i].DirEntry)
+			s.queue.leave(slot, &s.queue.looks, 0, judged)
 		})
 	}
 	all.Wait()
