@@ -42,7 +42,7 @@ test-browser:
 	sh integration/browser/install.sh
 	WKWFS_REQUIRE_FUSE=1 $(GO) test -tags browser ./integration -run Browser -count=1 -v
 
-## bench: how fast, beside squashfs and EROFS; as root (installs them from Debian; 25 minutes, 13 GiB in BENCH_DIR); BENCHFLAGS='-before PROGRAM' adds another wkwfs
+## bench: how fast, beside squashfs and EROFS; as root (installs them from Debian; 30 minutes, 13 GiB in BENCH_DIR); BENCHFLAGS='-before PROGRAM' adds another wkwfs
 bench: build
 	sh integration/bench/install.sh
 	@mkdir -p bin; $(GO) build -o bin/bench ./integration/bench

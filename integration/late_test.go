@@ -232,7 +232,7 @@ func readBigPages(t *testing.T, readers int, f *os.File, want []byte, bad []bool
 func TestLateReadsInFlight(t *testing.T) {
 	source := tempDir(t)
 	big.write(t, source, 0, 0, 0)
-	late := serveLate(t, source, "-read", "5ms")
+	late := serveLate(t, source, "-read", "20ms")
 	dir := mount(t, late.Dir)
 	f := openDirect(t, filepath.Join(dir, "z0/y0/x0.raw"))
 	for range 5 { // some reads until it is known that they are late
@@ -242,7 +242,8 @@ func TestLateReadsInFlight(t *testing.T) {
 	}
 	// Blocks that follow each other in y are far from each other in the file.
 	change(t, late, "-reset")
-	if _, err := os.ReadFile(filepath.Join(dir, "box/32-48_0-128_0-128.raw")); err != nil {
+	box := openDirect(t, filepath.Join(dir, "box/32-48_0-128_0-128.raw"))
+	if _, err := box.ReadAt(make([]byte, 16*128*128*2), 0); err != nil {
 		t.Fatal(err)
 	}
 	if c := asked(t, late); c.MostReads < 16 || c.MostReads > 64 {
