@@ -5,13 +5,14 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"sync/atomic"
 
 	"github.com/wkwfs/wkwfs/vfs"
 )
 
 // opened returns an open file with those abilities of the one below that callers ask for by type.
 func (s *Scheduled) opened(f fs.File) fs.File {
-	below := stream{f, s}
+	below := stream{f, s, new(atomic.Int32)}
 	if !readableAt(f) {
 		return &below
 	}
@@ -49,14 +50,31 @@ func readableAt(f fs.File) bool {
 // stream is an open file that is read from its start to its end, or an open directory.
 type stream struct {
 	fs.File
-	s *Scheduled
+	s    *Scheduled
+	busy *atomic.Int32 // calls that are under way
+}
+
+// Close closes the file. While a read is under way, the operating system would wait for its answer, which may
+// never come. So the file is closed then as soon as there are answers, and nobody waits for that.
+func (f *stream) Close() error {
+	if f.busy.Load() == 0 {
+		return f.File.Close()
+	}
+	go f.File.Close() // read-only: nothing can be lost
+	return nil
 }
 
 // Stat describes the file. File servers often answer it from memory, so it does not say whether they answer late.
-func (f *stream) Stat() (fs.FileInfo, error) { return look(f.s, notJudged, f.File.Stat) }
+func (f *stream) Stat() (fs.FileInfo, error) {
+	f.busy.Add(1)
+	defer f.busy.Add(-1)
+	return look(f.s, notJudged, f.File.Stat)
+}
 
 // Read reads the next bytes.
 func (f *stream) Read(p []byte) (int, error) {
+	f.busy.Add(1)
+	defer f.busy.Add(-1)
 	slot, _ := f.s.queue.enter(context.Background())
 	n, err := f.File.Read(p)
 	f.s.read(slot, n)
@@ -65,6 +83,8 @@ func (f *stream) Read(p []byte) (int, error) {
 
 // ReadDir implements [fs.ReadDirFile]. It fails if the file below does not.
 func (f *stream) ReadDir(n int) ([]fs.DirEntry, error) {
+	f.busy.Add(1)
+	defer f.busy.Add(-1)
 	d, ok := f.File.(fs.ReadDirFile)
 	if !ok {
 		return nil, &fs.PathError{Op: "readdir", Err: errors.ErrUnsupported}
@@ -93,6 +113,8 @@ func (f *readable) ReadAt(p []byte, off int64) (int, error) {
 // ReadAtContext implements [vfs.ContextReaderAt]. A read that waits for a slot can be given up; one that is in flight
 // only if the file below can give it up.
 func (f *readable) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	f.busy.Add(1)
+	defer f.busy.Add(-1)
 	if pages(off, int64(len(p))) > maxRequest && f.Late() {
 		whole := []vfs.Range{{Off: off, P: p}}
 		if f.readMany(ctx, whole); whole[0].Err == nil {

@@ -27,6 +27,8 @@ func pages(off, n int64) int64 { return (off&(page-1) + n + page - 1) &^ (page -
 // ReadRanges implements [vfs.RangeReader]. It reads one range after the other, until an answer is late. Then it asks
 // for all others at once.
 func (f *readable) ReadRanges(ctx context.Context, ranges []vfs.Range) {
+	f.busy.Add(1)
+	defer f.busy.Add(-1)
 	for late := f.Late(); len(ranges) > 0; {
 		if late {
 			f.readMany(ctx, ranges)

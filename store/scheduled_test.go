@@ -422,3 +422,57 @@ func BenchmarkDescribe(b *testing.B) {
 		})
 	}
 }
+
+// TestCloseDoesNotWait: a file is closed at once while a read of it hangs, and in truth when that ends.
+func TestCloseDoesNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		held, closed := make(chan struct{}), make(chan struct{})
+		server := &remote{FS: pattern(1 << 20), takes: func(q request) (time.Duration, error) {
+			if q.op == "read" {
+				<-held
+			}
+			return 0, nil
+		}}
+		s := Schedule(waitingFS{server, closed}, Options{})
+		f, err := s.Open("file")
+		if err != nil {
+			t.Fatal(err)
+		}
+		go f.(io.ReaderAt).ReadAt(make([]byte, 10), 0)
+		synctest.Wait()
+		start := time.Now()
+		if err := f.Close(); err != nil || time.Since(start) != 0 {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+		synctest.Wait()
+		select {
+		case <-closed:
+		default:
+			t.Error("nobody closes the file")
+		}
+		close(held)
+		time.Sleep(2 * time.Hour)
+	})
+}
+
+// waitingFS tells when a file is being closed.
+type waitingFS struct {
+	fs.FS
+	closed chan struct{}
+}
+
+func (w waitingFS) Open(name string) (fs.File, error) {
+	f, err := w.FS.Open(name)
+	return waitingFile{f.(*remoteFile), w.closed}, err
+}
+
+type waitingFile struct {
+	*remoteFile
+	closed chan struct{}
+}
+
+func (w waitingFile) Close() error {
+	close(w.closed)
+	time.Sleep(time.Hour) // as the operating system waits for reads
+	return nil
+}
