@@ -153,6 +153,13 @@ func (q *queue) enterWith(ctx context.Context, n int64) (slot int, err error) {
 // leaveWith gives back n bytes. The slot was given back by leave.
 func (q *queue) leaveWith(n int64) { q.bytes.Release(min(n, maxInFlight)) }
 
+// inFlight returns how many requests are in flight.
+func (q *queue) inFlight() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.starts) - len(q.free)
+}
+
 // stats returns what there is to know now.
 func (q *queue) stats() Stats {
 	now := q.now()

@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/wkwfs/wkwfs/vfs"
@@ -146,6 +148,10 @@ func (s *Scheduled) lookAtOnce(found []vfs.Described, stat func(fs.DirEntry) (fs
 	all.Wait()
 }
 
+// fewDescriptors is how often something is asked for again, a millisecond later, if the process has too many files open, and others
+// are opening or listing something: they close what they have open soon.
+const fewDescriptors = 100
+
 const (
 	judged    = true
 	notJudged = false // it takes long for another reason, such as many entries, or is often answered from memory
@@ -155,6 +161,13 @@ const (
 func look[T any](s *Scheduled, judge bool, ask func() (T, error)) (T, error) {
 	slot, _ := s.queue.enter(context.Background())
 	answer, err := ask()
+	for range fewDescriptors {
+		if !errors.Is(err, syscall.EMFILE) || s.queue.inFlight() == 1 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+		answer, err = ask()
+	}
 	s.queue.leave(slot, &s.queue.looks, 0, judge)
 	return answer, err
 }

@@ -75,6 +75,6 @@ func (c chunksDir) chunk(g volume.Grid, bounds volume.Box, at volume.Vec) cubeFi
 		size: box.Size(),
 		grid: c.d.m.CubeGrid,
 		base: func() (fs.FileInfo, error) { return c.d.m.StatCubes(at[2], at[1], at[0]) },
-		cube: func() (volume.CubeFile, error) { return c.d.m.OpenCube(at) },
+		cube: func() (volume.CubeFile, error) { return c.d.t.openCube(c.d.m, at) },
 	}
 }

@@ -88,7 +88,7 @@ func (d cubesDir) cube(x int) cubeFile {
 		at:   c,
 		grid: d.m.CubeGrid,
 		base: func() (fs.FileInfo, error) { return d.m.StatCubes(c[2], c[1], c[0]) },
-		cube: func() (volume.CubeFile, error) { return d.m.OpenCube(c) },
+		cube: func() (volume.CubeFile, error) { return d.t.openCube(d.m, c) },
 	}
 }
 

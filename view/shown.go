@@ -1,7 +1,11 @@
 package view
 
 import (
+	"errors"
+	"maps"
+	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/header"
@@ -60,7 +64,7 @@ func (s *shelf) get(mag volume.Mag, good func(*shown) bool) (*shown, error) {
 	if m != nil && good(m) {
 		return m, nil
 	}
-	made, err := s.show(mag, m)
+	made, err := open(s, func() (*shown, error) { return s.show(mag, m) })
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +75,32 @@ func (s *shelf) get(mag volume.Mag, good func(*shown) bool) (*shown, error) {
 	}
 	s.shown[mag] = made
 	return made, nil
+}
+
+// open opens something. If the process may have no more files open, cubes that no file needs now are closed for it.
+func open[T any](s *shelf, what func() (T, error)) (T, error) {
+	opened, err := what()
+	if errors.Is(err, syscall.EMFILE) && s.closeIdle() {
+		return what()
+	}
+	return opened, err
+}
+
+// openCube opens a cube as a file of its own.
+func (t *tree) openCube(m volume.Mag, c volume.Vec) (volume.CubeFile, error) {
+	return open(&t.shelf, func() (volume.CubeFile, error) { return m.OpenCube(c) })
+}
+
+// closeIdle closes the cubes of all mags that are in no use, and reports whether there was one.
+func (s *shelf) closeIdle() bool {
+	s.mu.Lock()
+	all := slices.Collect(maps.Values(s.shown))
+	s.mu.Unlock()
+	closed := false
+	for _, m := range all {
+		closed = m.CloseIdle() || closed
+	}
+	return closed
 }
 
 // show takes a snapshot of the mag, the next one after before if that is not nil.

@@ -39,6 +39,7 @@ type Mosaic struct {
 	mu     sync.Mutex           // for what follows; not held over I/O
 	tiles  map[volume.Vec]*tile // cubes that are open, or being opened
 	idle   *list.List           // of *tile, those in no use, the longest unused first
+	most   int                  // tiles that are kept open in no use
 	files  int                  // open files that read from here
 	opens  int                  // how often one was opened
 	closed bool                 // none was open for a while: cubes are closed when they are in no use
@@ -73,7 +74,7 @@ func newMosaic(w *watch) (*Mosaic, error) {
 	g := s.grid
 	m := &Mosaic{
 		mag: w.mag, watch: w, cube: g, blocks: g.Blocks(), bounds: s.bounds, grid: g,
-		shown: &snapshot{mag: w.mag, survey: s}, tiles: map[volume.Vec]*tile{}, idle: list.New(),
+		shown: &snapshot{mag: w.mag, survey: s}, tiles: map[volume.Vec]*tile{}, idle: list.New(), most: maxTiles,
 	}
 	m.index.mag = w.mag
 	m.grid.Size = m.Local(s.bounds).Max.CeilDiv(g.Size).Max(volume.Cube(1)).Mul(g.Size)

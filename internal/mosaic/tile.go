@@ -105,10 +105,23 @@ func (m *Mosaic) open(c volume.Vec) (volume.CubeFile, error) {
 func (m *Mosaic) openCube(c volume.Vec) (volume.CubeFile, error) {
 	for {
 		f, err := m.mag.OpenCube(c)
-		if !errors.Is(err, syscall.EMFILE) || !m.closeIdle(0) {
+		if !errors.Is(err, syscall.EMFILE) || !m.tighten() {
 			return f, err
 		}
 	}
+}
+
+// tighten halves how many cubes are kept open, because the process may have no more files open, and closes some. It reports
+// whether there was one in no use.
+func (m *Mosaic) tighten() bool {
+	m.mu.Lock()
+	m.most = max(len(m.tiles)/2, 1)
+	most := m.most
+	m.mu.Unlock()
+	closed := m.closeIdle(0)
+	for m.closeIdle(most) {
+	}
+	return closed
 }
 
 // forget lets the next reader open the cube anew.
@@ -129,7 +142,7 @@ func (m *Mosaic) release(t *tile) {
 	if idle && kept {
 		t.rest = m.idle.PushBack(t)
 	}
-	most := maxTiles
+	most := m.most
 	if m.closed {
 		most = 0
 	}
@@ -155,6 +168,15 @@ func (m *Mosaic) closeIdle(most int) bool {
 	m.mu.Unlock()
 	t.file.Close() // read-only: nothing can be lost
 	return true
+}
+
+// CloseIdle closes the cubes that are in no use, for those who may open no more files. It reports whether there was one.
+func (m *Mosaic) CloseIdle() bool {
+	closed := false
+	for m.closeIdle(0) {
+		closed = true
+	}
+	return closed
 }
 
 // Open counts a file that reads from here.
