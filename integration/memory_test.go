@@ -21,15 +21,22 @@ func TestMemoryStaysInBudget(t *testing.T) {
 	if os.Getenv(raceVariable) == "1" {
 		t.Skip("the race detector's own memory would be measured")
 	}
-	const budget = 64 << 20
 	m := model{blockLog: 5, cubeLog: 4, blockType: 2, voxelType: 1, channels: 1} // 128 MiB
 	source := t.TempDir()
 	m.write(t, source, 0, 0, 0)
+	t.Run("disk", func(t *testing.T) { memoryStaysInBudget(t, source, m.flat(), 8, 500) })
+	t.Run("late", func(t *testing.T) {
+		memoryStaysInBudget(t, serveLate(t, source, "-read", "5ms").Dir, m.flat(), 64, 60)
+	})
+}
+
+// memoryStaysInBudget has so many readers read one cube, each fourth of the first 16 from end to end, the others at so many places.
+func memoryStaysInBudget(t *testing.T, source string, want []byte, readers, places int) {
+	const budget = 64 << 20
 	s := mountServer(t, source, "--cache-size", strconv.Itoa(budget))
 	name := filepath.Join(s.dir, "z0/y0/x0.raw")
-	want := m.flat()
 	var group sync.WaitGroup
-	for i := range 8 {
+	for i := range readers {
 		group.Go(func() {
 			f, err := os.Open(name)
 			if err != nil {
@@ -37,7 +44,7 @@ func TestMemoryStaysInBudget(t *testing.T) {
 				return
 			}
 			defer f.Close()
-			if i%2 == 0 {
+			if i < 16 && i%4 == 0 {
 				got, err := io.ReadAll(f)
 				if err != nil || !bytes.Equal(got, want) {
 					t.Errorf("sequential: %d bytes, not the model's; error %v", len(got), err)
@@ -46,7 +53,7 @@ func TestMemoryStaysInBudget(t *testing.T) {
 			}
 			r := rand.New(rand.NewPCG(1, uint64(i)))
 			p := make([]byte, 1<<16)
-			for range 500 {
+			for range places {
 				off := r.IntN(len(want) - len(p))
 				if _, err := f.ReadAt(p, int64(off)); err != nil || !bytes.Equal(p, want[off:off+len(p)]) {
 					t.Errorf("random, at %d: not the model's; error %v", off, err)

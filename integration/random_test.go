@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,9 +40,24 @@ func TestRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for done := 0; done < steps && !t.Failed(); {
 		n := min(1+r.IntN(800), steps-done)
-		t.Run(fmt.Sprintf("from_%d", done), func(t *testing.T) { randomSession(t, rand.New(rand.NewPCG(seed, uint64(done)+1)), n) })
+		t.Run(fmt.Sprintf("from_%d", done), func(t *testing.T) { randomSession(t, rand.New(rand.NewPCG(seed, uint64(done)+1)), n, 0) })
 		done += n
 	}
+}
+
+// TestRandomLate is TestRandom with a source that answers late, and in any order. Changes of that may show when the kernel, which
+// believes what the source said for a second, the server and the kernel again have looked once more.
+func TestRandomLate(t *testing.T) {
+	seed, steps := *randomSeed, *randomSteps/50
+	if seed == 0 {
+		seed = rand.Uint64() >> 32
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("again: go test ./integration -run 'TestRandomLate$' -random.seed=%d -random.steps=%d", seed, *randomSteps)
+		}
+	})
+	randomSession(t, rand.New(rand.NewPCG(seed, 0)), steps, 3500*time.Millisecond)
 }
 
 // session is one mount and the files that are open in it.
@@ -54,8 +70,14 @@ type session struct {
 	trail  []string // of the last steps
 }
 
-func randomSession(t *testing.T, r *rand.Rand, steps int) {
+// randomSession does so many random things. If changes are seen only after a while, the source answers late.
+func randomSession(t *testing.T, r *rand.Rand, steps int, seen time.Duration) {
 	source, layers := randomSource(t, r)
+	changes := 8
+	if seen > 0 {
+		source = serveLate(t, source, "-read", "2ms", "-look", "300us", "-shuffle").Dir
+		changes = 1
+	}
 	caches := []string{"0", "10KiB", "64MiB"}
 	s := &session{t: t, r: r, layers: layers}
 	s.dir = mount(t, source, "--log-file", os.DevNull, "--cache-size", caches[r.IntN(len(caches))])
@@ -70,7 +92,7 @@ func randomSession(t *testing.T, r *rand.Rand, steps int) {
 		do     func() error
 	}{
 		{20, "open", s.openAny}, {40, "pread", s.pread}, {10, "mmap", s.mmap}, {8, "seek", s.seek},
-		{5, "stat", s.stat}, {5, "list", s.list}, {8, "close", s.closeAny}, {8, "change", s.change}, {1, "forget", s.forget},
+		{5, "stat", s.stat}, {5, "list", s.list}, {8, "close", s.closeAny}, {changes, "change", s.change}, {1, "forget", s.forget},
 	}
 	total := 0
 	for _, w := range weighted {
@@ -85,6 +107,9 @@ func randomSession(t *testing.T, r *rand.Rand, steps int) {
 			if err := w.do(); err != nil {
 				t.Errorf("step %d, %s: %v\nbefore that:\n%s", step, w.name, err, strings.Join(s.trail[max(0, len(s.trail)-40):], "\n"))
 				return
+			}
+			if w.name == "change" {
+				time.Sleep(seen)
 			}
 			break
 		}

@@ -16,36 +16,52 @@ const (
 	// So many answers in a row that are all late make the source one that answers late. On a busy machine, answers of
 	// the page cache are late as well, because their readers wait for a processor; but not all of a row.
 	lateInRow = 8
-	// So many in a row that are all prompt make it prompt again: the page cache answers for a server, too.
-	promptInRow = 32
+	// If at least half of so many answers are prompt, the source is prompt again. The page cache answers for a server, too;
+	// and on a busy machine, a source that is late by mistake has many prompt answers, but few rows of them.
+	paceWindow = 64
 )
 
 // pace is whether answers come late. It takes a row of answers to change it, but the first answer decides for a start.
 type pace struct {
 	isLate atomic.Bool
-	row    int // how many answers in a row say otherwise
+	never  bool // it is not judged
+
+	row             int // while it is prompt: how many late answers came in a row
+	answers, prompt int // while it is late: of this window
 }
 
-func (p *pace) init()      { p.row = lateInRow - 1 }
-func (p *pace) late() bool { return p.isLate.Load() }
-
-// isLate reports whether an answer of n bytes is late.
-func isLate(took time.Duration, n int) bool { return took > promptAnswer+time.Duration(n)*promptByte }
+func (p *pace) init(never bool) { p.never, p.row = never, lateInRow-1 }
+func (p *pace) late() bool      { return p.isLate.Load() }
 
 // judge takes an answer of n bytes into account. It reports whether this one was late. One goroutine at a time calls it.
 func (p *pace) judge(took time.Duration, n int) (late bool) {
-	late = isLate(took, n)
-	was := p.late()
-	if late == was {
-		p.row = 0
-		return late
+	if p.never {
+		return false
 	}
-	p.row++
-	if late && p.row == lateInRow || was && p.row == promptInRow {
-		p.isLate.Store(late)
+	late = p.isLateAnswer(took, n)
+	switch {
+	case !p.late() && !late:
 		p.row = 0
+	case !p.late():
+		if p.row++; p.row == lateInRow {
+			p.isLate.Store(true)
+			p.row, p.answers, p.prompt = 0, 0, 0
+		}
+	default:
+		if p.answers++; !late {
+			p.prompt++
+		}
+		if p.answers == paceWindow {
+			p.isLate.Store(p.prompt < paceWindow/2)
+			p.answers, p.prompt = 0, 0
+		}
 	}
 	return late
+}
+
+// isLateAnswer reports whether an answer of n bytes is late.
+func (p *pace) isLateAnswer(took time.Duration, n int) bool {
+	return !p.never && took > promptAnswer+time.Duration(n)*promptByte
 }
 
 // meter counts the answers to requests of one kind.

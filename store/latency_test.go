@@ -5,7 +5,10 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/wkwfs/wkwfs/vfs"
 )
 
 // answers is how long answers took, in µs.
@@ -27,14 +30,16 @@ func TestPace(t *testing.T) {
 		{"enough", append([]int{hit}, answers(lateInRow, late)...), true},
 		{"a hit interrupts them", append(answers(100, latest, latest, latest, hit), latest), true}, // since the first one
 		{"a hit interrupts them, after a hit", append([]int{hit}, answers(100, latest, latest, latest, hit)...), false},
-		{"hits of a late source", append([]int{latest}, answers(promptInRow-1, hit)...), true},
-		{"only hits", append([]int{latest}, answers(promptInRow, hit)...), false},
-		{"hits, interrupted", append([]int{latest}, append(answers(promptInRow-1, hit), append([]int{late}, answers(promptInRow-1, hit)...)...)...), true},
-		{"late again", slices.Concat(answers(1, latest), answers(promptInRow, hit), answers(lateInRow, latest)), true},
-		{"not late again", slices.Concat(answers(1, latest), answers(promptInRow, hit), answers(lateInRow-1, latest)), false},
+		{"hits of a late source", append([]int{latest}, answers(paceWindow-1, hit)...), true},
+		{"as many as it takes", append([]int{latest}, answers(paceWindow, hit)...), false},
+		{"half of them", append([]int{latest}, answers(paceWindow/2, hit, latest)...), false},
+		{"fewer", slices.Concat(answers(1, latest), answers(paceWindow/2-1, hit, latest), answers(2, late)), true},
+		{"fewer, and then more", slices.Concat(answers(1, latest), answers(paceWindow, latest), answers(paceWindow, hit)), false},
+		{"late again", slices.Concat(answers(1, latest), answers(paceWindow, hit), answers(lateInRow, latest)), true},
+		{"not late again", slices.Concat(answers(1, latest), answers(paceWindow, hit), answers(lateInRow-1, latest)), false},
 	} {
 		var p pace
-		p.init()
+		p.init(false)
 		for _, us := range c.took {
 			p.judge(time.Duration(us)*time.Microsecond, 0)
 		}
@@ -57,7 +62,7 @@ func TestLateBytes(t *testing.T) {
 		{1 << 20, promptAnswer + 1<<20 + 1, true},
 	} {
 		var p pace
-		p.init()
+		p.init(false)
 		if late := p.judge(c.took, c.n); late != c.want || p.late() != c.want {
 			t.Errorf("%d bytes in %v: got %v, and a late source %v", c.n, c.took, late, p.late())
 		}
@@ -79,7 +84,7 @@ func TestPaceAtRandom(t *testing.T) {
 		{0.8, 0.999, 1},
 	} {
 		var p pace
-		p.init()
+		p.init(false)
 		p.judge(0, 0)
 		const n = 1_000_000
 		late := 0
@@ -161,4 +166,19 @@ func TestHistogram(t *testing.T) {
 			t.Errorf("at %v: got %v and %v, expected %v and %v", c.at, p50, p99, want(c.p50), want(c.p99))
 		}
 	}
+}
+
+// TestLocal: a disk of this machine is asked in turn, however late its answers are.
+func TestLocal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &remote{FS: pattern(1 << 30)}
+		s, f := open(t, server, Options{Local: true})
+		server.forget()
+		ranges, start := apart(100, 4096), time.Now()
+		vfs.ReadRanges(t.Context(), f, ranges)
+		if took := time.Since(start); took != 100*roundTrip || server.most != 1 || s.Late() {
+			t.Errorf("it took %v with %d at a time; late: %v", took, server.most, s.Late())
+		}
+		checkRanges(t, ranges)
+	})
 }

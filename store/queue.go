@@ -31,14 +31,14 @@ type queue struct {
 
 const notInUse = -1
 
-func newQueue(depth int) *queue {
+func newQueue(o Options) *queue {
 	q := &queue{epoch: time.Now(), bytes: semaphore.NewWeighted(maxInFlight)}
-	for slot := range depth {
+	for slot := range o.Depth {
 		q.free = append(q.free, slot)
 		q.starts = append(q.starts, notInUse)
 	}
-	q.reads.pace.init()
-	q.looks.pace.init()
+	q.reads.pace.init(o.Local)
+	q.looks.pace.init(o.Local)
 	return q
 }
 

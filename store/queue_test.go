@@ -10,7 +10,7 @@ import (
 // TestQueueOrder: those that wait get a slot in the order in which they came.
 func TestQueueOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(1)
+		q := newQueue(Options{Depth: 1})
 		held, err := q.enter(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -35,7 +35,7 @@ func TestQueueOrder(t *testing.T) {
 // TestQueueGivenUp gives a slot to one that goes away: it is not lost.
 func TestQueueGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(1)
+		q := newQueue(Options{Depth: 1})
 		for range 1000 {
 			slot, err := q.enter(t.Context())
 			if err != nil {

@@ -58,7 +58,7 @@ func (f *readable) readInTurn(ctx context.Context, ranges []vfs.Range) (n int, l
 		r.Err = vfs.ReadFull(ctx, f.File, r.P, r.Off)
 		end := q.now()
 		took[n], begin = end-begin, end
-		late = isLate(took[n], len(r.P))
+		late = q.reads.pace.isLateAnswer(took[n], len(r.P))
 	}
 	q.leaveReads(slot, ranges[:n], took[:n])
 	return n, late

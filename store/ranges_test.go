@@ -432,7 +432,7 @@ func TestPromptEnd(t *testing.T) {
 			return roundTrip, nil
 		}}, Options{})
 		makeLate(s)
-		for range promptInRow {
+		for range paceWindow {
 			f.(io.ReaderAt).ReadAt(make([]byte, 1), size)
 			f.(io.ReaderAt).ReadAt(make([]byte, 1), size+1)
 			vfs.ReadRanges(t.Context(), f, []vfs.Range{{Off: size, P: make([]byte, 1)}})

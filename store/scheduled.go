@@ -19,6 +19,10 @@ const DefaultDepth = 64
 // Options say how a source is asked.
 type Options struct {
 	Depth int // how many reads and looks may be in flight at a time; 0: DefaultDepth
+
+	// Local says that the source is a disk of this machine. It is asked in turn, however long answers take: they take long when
+	// all processors are busy, and a disk that turns reads many things together if it is told of them (vfs.Advisor).
+	Local bool
 }
 
 // Scheduled is a store that measures how long its source takes to answer, and asks accordingly. A source that answers
@@ -47,7 +51,7 @@ func Schedule(fsys fs.FS, o Options) *Scheduled {
 	if o.Depth <= 0 {
 		o.Depth = DefaultDepth
 	}
-	return &Scheduled{fsys, newQueue(o.Depth)}
+	return &Scheduled{fsys, newQueue(o)}
 }
 
 // Late implements [vfs.Later]: it says what the last reads say.
@@ -128,7 +132,7 @@ func (s *Scheduled) lookInTurn(found []vfs.Described, stat func(fs.DirEntry) (fs
 		found[n].Info, found[n].Err = stat(found[n].DirEntry)
 		end := s.queue.now()
 		took[n], begin = end-begin, end
-		late = isLate(took[n], 0)
+		late = s.queue.looks.pace.isLateAnswer(took[n], 0)
 	}
 	s.queue.leaveLooks(slot, took[:n])
 	return n, late

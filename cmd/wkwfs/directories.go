@@ -49,7 +49,7 @@ func (d *directories) schedule(path string, dir *store.Dir) *store.Scheduled {
 	defer d.mu.Unlock()
 	s := d.opened[path]
 	if s == nil {
-		s = store.Schedule(dir, store.Options{Depth: d.depth()})
+		s = store.Schedule(dir, store.Options{Depth: d.depth(), Local: !remote})
 		if d.opened == nil {
 			d.opened = map[string]*store.Scheduled{}
 		}
