@@ -100,7 +100,7 @@ func (w *waiters) kill(t *testing.T, late *latefs.Server, what string) {
 			t.Error(err)
 		}
 	}
-	patience := time.After(8 * time.Second)
+	patience := time.After(20 * time.Second) // on a busy machine
 	for i := range w.commands {
 		select {
 		case <-w.ended: // it was killed
