@@ -65,7 +65,7 @@ func asked(t *testing.T, source *latefs.Server) latefs.Counts {
 func TestLateBytes(t *testing.T) {
 	sources := []string{"../testdata/damaged", "../testdata/draft", sparse.write(t)}
 	if dir, err := findRefdata(); err == nil {
-		for _, name := range []string{"wkw/sparse", "wkw/type_uint16", "wkw/two_channels", "wkw/sides_b2_f16", "annotation"} {
+		for _, name := range []string{"wkw/sparse", "wkw/type_uint16", "wkw/two_channels", "wkw/sides_b2_f16", "annotation", "precomputed/cseg_u32", "precomputed/sh_gaps"} {
 			sources = append(sources, filepath.Join(dir, name))
 		}
 	} else {

@@ -34,6 +34,9 @@ func (c *chunk) Info() fs.FileInfo { return c.info }
 // Version names the voxels of the chunk as it was when it was opened.
 func (c *chunk) Version() vfs.Version { return vfs.VersionOf(c.info) }
 
+// Late implements vfs.Later.
+func (c *chunk) Late() bool { return vfs.IsLate(c.file) }
+
 // Close closes the file.
 func (c *chunk) Close() error { return c.file.Close() }
 

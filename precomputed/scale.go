@@ -6,12 +6,14 @@ import (
 	"path"
 	"strconv"
 
+	"github.com/wkwfs/wkwfs/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
 // scale is one resolution of a volume. It implements volume.Mag.
 type scale struct {
 	*scaleInfo
+	fsys     fs.FS
 	stat     func() (fs.FileInfo, error)
 	category string
 	chunks   chunkStore
@@ -20,7 +22,7 @@ type scale struct {
 // newScale makes a scale of the chunks in dir; while there is no such directory, the
 // volume's describes it.
 func newScale(fsys fs.FS, dir string, s *scaleInfo, category string, volumeStat func() (fs.FileInfo, error)) *scale {
-	made := &scale{scaleInfo: s, category: category, chunks: &files{fsys: fsys, dir: dir, scale: s}}
+	made := &scale{scaleInfo: s, fsys: fsys, category: category, chunks: &files{fsys: fsys, dir: dir, scale: s}}
 	if s.sharding != nil {
 		made.chunks = newShards(fsys, dir, s)
 	}
@@ -35,6 +37,9 @@ func newScale(fsys fs.FS, dir string, s *scaleInfo, category string, volumeStat 
 }
 
 func (s *scale) Stat() (fs.FileInfo, error) { return s.stat() }
+
+// Late implements vfs.Later.
+func (s *scale) Late() bool { return vfs.IsLate(s.fsys) }
 
 // About has the encoding as the compression.
 func (s *scale) About() volume.About {

@@ -64,12 +64,17 @@ func (s *filler) readBatch(first, end int) {
 	s.read(len(s.batch))
 	again := s.runs[:0]
 	for i, r := range s.ranges {
-		if r.Err != nil {
-			again = append(again, s.runs[i])
+		switch run := s.runs[i]; {
+		case r.Err == nil:
+		case run[1] == run[0]+1:
+			s.fail(run[0], s.file.unreadable(s.numbers[run[0]], r.Off, r.Err))
+		default:
+			again = append(again, run)
 		}
 	}
-	s.runs = again
-	s.readAlone()
+	if s.runs = again; len(again) > 0 {
+		s.readAlone()
+	}
 }
 
 // addRange adds blocks to the batch that follow each other in the file, and their range to those that are read.

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/wkwfs/wkwfs/internal/flat"
+	"github.com/wkwfs/wkwfs/internal/parallel"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -19,14 +20,20 @@ type cubeIndex struct {
 	ys   map[int][]int // of each z, rising
 }
 
+// row is the numbers in a directory of the index, or why it cannot be listed.
+type row struct {
+	numbers []int
+	err     error
+}
+
 func (i *cubeIndex) fill() error {
 	i.once.Do(func() {
 		i.ys = map[int][]int{}
 		if i.zs, i.err = i.mag.Cubes(); i.err != nil {
 			return
 		}
-		for _, z := range i.zs {
-			if i.ys[z], i.err = i.mag.Cubes(z); i.err != nil {
+		for z, ys := range parallel.Each(i.zs, func(z int) row { ys, err := i.mag.Cubes(z); return row{ys, err} }) {
+			if i.ys[z], i.err = ys.numbers, ys.err; i.err != nil {
 				return
 			}
 		}
