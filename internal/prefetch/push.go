@@ -21,10 +21,9 @@ type pusher struct {
 	head  int64    // bytes in the file before the array
 	sink  vfs.Sink // without a function there is none
 
-	refused atomic.Bool        // nothing more is welcome
-	reader  atomic.Int64       // how far the reader has read in the array
-	rests   map[int64][]byte   // incomplete pages at the ends of runs, by their offset in the file
-	pieces  [maxPushers][]byte // memory for what is pushed at once, of each goroutine
+	refused atomic.Bool      // nothing more is welcome
+	reader  atomic.Int64     // how far the reader has read in the array
+	rests   map[int64][]byte // incomplete pages at the ends of runs, by their offset in the file
 }
 
 // welcome reports whether there is a sink that takes what is pushed.
@@ -41,12 +40,27 @@ func (q *pusher) push(ctx context.Context, s part) {
 	}
 }
 
-// piece returns memory for a piece, for goroutine i of a push.
-func (q *pusher) piece(i int) []byte {
-	if q.pieces[i] == nil {
-		q.pieces[i] = make([]byte, q.sink.Piece)
+// pieces is memory for what is pushed at once, that nobody uses. A sync.Pool would lose it at each garbage collection. Pushes of a
+// Reader that has lost its slabs may still be under way when it begins others: each has memory of its own.
+var pieces = make(chan []byte, 2*maxPushers)
+
+// takePiece returns memory for n bytes, for the caller to give back.
+func takePiece(n int64) []byte {
+	select {
+	case p := <-pieces:
+		if int64(cap(p)) >= n {
+			return p[:n]
+		}
+	default:
 	}
-	return q.pieces[i]
+	return make([]byte, n)
+}
+
+func givePiece(p []byte) {
+	select {
+	case pieces <- p:
+	default:
+	}
 }
 
 // pushPlanes pushes a slab of whole planes, which is one stretch of the file, from some goroutines at once: one of them takes
@@ -59,9 +73,10 @@ func (q *pusher) pushPlanes(ctx context.Context, s part) {
 	next := atomic.Int64{}
 	next.Store(start / piece)
 	var group sync.WaitGroup
-	for i := range min(maxPushers, runtime.GOMAXPROCS(0)) {
+	for range min(maxPushers, runtime.GOMAXPROCS(0)) {
 		group.Go(func() {
-			memory := q.piece(i)
+			memory := takePiece(piece)
+			defer givePiece(memory)
 			for !q.refused.Load() {
 				at := (next.Add(1) - 1) * piece
 				from, to := max(at, start), min(at+piece, end)
@@ -81,7 +96,8 @@ func (q *pusher) pushPlanes(ctx context.Context, s part) {
 // pushRuns pushes a slab that has a part of each of its planes.
 func (q *pusher) pushRuns(ctx context.Context, s part) {
 	rests := map[int64][]byte{}
-	memory := q.piece(0)
+	memory := takePiece(q.sink.Piece)
+	defer givePiece(memory)
 	for z, run := int64(1), s.run(); z < s.planes(); z++ {
 		start := s.start() + z*q.array.Plane()
 		for at, end := start, start+run; at < end; {
