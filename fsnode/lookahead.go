@@ -60,7 +60,9 @@ func (a *lookahead) stat(name string) (fs.FileInfo, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i, e := range next[1:] {
-		a.found[e.Name()] = seen[i+1]
+		if seen[i+1].err == nil { // an error lasts as long as it lasts
+			a.found[e.Name()] = seen[i+1]
+		}
 	}
 	return seen[0].info, seen[0].err
 }

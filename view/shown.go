@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/header"
@@ -61,6 +62,7 @@ func (s *shelf) get(mag volume.Mag, good func(*shown) bool) (*shown, error) {
 	s.mu.Lock()
 	m := s.shown[mag]
 	s.mu.Unlock()
+	begun := time.Now()
 	if m != nil && good(m) {
 		return m, nil
 	}
@@ -70,7 +72,7 @@ func (s *shelf) get(mag volume.Mag, good func(*shown) bool) (*shown, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if now := s.shown[mag]; now != m { // another reader was quicker
+	if now := s.shown[mag]; now != m && now.Taken().After(begun) { // another reader was quicker
 		return now, nil
 	}
 	s.shown[mag] = made

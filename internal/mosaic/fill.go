@@ -112,6 +112,9 @@ func (m *Mosaic) readCube(ctx context.Context, c volume.Vec, blocks []volume.Blo
 	for i := range blocks {
 		blocks[i].At = blocks[i].At.Add(lo)
 		stale = stale || errors.Is(blocks[i].Err, syscall.ESTALE)
+		if errors.Is(blocks[i].Err, vfs.ErrChanged) {
+			m.moved.Store(true) // who opens a file next sees what is now
+		}
 	}
 	if stale {
 		m.forget(t)

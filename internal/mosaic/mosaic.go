@@ -87,6 +87,9 @@ func newMosaic(w *watch) (*Mosaic, error) {
 // Version names what the Mosaic shows.
 func (m *Mosaic) Version() vfs.Version { return m.version }
 
+// Taken is when the snapshot was begun.
+func (m *Mosaic) Taken() time.Time { return m.shown.survey.taken }
+
 // Grid returns the geometry of the cubes from 0,0,0 to the last one of the bounding box.
 func (m *Mosaic) Grid() volume.Grid { return m.grid }
 
@@ -122,7 +125,7 @@ func (m *Mosaic) Current(box volume.Box) bool {
 	switch {
 	case m.moved.Load():
 		return false
-	case isFew(cubes) && !vfs.IsLate(m.mag):
+	case m.shown.hasFew(cubes) && !vfs.IsLate(m.mag):
 		return m.looksTheSame(cubes, whole)
 	}
 	now := m.watch.fresh()
@@ -164,10 +167,7 @@ func (m *Mosaic) mayBeSearched(cubes volume.Box) bool {
 	}
 	var dirs [][]int // z, or z and y
 	zs, rows := map[int]bool{}, map[[2]int]bool{}
-	for c := range cubes.All() {
-		if v, _ := m.shown.version(c); v == absent {
-			continue
-		}
+	for _, c := range m.shown.known(cubes) {
 		if z := c[2]; !zs[z] {
 			zs[z] = true
 			dirs = append(dirs, []int{z})

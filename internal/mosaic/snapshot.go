@@ -58,11 +58,65 @@ func isFew(cubes volume.Box) bool {
 	return n[0] <= few && n[1] <= few && n[2] <= few && n[0]*n[1]*n[2] <= few
 }
 
+// hasFew reports whether there are few cubes in a box.
+func (s *snapshot) hasFew(cubes volume.Box) bool {
+	if isFew(cubes) {
+		return true
+	}
+	return s.complete() && len(s.few(cubes)) <= few
+}
+
+// few returns the cubes of a complete snapshot that lie in a box, but no more than few and one.
+func (s *snapshot) few(cubes volume.Box) (found []volume.Vec) {
+	for c := range *s.survey.cubes {
+		if c.Sub(cubes.Min).In(cubes.Size()) {
+			if found = append(found, c); len(found) > few {
+				break
+			}
+		}
+	}
+	return found
+}
+
+// known returns the cubes of a box that has few, as far as they are known not to be absent.
+func (s *snapshot) known(cubes volume.Box) (found []volume.Vec) {
+	if !isFew(cubes) {
+		return s.few(cubes)
+	}
+	for c := range cubes.All() {
+		if v, decided := s.version(c); !decided || v != absent {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
 // holds looks at each of a few cubes, and reports whether the source still has the versions of the snapshot.
 func (s *snapshot) holds(cubes volume.Box) bool {
+	if !isFew(cubes) {
+		return s.holdsAmongMany(cubes)
+	}
 	for _, same := range parallel.Each(slices.Collect(cubes.All()), func(c volume.Vec) bool {
 		v, ok := s.version(c)
 		return !ok || s.now(c) == v || v == absent && !s.listed(c)
+	}) {
+		if !same {
+			return false
+		}
+	}
+	return true
+}
+
+// holdsAmongMany is holds for many positions with few cubes: these are listed.
+func (s *snapshot) holdsAmongMany(cubes volume.Box) bool {
+	for c, err := range volume.CubesIn(s.mag, cubes) {
+		if v, _ := s.version(c); err != nil || v == absent {
+			return false
+		}
+	}
+	for _, same := range parallel.Each(s.few(cubes), func(c volume.Vec) bool {
+		v, _ := s.version(c)
+		return s.now(c) == v
 	}) {
 		if !same {
 			return false

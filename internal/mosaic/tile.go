@@ -84,10 +84,12 @@ func (m *Mosaic) open(c volume.Vec) (volume.CubeFile, error) {
 		m.shown.pin(c, absent)
 		return nil, nil
 	case errors.Is(err, fs.ErrNotExist):
+		m.moved.Store(true)
 		return nil, fmt.Errorf("cube %v, which is gone: %w", c, vfs.ErrChanged)
 	case err != nil:
 		return nil, err
 	case decided && f.Version() != known:
+		m.moved.Store(true)
 		f.Close() // read-only: nothing can be lost
 		return nil, fmt.Errorf("cube %v: %w", c, vfs.ErrChanged)
 	case m.watch.shared && !m.watch.latest().access.covers(f.Info()):
@@ -139,6 +141,10 @@ func (m *Mosaic) release(t *tile) {
 	t.busy--
 	idle := t.busy == 0
 	kept := m.tiles[t.at] == t
+	if idle && kept && t.file == nil { // opening it failed, and nobody waited for that
+		delete(m.tiles, t.at)
+		kept = false
+	}
 	if idle && kept {
 		t.rest = m.idle.PushBack(t)
 	}

@@ -19,13 +19,16 @@ type watch struct {
 }
 
 // A survey is believed for a second, or longer where it takes long to take one: then for as much as makes that a twentieth
-// of the time.
+// of the time, but not for more than a minute: a server may have stood still.
 const (
 	surveyBelieved = time.Second
 	surveyShare    = 20
+	mostBelieved   = time.Minute
 )
 
-func (s *survey) believed() time.Duration { return max(surveyBelieved, surveyShare*s.took) }
+func (s *survey) believed() time.Duration {
+	return min(max(surveyBelieved, surveyShare*s.took), mostBelieved)
+}
 
 // old reports whether the survey is no longer believed.
 func (s *survey) old() bool { return s == nil || time.Since(s.taken) > s.believed() }

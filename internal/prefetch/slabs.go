@@ -129,13 +129,13 @@ func (r *Reader) push(i int, s, last *slab) {
 	r.group.Go(func() {
 		defer close(done)
 		defer s.hold.Release()
-		if s.hold.WaitAll(r.ctx) != nil {
-			return
-		}
+		err := s.hold.WaitAll(r.ctx)
 		if before != nil {
-			<-before
+			<-before // also if there is nothing to push: the next slab waits for this one only
 		}
-		r.pusher.push(r.ctx, decoded)
+		if err == nil {
+			r.pusher.push(r.ctx, decoded)
+		}
 	})
 }
 
