@@ -44,8 +44,8 @@ func (s *filler) announce(first, end int) {
 		unread += s.extents[i].size
 	}
 	for next < len(s.blocks) && unread < maxAhead {
-		end := next + 1
-		for end < s.run(next, len(s.blocks)) && unread+s.extents[end].end()-s.extents[next].offset <= maxAhead {
+		end, last := next+1, s.run(next, len(s.blocks))
+		for end < last && unread+s.extents[end].end()-s.extents[next].offset <= maxAhead {
 			end++
 		}
 		if n := s.extents[end-1].end() - s.extents[next].offset; n > 0 {

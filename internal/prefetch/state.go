@@ -12,7 +12,7 @@ type state int
 
 const (
 	random     state = iota // there are none: blocks are read as they are asked for
-	sequential              // the layer, or part of one, that is being read, and the next one
+	sequential              // the layer, or part of one, that is being read, and the next ones
 	resting                 // left over from sequential reads, while the reader reads elsewhere
 	whole                   // the whole array
 )
