@@ -50,6 +50,9 @@ func (h *handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadRes
 }
 
 func (h *handle) read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, error) {
+	if _, ok := h.file.(vfs.ContextReaderAt); !ok {
+		return h.readAside(ctx, len(dest), off)
+	}
 	patient, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(patience, giveUp) })()
@@ -58,6 +61,25 @@ func (h *handle) read(ctx context.Context, dest []byte, off int64) (fuse.ReadRes
 		return nil, err
 	}
 	return fuse.ReadResultVector([][]byte{dest[:n]}), nil
+}
+
+// readAside reads n bytes of a file whose reads cannot be given up, into memory that is used by nobody else: a read that was
+// left may end at any time.
+func (h *handle) readAside(ctx context.Context, n int, off int64) (fuse.ReadResult, error) {
+	h.users.Add(1)
+	p, err := ask(ctx, h.node.calls, func() ([]byte, error) {
+		defer h.leave()
+		p := make([]byte, n)
+		read, err := vfs.ReadAt(context.Background(), h.file, p, off)
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return p[:read], err
+	}, nothing)
+	if err != nil {
+		return nil, err
+	}
+	return fuse.ReadResultData(p), nil
 }
 
 // Lseek finds holes and data; the kernel asks for nothing else.

@@ -32,6 +32,7 @@ const (
 	kindOpen = "open"
 	kindList = "list"
 	kindSeek = "seek"
+	kindRead = "read"
 )
 
 func newHanging() *hanging {
@@ -101,6 +102,15 @@ func (f *hangingFile) Close() error {
 		f.of.open.Add(-1)
 	}
 	return f.File.Close()
+}
+
+// ReadAt cannot be given up.
+func (f *hangingFile) ReadAt(p []byte, off int64) (int, error) {
+	f.of.wait(kindRead, f.name)
+	if f.closed.Load() {
+		return 0, fs.ErrClosed
+	}
+	return f.File.(io.ReaderAt).ReadAt(p, off)
 }
 
 // SeekData says that there is no hole. It implements vfs.Holed.
@@ -174,6 +184,16 @@ func (s *session) opendir(cancel <-chan struct{}, node uint64) (handle uint64, s
 func (s *session) readdir(cancel <-chan struct{}, node, handle uint64) fuse.Status {
 	in := &fuse.ReadIn{InHeader: *header(node), Fh: handle, Size: 4096}
 	return s.nodes.ReadDirPlus(cancel, in, fuse.NewDirEntryList(make([]byte, in.Size), 0))
+}
+
+func (s *session) read(cancel <-chan struct{}, node, handle uint64) ([]byte, fuse.Status) {
+	p := make([]byte, 4096)
+	result, status := s.nodes.Read(cancel, &fuse.ReadIn{InHeader: *header(node), Fh: handle, Size: uint32(len(p))}, p)
+	if !status.Ok() {
+		return nil, status
+	}
+	p, status = result.Bytes(p)
+	return p, status
 }
 
 func (s *session) seekData(cancel <-chan struct{}, node, handle uint64) fuse.Status {

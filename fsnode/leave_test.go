@@ -49,6 +49,18 @@ var requests = []left{
 		handle, _ := s.opendir(nil, dir)
 		return func(cancel <-chan struct{}) fuse.Status { return s.readdir(cancel, dir, handle) }
 	}, fuse.OK},
+	{"read of a file as it is", kindRead, func(s *session) func(<-chan struct{}) fuse.Status {
+		file := s.find("dir/a")
+		handle, _ := s.open(nil, file)
+		return func(cancel <-chan struct{}) fuse.Status {
+			defer s.release(file, handle)
+			p, status := s.read(cancel, file, handle)
+			if status.Ok() && string(p) != "aaaa" {
+				s.t.Errorf("read %q", p)
+			}
+			return status
+		}
+	}, eintr},
 	{"lseek", kindSeek, func(s *session) func(<-chan struct{}) fuse.Status {
 		file := s.find("dir/a")
 		handle, _ := s.open(nil, file)
