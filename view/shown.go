@@ -70,13 +70,21 @@ func (s *shelf) get(mag volume.Mag, good func(*shown) bool) (*shown, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if now := s.shown[mag]; now != m && now.Taken().After(begun) { // another reader was quicker
-		return now, nil
+	for {
+		s.mu.Lock()
+		now := s.shown[mag]
+		if now == m {
+			s.shown[mag] = made
+		}
+		s.mu.Unlock()
+		switch {
+		case now == m:
+			return made, nil
+		case now.Taken().After(begun) || good(now): // another reader was quicker
+			return now, nil
+		}
+		m = now
 	}
-	s.shown[mag] = made
-	return made, nil
 }
 
 // open opens something. If the process may have no more files open, cubes that no file needs now are closed for it.
