@@ -51,8 +51,10 @@ func TestHitsGoOn(t *testing.T) {
 	for i := range hanging {
 		readers = append(readers, readAt(ctx, src, row((20+i)*inFile-2, (21+i)*inFile)))
 	}
-	for stuck.Load() < hanging {
-		time.Sleep(time.Millisecond)
+	for end := time.Now().Add(time.Minute); stuck.Load() < hanging; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d of %d files hang after a minute", stuck.Load(), hanging)
+		}
 	}
 
 	done := make(chan bool)

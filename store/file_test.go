@@ -45,8 +45,10 @@ func TestWillNeed(t *testing.T) {
 	defer opened.Close()
 	advised := opened.(vfs.Advisor)
 	advised.WillNeed(off, n)
-	for cached(t, f, off, n) < n { // the disk takes its time
-		time.Sleep(time.Millisecond)
+	for end := time.Now().Add(time.Minute); cached(t, f, off, n) < n; time.Sleep(time.Millisecond) { // the disk takes its time
+		if time.Now().After(end) {
+			t.Fatalf("%d of %d bytes are in the page cache a minute after the advice", cached(t, f, off, n), n)
+		}
 	}
 	if got := cached(t, f, 0, size); got > 2*n {
 		t.Errorf("%d bytes are in the page cache, expected %d", got, n)

@@ -322,8 +322,10 @@ func TestSignal(t *testing.T) {
 	if err := s.process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(patience); mounted(t, s.Dir) && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
+	for end := time.Now().Add(patience); mounted(t, s.Dir); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still mounted %v after the signal", patience)
+		}
 	}
 }
 
