@@ -40,8 +40,8 @@ type class struct {
 	preparing bool
 }
 
-// workingBytes is how much freed memory stays backed even if all of the budget is lent. Readers who have their blocks decoded, and
-// not kept, need so much at once. If each block had to be handed over and cleared by the kernel, it would cost more than to decode it.
+// workingBytes is how many freed bytes stay backed even if kept blocks take the whole budget. Readers decode blocks into this memory
+// and free it again. If the kernel had to hand over and clear it each time, that would cost more than decoding.
 const workingBytes = 24 << 20
 
 // spanBytes is how much address space is asked for at once, or one buffer if that is larger.

@@ -25,7 +25,7 @@ func newTestArena(t *testing.T, limit int64) *arena {
 	return a
 }
 
-// checkArena fails unless so many bytes are lent, and so many spare.
+// checkArena compares the bytes that are lent, and those that are free and still backed.
 func checkArena(t *testing.T, a *arena, lent, spare int64) {
 	t.Helper()
 	if a.lent != lent || a.spare != spare {

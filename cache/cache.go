@@ -70,8 +70,8 @@ func New(budget int64) *Cache {
 	return c
 }
 
-// maxBrief bounds the bytes of blocks that are kept briefly: so many that some readers at once find theirs, and so few that a
-// reader who goes from place to place does not fill the budget with what it has left.
+// maxBrief bounds the bytes of blocks that are kept briefly. It has room for the blocks of some readers at once. A reader
+// who goes from place to place fills no more of the budget than this with old blocks.
 const maxBrief = 64 << 20
 
 // home returns the window that a block enters that is about to be loaded; nil if it is not kept.

@@ -77,7 +77,7 @@ func TestHoldAbsent(t *testing.T) {
 	newHold(t, src, nil, 3, Always).Close()
 }
 
-// Who waits for some blocks does not wait for others, and only those fail that are damaged or are loaded with such.
+// A reader waits for its own blocks only. A damaged block fails its own batch, and no other.
 func TestHoldWaits(t *testing.T) {
 	for name, end := range map[string]func() error{
 		"error":  func() error { return errors.New("damaged") },
@@ -125,7 +125,7 @@ func TestHoldWaits(t *testing.T) {
 					}
 				}
 				if err := h.Wait(t.Context(), 7, 16); err == nil {
-					t.Error("no error of blocks of which one is damaged")
+					t.Error("Wait succeeded, though one of the blocks is damaged")
 				}
 				synctest.Wait()
 				if h.Busy() {

@@ -73,7 +73,7 @@ func (a *lookahead) look(e fs.DirEntry) looked {
 	return looked{info, err, now}
 }
 
-// take returns what was seen of an entry, once: who asks again wants to know what is now.
+// take returns what was seen of an entry, and forgets it: the next caller looks at the source again.
 func (a *lookahead) take(name string) (looked, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -14,7 +14,7 @@ const rootPatience = 100 * time.Millisecond
 // mount, also at what does not need the source. So there is an answer while the source has none.
 type root struct {
 	stat   func() (fs.FileInfo, error)
-	failed func(error) // is told why there are no new attributes
+	failed func(error) // called with the error if the source cannot be asked
 
 	mu    sync.Mutex
 	info  fs.FileInfo // what the source said last
