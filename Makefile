@@ -24,13 +24,15 @@ FORCE:
 demo: build
 	@sh integration/demo.sh bin/wkwfs
 
+# Each run tells which tests it skipped, and why.
+TELL = GO=$(GO) sh integration/gotest.sh
+
 ## test: all tests, real mounts included; then again with the race detector
 test: check
-	@mkdir -p bin; echo '$(GO) test ./...'; $(GO) test -v ./... >bin/test.log 2>&1 || { cat bin/test.log; exit 1; }; \
-		grep '^ok' bin/test.log; grep -B 1 -e '--- SKIP' bin/test.log || echo 'nothing was skipped'
-	$(GO) test -race $$($(GO) list ./... | grep -v /integration)
-	WKWFS_RACE=1 $(GO) test ./integration -count=1
-	GOMAXPROCS=1 $(GO) test -count=1 ./cache ./internal/prefetch ./view ./wkw
+	@$(TELL) ./...
+	@$(TELL) -race $$($(GO) list ./... | grep -v /integration)
+	@WKWFS_RACE=1 $(TELL) -count=1 ./integration
+	@GOMAXPROCS=1 $(TELL) -count=1 ./cache ./internal/prefetch ./view ./wkw
 
 ## test-clients: programs that others wrote open the mount (installs them from Debian)
 test-clients:
