@@ -9,7 +9,7 @@ BUILDVCS := $(shell git status >/dev/null 2>&1 && echo auto || echo false)
 BUILD := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=$(BUILDVCS) -ldflags '$(LDFLAGS)'
 FUZZTIME ?= 10s
 
-.PHONY: all build demo test test-race test-clients test-browser bench fuzz vuln check clean help
+.PHONY: all build demo test test-clients test-browser bench fuzz vuln check clean help
 
 all: build
 
