@@ -32,7 +32,7 @@ test: check
 	@$(TELL) ./...
 	@$(TELL) -race $$($(GO) list ./... | grep -v /integration)
 	@WKWFS_RACE=1 $(TELL) -count=1 ./integration
-	@GOMAXPROCS=1 $(TELL) -count=1 ./cache ./internal/prefetch ./view ./wkw
+	@GOMAXPROCS=1 $(TELL) -count=1 ./cache ./internal/prefetch ./internal/view ./wkw
 
 ## test-clients: programs that others wrote open the mount (installs them from Debian)
 test-clients:

@@ -16,13 +16,13 @@ const module = "github.com/wkwfs/wkwfs"
 // module, other modules by theirs. The standard library is free to all. Test files
 // may import what they need.
 var arrows = map[string][]string{
-	"vfs":    {},
-	"volume": {"vfs", "internal/parallel"},
-	"store":  {"vfs", "golang.org/x/sync", "golang.org/x/sys"},
-	"errlog": {},
+	"internal/vfs":   {},
+	"volume":         {"internal/vfs", "internal/parallel"},
+	"internal/store": {"internal/vfs", "golang.org/x/sync", "golang.org/x/sys"},
+	"errlog":         {},
 
-	"wkw":         {"vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync"},
-	"precomputed": {"vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture"},
+	"wkw":         {"internal/vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync"},
+	"precomputed": {"internal/vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture"},
 
 	"wkw/lz4block": {"golang.org/x/sys"},
 
@@ -32,26 +32,26 @@ var arrows = map[string][]string{
 	"precomputed/internal/reftest": {},
 
 	"internal/flat":     {"volume"},
-	"internal/prefetch": {"vfs", "volume", "cache", "internal/flat"},
-	"internal/mosaic":   {"vfs", "volume", "internal/flat", "internal/parallel"},
+	"internal/prefetch": {"internal/vfs", "volume", "cache", "internal/flat"},
+	"internal/mosaic":   {"internal/vfs", "volume", "internal/flat", "internal/parallel"},
 	"internal/parallel": {},
 
-	"sample":   {"volume", "wkw"},
-	"importer": {"vfs", "volume", "wkw", "golang.org/x/image", "golang.org/x/sync"},
+	"internal/sample":   {"volume", "wkw"},
+	"internal/importer": {"internal/vfs", "volume", "wkw", "golang.org/x/image", "golang.org/x/sync"},
 
-	"web":    {"vfs", "errlog"},
-	"check":  {"vfs", "volume", "internal/parallel", "golang.org/x/sync"},
-	"cache":  {"vfs", "volume", "internal/parallel", "github.com/dgraph-io/ristretto", "golang.org/x/sync", "golang.org/x/sys"},
-	"header": {"volume"},
-	"view":   {"vfs", "volume", "header", "cache", "internal/flat", "internal/mosaic", "internal/prefetch"},
-	"copier": {"vfs", "internal/parallel"},
-	"fsnode": {"vfs", "errlog", "internal/parallel", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
-	"status": {"vfs", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
+	"internal/web":    {"internal/vfs", "errlog"},
+	"internal/check":  {"internal/vfs", "volume", "internal/parallel", "golang.org/x/sync"},
+	"cache":           {"internal/vfs", "volume", "internal/parallel", "github.com/dgraph-io/ristretto", "golang.org/x/sync", "golang.org/x/sys"},
+	"internal/header": {"volume"},
+	"internal/view":   {"internal/vfs", "volume", "internal/header", "cache", "internal/flat", "internal/mosaic", "internal/prefetch"},
+	"internal/copier": {"internal/vfs", "internal/parallel"},
+	"fsnode":          {"internal/vfs", "errlog", "internal/parallel", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
+	"internal/status": {"internal/vfs", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
 
 	"cmd/wkwfs":   {"*"},
 	"integration": {},
 
-	"integration/bench":      {"volume", "wkw", "sample", "integration/latefs", "github.com/hanwen/go-fuse", "golang.org/x/sync", "golang.org/x/sys"},
+	"integration/bench":      {"volume", "wkw", "internal/sample", "integration/latefs", "github.com/hanwen/go-fuse", "golang.org/x/sync", "golang.org/x/sys"},
 	"integration/latefs":     {"github.com/hanwen/go-fuse", "golang.org/x/sys"},
 	"integration/cmd/latefs": {"integration/latefs"},
 }

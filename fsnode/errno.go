@@ -6,7 +6,7 @@ import (
 	"syscall"
 
 	"github.com/wkwfs/wkwfs/errlog"
-	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
 // reporter turns errors into error numbers, tells the observer, and writes those to the

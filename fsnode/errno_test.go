@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
 func TestErrnoOf(t *testing.T) {

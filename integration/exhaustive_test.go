@@ -16,7 +16,7 @@ import (
 	"testing/fstest"
 
 	"github.com/wkwfs/wkwfs/cache"
-	"github.com/wkwfs/wkwfs/view"
+	"github.com/wkwfs/wkwfs/internal/view"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 

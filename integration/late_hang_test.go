@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/integration/latefs"
-	"github.com/wkwfs/wkwfs/status"
+	"github.com/wkwfs/wkwfs/internal/status"
 )
 
 // soon is for how long one may wait who does not need the source.

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/store"
+	"github.com/wkwfs/wkwfs/internal/store"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

@@ -1,7 +1,7 @@
 package wkw
 
 import (
-	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/wkw/lz4block"
 )
 

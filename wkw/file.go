@@ -8,7 +8,7 @@ import (
 	"math"
 	"sync/atomic"
 
-	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

@@ -1,6 +1,6 @@
 package wkw
 
-import "github.com/wkwfs/wkwfs/vfs"
+import "github.com/wkwfs/wkwfs/internal/vfs"
 
 // locate finds the extents of the blocks. The chunks of the jump table that it needs, and that were not read before, are read
 // at once.

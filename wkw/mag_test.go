@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/store"
+	"github.com/wkwfs/wkwfs/internal/store"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/wkwfs/wkwfs/store"
+	"github.com/wkwfs/wkwfs/internal/store"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

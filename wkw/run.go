@@ -3,7 +3,7 @@ package wkw
 import (
 	"slices"
 
-	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
 const (

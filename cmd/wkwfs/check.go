@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wkwfs/wkwfs/check"
+	"github.com/wkwfs/wkwfs/internal/check"
 )
 
 // checkSettings is what the user asked of a check.

@@ -12,7 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 
-	"github.com/wkwfs/wkwfs/check"
+	"github.com/wkwfs/wkwfs/internal/check"
 	"github.com/wkwfs/wkwfs/precomputed"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"

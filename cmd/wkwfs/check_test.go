@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/sample"
+	"github.com/wkwfs/wkwfs/internal/sample"
 )
 
 // TestCheck holds the lines, which programs read too, and the exit codes.

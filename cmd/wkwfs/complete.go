@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wkwfs/wkwfs/fsnode"
-	"github.com/wkwfs/wkwfs/view"
+	"github.com/wkwfs/wkwfs/internal/view"
 )
 
 // completions says, for each command, what a shell offers for its arguments, one after

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wkwfs/wkwfs/cache"
-	"github.com/wkwfs/wkwfs/copier"
-	"github.com/wkwfs/wkwfs/view"
+	"github.com/wkwfs/wkwfs/internal/copier"
+	"github.com/wkwfs/wkwfs/internal/view"
 )
 
 // copySettings is what the user asked of a copy.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/parallel"
-	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
 // lasting is the tree with versions that another process, on another machine, finds

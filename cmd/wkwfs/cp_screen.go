@@ -10,7 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 
-	"github.com/wkwfs/wkwfs/copier"
+	"github.com/wkwfs/wkwfs/internal/copier"
 )
 
 // screen is where a copy or an import tells how it goes on: a bar on a terminal, else a line a

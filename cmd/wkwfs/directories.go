@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/wkwfs/wkwfs/status"
-	"github.com/wkwfs/wkwfs/store"
+	"github.com/wkwfs/wkwfs/internal/status"
+	"github.com/wkwfs/wkwfs/internal/store"
 )
 
 // directories are those that a source is read from. They know how it answers.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/sample"
+	"github.com/wkwfs/wkwfs/internal/sample"
 )
 
 // TestDirectories: what a source is read from is one directory for each path, and it is known what was asked of it.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wkwfs/wkwfs/status"
+	"github.com/wkwfs/wkwfs/internal/status"
 )
 
 // What the man pages tell that is not in the commands.

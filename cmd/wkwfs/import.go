@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wkwfs/wkwfs/importer"
+	"github.com/wkwfs/wkwfs/internal/importer"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/sample"
+	"github.com/wkwfs/wkwfs/internal/sample"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

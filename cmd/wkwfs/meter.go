@@ -5,7 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/wkwfs/wkwfs/cache"
-	"github.com/wkwfs/wkwfs/status"
+	"github.com/wkwfs/wkwfs/internal/status"
 )
 
 // newMeter returns a meter for a mount.

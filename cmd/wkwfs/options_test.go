@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wkwfs/wkwfs/store"
+	"github.com/wkwfs/wkwfs/internal/store"
 )
 
 // parse returns what the arguments of a mount command say.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wkwfs/wkwfs/sample"
+	"github.com/wkwfs/wkwfs/internal/sample"
 )
 
 func newSampleCommand() *cobra.Command {

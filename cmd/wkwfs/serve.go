@@ -12,7 +12,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/fsnode"
-	"github.com/wkwfs/wkwfs/view"
+	"github.com/wkwfs/wkwfs/internal/view"
 )
 
 // lingerTime is what readers get to finish after a signal ended a mount that was

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/wkwfs/wkwfs/internal/store"
 	"github.com/wkwfs/wkwfs/precomputed"
-	"github.com/wkwfs/wkwfs/store"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wkwfs/wkwfs/fsnode"
-	"github.com/wkwfs/wkwfs/status"
+	"github.com/wkwfs/wkwfs/internal/status"
 )
 
 func newStatusCommand() *cobra.Command {

@@ -15,7 +15,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
 
-	"github.com/wkwfs/wkwfs/status"
+	"github.com/wkwfs/wkwfs/internal/status"
 )
 
 // statusScreen returns what shows a status: as text, on a terminal in the same place when it

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wkwfs/wkwfs/status"
+	"github.com/wkwfs/wkwfs/internal/status"
 )
 
 func TestMountOf(t *testing.T) {

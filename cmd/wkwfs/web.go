@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wkwfs/wkwfs/cache"
-	"github.com/wkwfs/wkwfs/view"
-	"github.com/wkwfs/wkwfs/web"
+	"github.com/wkwfs/wkwfs/internal/view"
+	"github.com/wkwfs/wkwfs/internal/web"
 )
 
 // webSettings is what the user asked of a server over HTTP.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"github.com/wkwfs/wkwfs/internal/parallel"
-	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

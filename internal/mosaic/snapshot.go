@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/parallel"
-	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

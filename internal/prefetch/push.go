@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wkwfs/wkwfs/internal/flat"
-	"github.com/wkwfs/wkwfs/vfs"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
 // maxPushers is how many goroutines push, if there are as many cores. More would wait for each other in the kernel.

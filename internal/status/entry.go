@@ -1,0 +1,81 @@
+package status
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"syscall"
+	"time"
+
+	"github.com/wkwfs/wkwfs/internal/vfs"
+)
+
+// info describes an entry of ours. As in /proc, files have no size before they are read.
+type info struct {
+	name string
+	mode fs.FileMode
+	time time.Time
+}
+
+var (
+	_ vfs.LiveInfo      = info{}
+	_ vfs.VersionedInfo = info{}
+)
+
+// newInfo describes an entry that is new whenever it is looked at.
+func newInfo(name string, mode fs.FileMode) info {
+	return info{path.Base(name), mode, time.Now()}
+}
+
+func (i info) Name() string         { return i.name }
+func (i info) Size() int64          { return 0 }
+func (i info) Mode() fs.FileMode    { return i.mode }
+func (i info) ModTime() time.Time   { return i.time }
+func (i info) IsDir() bool          { return i.mode.IsDir() }
+func (i info) Live() bool           { return true }
+func (i info) Version() vfs.Version { return vfs.Version{1} } // always the same file
+
+// Sys says whom the process belongs to.
+func (i info) Sys() any {
+	t := syscall.NsecToTimespec(i.time.UnixNano())
+	return &syscall.Stat_t{Uid: uint32(os.Geteuid()), Gid: uint32(os.Getegid()), Atim: t, Mtim: t, Ctim: t}
+}
+
+// openFile is what a file was when it was opened.
+type openFile struct {
+	*bytes.Reader
+	info fs.FileInfo
+}
+
+func (f *openFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *openFile) Close() error               { return nil }
+
+// openDir is our directory while it is open.
+type openDir struct {
+	info fs.FileInfo
+	rest []fs.DirEntry // that were not listed yet
+}
+
+var _ fs.ReadDirFile = (*openDir)(nil)
+
+func (d *openDir) Stat() (fs.FileInfo, error) { return d.info, nil }
+func (d *openDir) Close() error               { return nil }
+
+func (d *openDir) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: Dir, Err: syscall.EISDIR}
+}
+
+// ReadDir implements fs.ReadDirFile.
+func (d *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
+	if n <= 0 || len(d.rest) < n {
+		if n > 0 && len(d.rest) == 0 {
+			return nil, io.EOF
+		}
+		n = len(d.rest)
+	}
+	next := d.rest[:n]
+	d.rest = d.rest[n:]
+	return next, nil
+}

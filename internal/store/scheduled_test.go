@@ -1,0 +1,127 @@
+package store
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"testing"
+	"testing/fstest"
+	"testing/synctest"
+	"time"
+
+	"github.com/wkwfs/wkwfs/internal/vfs"
+)
+
+func TestScheduledConformity(t *testing.T) {
+	path := t.TempDir()
+	if err := os.MkdirAll(path+"/color/1/z0/y0", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+"/color/1/z0/y0/x0.wkw", []byte("WKW"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("color", path+"/layer"); err != nil {
+		t.Fatal(err)
+	}
+	for _, late := range []bool{false, true} {
+		d, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := Schedule(d, Options{})
+		if late {
+			makeLate(s)
+		}
+		if err := fstest.TestFS(s, "color/1/z0/y0/x0.wkw", "layer"); err != nil {
+			t.Error(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Open("color"); !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("after Close: got %v", err)
+		}
+	}
+	memory := Schedule(fstest.MapFS{"a/b": {Data: []byte("bytes")}}, Options{})
+	if err := fstest.TestFS(memory, "a/b"); err != nil {
+		t.Error(err)
+	}
+	if err := memory.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLinksScheduled: links are asked for as links.
+func TestLinksScheduled(t *testing.T) {
+	d, _ := tree(t)
+	s := Schedule(d, Options{})
+	if info, err := s.Lstat("up"); err != nil || info.Mode().Type() != fs.ModeSymlink {
+		t.Errorf("got %v, %v, expected a link", info, err)
+	}
+	if to, err := s.ReadLink("up"); to != "../secret" || err != nil {
+		t.Errorf("got %q, %v", to, err)
+	}
+	for _, name := range []string{"up", "absolute", "updir/secret"} {
+		if _, err := s.Stat(name); err == nil {
+			t.Errorf("%s: described what lies outside", name)
+		}
+	}
+}
+
+// TestScheduledStats: what was asked for is counted, and how long it took.
+func TestScheduledStats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, f := open(t, &remote{FS: pattern(1 << 20)}, Options{Depth: 10})
+		near := func(got, want time.Duration) bool { return got > want*7/8 && got < want*9/8 }
+		got := s.Stats()
+		if got.Looks.Count != 1 || got.Reads != (Answers{}) || got.Bytes != 0 || got.Depth != 10 || got.Most != 1 || got.Late {
+			t.Errorf("opened: got %+v", got)
+		}
+		if got.InFlight != 0 || got.Oldest != 0 || !near(got.Looks.P50, roundTrip) || !near(got.Looks.P99, roundTrip) {
+			t.Errorf("opened: got %+v", got)
+		}
+		vfs.ReadRanges(t.Context(), f, apart(11, 100))
+		if _, err := f.Stat(); err != nil {
+			t.Error(err)
+		}
+		got = s.Stats()
+		if got.Reads.Count != 11 || got.Bytes != 1100 || got.Looks.Count != 2 || got.Most != 10 || !got.Late || !near(got.Reads.P99, roundTrip) {
+			t.Errorf("read: got %+v", got)
+		}
+		time.Sleep(2 * time.Minute)
+		got = s.Stats()
+		if got.Reads != (Answers{Count: 11}) || got.Looks != (Answers{Count: 2}) || !got.Late {
+			t.Errorf("minutes later: got %+v", got)
+		}
+	})
+}
+
+// TestScheduledBounds: looks and reads share the slots.
+func TestScheduledBounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &remote{FS: pattern(1 << 20)}
+		s, f := open(t, server, Options{Depth: 5})
+		server.forget()
+		start := time.Now()
+		for range 10 {
+			go s.Stat("file")
+			go s.ReadDir(".")
+			go func() {
+				if f, err := s.Open("file"); err == nil {
+					f.Close()
+				}
+			}()
+			go f.(io.ReaderAt).ReadAt(make([]byte, 1), 0)
+		}
+		synctest.Wait()
+		for s.Stats().InFlight > 0 {
+			time.Sleep(roundTrip)
+			synctest.Wait()
+		}
+		if took := time.Since(start); server.most != 5 || took != 8*roundTrip {
+			t.Errorf("%d in flight, %v; expected 5 and %v", server.most, took, 8*roundTrip)
+		}
+		checkIdle(t, s)
+	})
+}

@@ -1,0 +1,52 @@
+package view_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/internal/view"
+)
+
+// TestBoxIsDecodedAtOnce reads a byte of a small box: all of its blocks are loaded, each once for all reads, and the memory is free
+// when the file is closed. Of a box that is too large, a byte takes one block.
+func TestBoxIsDecodedAtOnce(t *testing.T) {
+	dir, plain := newStreamed(t)
+	for _, c := range []struct {
+		name         string
+		first, whole uint64 // loads
+	}{
+		{"box/3-101_17-60_0-40.raw", 7 * 3 * 3, 7 * 3 * 3},
+		{"box/0-16_0-16_0-16.raw", 1, 1},
+		{"box/60-70_0-16_60-130.nii", 2*1*1 + 1*1*4, 2*1*1 + 1*1*4}, // cube 0,0,1 is absent, and 64 is the end of cubes
+	} {
+		blocks := cache.New(64 << 20)
+		defer blocks.Close()
+		f, size := openSized(t, newTree(t, dir, view.Options{Cache: blocks}), c.name)
+		g, _ := openSized(t, plain, c.name)
+		if _, err := readPiece(f, size/2, 1); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(time.Second); blocks.Stats().Loads < c.first && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		}
+		if got := blocks.Stats().Loads; got != c.first {
+			t.Errorf("%s: %d blocks loaded for a byte, expected %d", c.name, got, c.first)
+		}
+		for off := int64(0); off < size; off += 1000 {
+			got, err := readPiece(f, off, 1000)
+			want, wantErr := readPiece(g, off, 1000)
+			if err != nil || wantErr != nil || !bytes.Equal(got, want) {
+				t.Fatalf("%s: 1000 bytes at %d: not those that are there: %v, %v", c.name, off, err, wantErr)
+			}
+		}
+		if got := blocks.Stats().Loads; got != c.whole {
+			t.Errorf("%s: %d blocks loaded, expected %d", c.name, got, c.whole)
+		}
+		f.Close()
+		g.Close()
+		if held := blocks.Stats().HeldBytes; held != 0 {
+			t.Errorf("%s: %d bytes are held after it was closed", c.name, held)
+		}
+	}
+}

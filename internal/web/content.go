@@ -1,0 +1,78 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+
+	"github.com/wkwfs/wkwfs/internal/vfs"
+)
+
+// content is an open file as the io.ReadSeeker that http.ServeContent wants. It
+// remembers what went wrong, which ServeContent does not tell.
+type content struct {
+	size   int64
+	cancel context.CancelFunc
+
+	mu     sync.Mutex // held while reading: ServeContent may leave a reader behind
+	ctx    context.Context
+	file   fs.File
+	off    int64
+	failed error
+}
+
+func newContent(ctx context.Context, f fs.File, size int64) *content {
+	ctx, cancel := context.WithCancel(ctx)
+	return &content{size: size, cancel: cancel, ctx: ctx, file: f}
+}
+
+func (c *content) Read(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed != nil {
+		return 0, c.failed
+	}
+	p = p[:min(int64(len(p)), max(c.size-c.off, 0))]
+	if len(p) == 0 {
+		return 0, io.EOF
+	}
+	n, err := vfs.ReadAt(c.ctx, c.file, p, c.off)
+	c.off += int64(n)
+	switch {
+	case n == len(p) || err == nil && n > 0:
+		return n, nil
+	case err == nil || errors.Is(err, io.EOF):
+		err = fmt.Errorf("byte %d: expected %d bytes in the file: %w", c.off, c.size, io.ErrUnexpectedEOF)
+	}
+	c.failed = err
+	return 0, err
+}
+
+func (c *content) Seek(off int64, whence int) (int64, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch whence {
+	case io.SeekCurrent:
+		off += c.off
+	case io.SeekEnd:
+		off += c.size
+	}
+	if off < 0 {
+		return 0, fs.ErrInvalid
+	}
+	c.off = off
+	return off, nil
+}
+
+// stop ends reading, waits for a read that is under way, and returns what went wrong.
+func (c *content) stop() error {
+	c.cancel()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	failed := c.failed
+	c.failed = fs.ErrClosed
+	return failed
+}

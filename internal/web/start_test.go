@@ -1,0 +1,257 @@
+package web_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/xml"
+	"html"
+	"image/png"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/wkwfs/wkwfs/internal/sample"
+	"github.com/wkwfs/wkwfs/internal/store"
+	"github.com/wkwfs/wkwfs/internal/view"
+	"github.com/wkwfs/wkwfs/internal/web"
+	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
+)
+
+// writeSample writes a small dataset.
+func writeSample(t *testing.T) (dir string) {
+	t.Helper()
+	o := sample.Defaults()
+	o.Box = volume.Box{Min: volume.Vec{10, 20, 30}, Max: volume.Vec{50, 54, 49}}
+	o.Block, o.CubeSide, o.Mags, o.Untouched = 16, 32, []int{1, 2}, volume.Box{}
+	dir = filepath.Join(t.TempDir(), "cortex")
+	if err := sample.Write(t.Context(), dir, o); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// show shows what is at name in dir as files.
+func show(t *testing.T, dir, name string) fs.FS {
+	t.Helper()
+	fsys, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { fsys.Close() })
+	root, err := wkw.Recognise(fsys, name, wkw.Options{Name: filepath.Base(name)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return view.New(root, view.Options{})
+}
+
+const browser = "Accept: text/html"
+
+func TestStartPage(t *testing.T) {
+	dir := writeSample(t)
+	at := start(t, show(t, dir, "."), web.Options{Name: "cort<ex>", Neuroglancer: "https://viewer.example/ng/", Token: "a+b"})
+	reply, body, err := fetch(t, "GET", at+"/?token=a%2Bb", headers{browser})
+	if err != nil || reply.StatusCode != 200 {
+		t.Fatalf("status %d, error %v:\n%s", reply.StatusCode, err, body)
+	}
+	page := string(body)
+	for _, want := range []string{
+		"<title>cort&lt;ex&gt; · wkwfs</title>", `<a href="/color/?token=a%2Bb">color</a>`, `<a href="/segmentation/?token=a%2Bb">segmentation</a>`,
+		"40 × 34 × 19", "20 × 17 × 10", "11.24 × 11.24 × 25 nm", "uint8", "uint32", "25 KiB", `<a href="/color/2/volume.npy?token=a%2Bb">.npy</a>`,
+		`<a href="/datasource-properties.json?token=a%2Bb">`, "plane z = 39 of color/1",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	// What the page is made of has to be on this server, and be there.
+	links := regexp.MustCompile(`(?:href|src)="([^"]*)"`).FindAllStringSubmatch(page, -1)
+	viewers := 0
+	for _, l := range links {
+		link := html.UnescapeString(l[1])
+		if strings.HasPrefix(link, "https://viewer.example/ng/#!") {
+			viewers++
+			continue
+		}
+		if strings.HasPrefix(link, "data:") {
+			continue // the icon, which is in the page
+		}
+		if reply, _, err := fetch(t, "GET", at+link, nil); !strings.HasPrefix(link, "/") || err != nil || reply.StatusCode != 200 {
+			t.Errorf("link %s: status %d, error %v", link, reply.StatusCode, err)
+		}
+	}
+	if len(links) < 40 || viewers != 3 {
+		t.Errorf("%d links, %d of them to the viewer:\n%s", len(links), viewers, page)
+	}
+}
+
+// TestIcon holds that pages bring their icon along, and that a browser is allowed to show
+// it: otherwise it asks for /favicon.ico, which is not there.
+func TestIcon(t *testing.T) {
+	at := start(t, show(t, writeSample(t), "."), web.Options{})
+	for _, page := range []string{"/", "/color/"} {
+		reply, body, err := fetch(t, "GET", at+page, headers{browser})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if policy := reply.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "img-src 'self' data:;") {
+			t.Errorf("%s: policy %s", page, policy)
+		}
+		icon := regexp.MustCompile(`<link rel="icon" href="data:image/svg\+xml;base64,([^"]*)">`).FindStringSubmatch(html.UnescapeString(string(body)))
+		if icon == nil {
+			t.Fatalf("%s: no icon:\n%s", page, body)
+		}
+		svg, err := base64.StdEncoding.DecodeString(icon[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var drawing struct {
+			XMLName xml.Name `xml:"http://www.w3.org/2000/svg svg"`
+		}
+		if err := xml.Unmarshal(svg, &drawing); err != nil {
+			t.Errorf("%s: %v:\n%s", page, err, svg)
+		}
+	}
+}
+
+func TestViewerLinks(t *testing.T) {
+	at := start(t, show(t, writeSample(t), "."), web.Options{Neuroglancer: "https://viewer.example/", Token: "a+b"})
+	_, body, _ := fetch(t, "GET", at+"/?token=a%2Bb", headers{browser})
+	found := regexp.MustCompile(`href="https://viewer.example/#!([^"]*)"`).FindAllSubmatch(body, -1)
+	if len(found) != 3 {
+		t.Fatalf("%d links", len(found))
+	}
+	text, err := url.PathUnescape(html.UnescapeString(string(found[0][1]))) // opens all
+	if err != nil {
+		t.Fatal(err)
+	}
+	var state struct {
+		Layers []struct{ Type, Source, Name string }
+	}
+	if err := json.Unmarshal([]byte(text), &state); err != nil || len(state.Layers) != 2 {
+		t.Fatalf("error %v:\n%s", err, text)
+	}
+	for i, want := range []string{"image color", "segmentation segmentation"} {
+		l := state.Layers[i]
+		source := at + "/" + l.Name + "/precomputed/?token=a%2Bb|neuroglancer-precomputed:"
+		if l.Type+" "+l.Name != want || l.Source != source {
+			t.Errorf("layer %+v, want %s at %s", l, want, source)
+		}
+		// The viewer puts names before the query.
+		info := strings.Replace(strings.TrimSuffix(l.Source, "|neuroglancer-precomputed:"), "/?", "/info?", 1)
+		if reply, body, _ := fetch(t, "GET", info, headers{"Origin: https://viewer.example"}); reply.StatusCode != 200 ||
+			reply.Header.Get("Content-Type") != "application/json" || !json.Valid(body) || reply.Header.Get("Access-Control-Allow-Origin") != "*" {
+			t.Errorf("%s: status %d:\n%s", info, reply.StatusCode, body)
+		}
+	}
+	at = start(t, show(t, writeSample(t), "."), web.Options{})
+	if _, body, _ = fetch(t, "GET", at, headers{browser}); strings.Contains(string(body), "Neuroglancer") {
+		t.Error("there are links to no viewer")
+	}
+}
+
+// TestPreview holds that the picture of a layer is its middle plane.
+func TestPreview(t *testing.T) {
+	tree := show(t, writeSample(t), ".")
+	at := start(t, tree, web.Options{})
+	const path = "/.wkwfs/preview/segmentation/1/middle.png"
+	reply, body, err := fetch(t, "GET", at+path, nil)
+	if err != nil || reply.StatusCode != 200 || reply.Header.Get("Content-Type") != "image/png" {
+		t.Fatalf("status %d, error %v:\n%s", reply.StatusCode, err, body)
+	}
+	img, err := png.Decode(bytes.NewReader(body))
+	if err != nil || img.Bounds().Dx() != 40 || img.Bounds().Dy() != 34 {
+		t.Fatalf("picture %v, error %v", img.Bounds(), err)
+	}
+	ids, err := fs.ReadFile(tree, "segmentation/1/box/10-50_20-54_39-40.raw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	colours := map[string]any{}
+	for i := range 40 * 34 {
+		id, got := string(ids[4*i:4*i+4]), img.At(i%40, i/40)
+		if before, met := colours[id]; met && before != got {
+			t.Fatalf("id % x is %v and %v", id, before, got)
+		}
+		colours[id] = got
+		if _, _, _, alpha := got.RGBA(); (alpha == 0) != (id == "\x00\x00\x00\x00") {
+			t.Fatalf("id % x is %v", id, got)
+		}
+	}
+	if len(colours) < 2 {
+		t.Errorf("there are %d ids in the plane: that tests nothing", len(colours))
+	}
+	tag := reply.Header.Get("ETag")
+	if reply, _, _ = fetch(t, "GET", at+path, headers{"If-None-Match: " + tag}); reply.StatusCode != 304 {
+		t.Errorf("status %d for ETag %s", reply.StatusCode, tag)
+	}
+	if reply, _, _ = fetch(t, "HEAD", at+path, nil); reply.StatusCode != 200 || reply.Header.Get("ETag") != tag {
+		t.Errorf("HEAD: status %d", reply.StatusCode)
+	}
+	if reply, _, _ = fetch(t, "GET", at+"/.wkwfs/preview/color/3/middle.png", nil); reply.StatusCode != 404 {
+		t.Errorf("of a mag that is not: status %d", reply.StatusCode)
+	}
+}
+
+// TestStartPageOfParts holds what the page shows of a layer, a mag and a cube, and of
+// damage.
+func TestStartPageOfParts(t *testing.T) {
+	dir := writeSample(t)
+	for source, test := range map[string]struct {
+		pictures int
+		want     string
+	}{
+		"color":                {3, `<img class="thumb" src="/.wkwfs/preview/2/middle.png"`},
+		"color/1":              {2, `src="/.wkwfs/preview/middle.png"`},
+		"color/1/z0/y0/x0.wkw": {0, "There is no volume here"},
+	} {
+		at := start(t, show(t, dir, source), web.Options{Name: "part"})
+		reply, body, _ := fetch(t, "GET", at+"/", headers{browser})
+		if n := strings.Count(string(body), "<img"); reply.StatusCode != 200 || n != test.pictures || !strings.Contains(string(body), test.want) {
+			t.Errorf("%s: status %d, %d pictures:\n%s", source, reply.StatusCode, n, body)
+		}
+		for _, m := range regexp.MustCompile(`src="([^"]*)"`).FindAllStringSubmatch(string(body), -1) {
+			if reply, _, _ := fetch(t, "GET", at+m[1], nil); reply.StatusCode != 200 {
+				t.Errorf("%s: picture %s: status %d", source, m[1], reply.StatusCode)
+			}
+		}
+	}
+	cube := filepath.Join(dir, "color/1/z1/y1/x0.wkw")
+	b, err := os.ReadFile(cube)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(cube, b[:len(b)/2], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	at := start(t, show(t, dir, "."), web.Options{})
+	if reply, _, _ := fetch(t, "GET", at+"/", headers{browser}); reply.StatusCode != 200 {
+		t.Errorf("the page of a damaged dataset: status %d", reply.StatusCode)
+	}
+	reply, body, _ := fetch(t, "GET", at+"/.wkwfs/preview/color/1/middle.png", nil)
+	if reply.StatusCode != 500 || !strings.Contains(string(body), "x0.wkw") {
+		t.Errorf("the picture of a damaged plane: status %d: %s", reply.StatusCode, body)
+	}
+}
+
+// TestUnreadableFacts holds that the page names what cannot be read and shows the rest.
+func TestUnreadableFacts(t *testing.T) {
+	files := newTree()
+	for name, text := range map[string]string{
+		"a/1": `{"dtype":"uint8","channels":1,"shape":[4,4,4],"bytes":64}`, "a/2": `{"error":"too large"}`, "a/4": `{"dtype":`, "a/8": `{"dtype":"uint8","channels":1}`,
+	} {
+		files.set(name+"/volume.json", &leaf{data: []byte(text)})
+	}
+	_, body, _ := fetch(t, "GET", start(t, files, web.Options{})+"/", headers{browser})
+	for _, want := range []string{"a/2/volume.json: too large", "a/4/volume.json: unexpected end of JSON input", "a/8/volume.json: shape [0 0 0] is empty", "4 × 4 × 4", "not known"} {
+		if !strings.Contains(string(body), want) {
+			t.Errorf("the page lacks %q:\n%s", want, body)
+		}
+	}
+}
