@@ -1,0 +1,52 @@
+package hint_test
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+
+	"github.com/wkwfs/wkwfs/internal/hint"
+)
+
+func TestQuote(t *testing.T) {
+	for word, want := range map[string]string{
+		"/tmp/a.flat": "/tmp/a.flat",
+		"a b":         "'a b'",
+		"it's":        `'it'\''s'`,
+		"-x":          "'-x'",
+		"":            "''",
+		"$HOME":       "'$HOME'",
+	} {
+		if got := hint.Quote(word); got != want {
+			t.Errorf("%q: got %s, want %s", word, got, want)
+		}
+	}
+}
+
+func TestList(t *testing.T) {
+	for want, names := range map[string][]string{
+		"":                         nil,
+		"a":                        {"a"},
+		"a, b, c, d, e":            {"a", "b", "c", "d", "e"},
+		"a, b, c, d, e and 2 more": {"a", "b", "c", "d", "e", "f", "g"},
+	} {
+		if got := hint.List(names); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestErrorf(t *testing.T) {
+	err := hint.Errorf("mend it", "it broke: %w", syscall.EIO)
+	var found *hint.Error
+	if !errors.Is(err, syscall.EIO) || !errors.As(fmt.Errorf("around: %w", err), &found) {
+		t.Fatalf("%v hides its cause or its hint", err)
+	}
+	if found.Error() != "it broke: input/output error" || found.Hint != "mend it" || found.Usage {
+		t.Errorf("got %q, hint %q, usage %v", found, found.Hint, found.Usage)
+	}
+	if !errors.As(hint.Usagef("", "what?"), &found) || !found.Usage {
+		t.Error("Usagef does not blame the command line")
+	}
+}

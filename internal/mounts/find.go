@@ -1,0 +1,69 @@
+package mounts
+
+import (
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wkwfs/wkwfs/fsnode"
+	"github.com/wkwfs/wkwfs/internal/hint"
+)
+
+const listHint = "grep " + fsnode.Type + " /proc/self/mounts lists the mounts of wkwfs"
+
+// Find returns the mountpoint of the wkwfs mount that contains the path. If the path needs no
+// resolution, Find does not access the mount, which may be dead.
+func Find(path string) (mountpoint string, err error) {
+	table, err := ReadTable()
+	if err != nil {
+		return "", err
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	m, ok := table.Containing(absolute)
+	if !ok || m.Type != fsnode.Type { // the path may contain links
+		if absolute, err = table.resolve(absolute); err != nil {
+			return "", err
+		}
+		m, ok = table.Containing(absolute)
+	}
+	if ok && m.Type == fsnode.Type {
+		return m.Point, nil
+	}
+	if _, err := os.Lstat(absolute); err != nil {
+		return "", err
+	}
+	return "", hint.Errorf(listHint, "%s is not in a mount of wkwfs", path)
+}
+
+// resolve returns the path made absolute and free of symbolic links. It does not access a file
+// system that is mounted on the path: that may be dead or stuck.
+func (t Table) resolve(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	const maxLinks = 40 // as in the kernel
+	for range maxLinks {
+		parent, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if err != nil {
+			return "", err
+		}
+		path = filepath.Join(parent, filepath.Base(path))
+		if _, ok := t.At(path); ok {
+			return path, nil
+		}
+		target, err := os.Readlink(path)
+		if err != nil { // not a link, or absent: the caller finds the error
+			return path, nil
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(parent, target)
+		}
+		path = target
+	}
+	return "", &os.PathError{Op: "resolve", Path: path, Err: unix.ELOOP}
+}
