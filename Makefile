@@ -8,8 +8,9 @@ LDFLAGS := -s -w -X main.releaseVersion=$(VERSION)
 BUILDVCS := $(shell git status >/dev/null 2>&1 && echo auto || echo false)
 BUILD := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=$(BUILDVCS) -ldflags '$(LDFLAGS)'
 FUZZTIME ?= 10s
+TORTURETIME ?= 1h
 
-.PHONY: all build demo test test-clients test-browser bench fuzz vuln check clean help
+.PHONY: all build viewer demo test test-all test-clients test-browser screenshot torture bench fuzz vuln check clean help
 
 all: build
 
@@ -20,42 +21,89 @@ bin/wkwfs: FORCE
 	@$(BUILD) -o $@ ./cmd/wkwfs
 FORCE:
 
+# Go embeds what is in this directory: see internal/viewer.
+VIEWER := internal/viewer/dist/index.html.gz
+
+## viewer: a Neuroglancer for "wkwfs view" and "wkwfs serve", from npm; programs that are built later have it
+viewer: $(VIEWER)
+
+$(VIEWER): $(wildcard internal/viewer/npm/*.* internal/viewer/npm/icons/* internal/viewer/npm/none/*)
+	sh internal/viewer/npm/build.sh
+
 ## demo: write a sample dataset, mount it and read voxels with dd and numpy
 demo: build
 	@sh integration/demo.sh bin/wkwfs
 
-# Each run tells which tests it skipped, and why.
-TELL = GO=$(GO) sh integration/gotest.sh
+# gotest.sh prints each package with its time, the tests that were skipped, with the reasons, and totals.
+GOTEST = GO=$(GO) sh integration/gotest.sh
+# All packages but the one at the top, whose tests are about the others: that the tests named by SEMANTICS.md passed, for one.
+PACKAGES = $$($(GO) list ./... | grep wkwfs/wkwfs/)
+CHECK_TOP = WKWFS_TEST_LOG=$(CURDIR)/bin/test.json $(GO) test -count=1 .
 
-## test: all tests, real mounts included; then again with the race detector
+# The packages in which goroutines share memory: those that start some, or have locks. Pools and values that are made once
+# need no test of ours. The tests of cmd start other programs.
+CONCURRENT = $$(grep -rlE --include='*.go' --exclude='*_test.go' --exclude-dir=integration --exclude-dir=cmd \
+	'sync\.(Mutex|RWMutex|WaitGroup|Cond|Map)|atomic\.|errgroup|parallel\.|^	*go [a-z]' . | xargs -n 1 dirname | sort -u)
+# Tests that only wait run at once, so that they do not add up.
+ONCE = -count=1 -parallel 8 -timeout 40m
+
+## test: all tests, real mounts included; beside them those of concurrent packages with the race detector, in short form
 test: check
-	@$(TELL) ./...
-	@$(TELL) -race $$($(GO) list ./... | grep -v /integration)
-	@WKWFS_RACE=1 $(TELL) -count=1 ./integration
-	@GOMAXPROCS=1 $(TELL) -count=1 ./cache ./internal/prefetch ./internal/view ./wkw
+	@$(MAKE) --no-print-directory -j 2 test-once test-race
 
-## test-clients: programs that others wrote open the mount (installs them from Debian)
+.PHONY: test-once test-race
+test-once:
+	@$(GOTEST) $(ONCE) $(PACKAGES)
+	@$(CHECK_TOP)
+
+# The tests that are left out have one goroutine, or many files. test-all runs them with the race detector, too.
+test-race:
+	@TESTLOG=bin/test-race.json $(GOTEST) -race -short $(ONCE) -skip '^(TestTreeIsAFileSystem|TestCompression|TestManyMags|TestLimitsOfProperties|TestDeepBox|TestSnapshotOfMany|TestLargeIndex|TestDrawReferenceData|TestRangesAtBoundaries)$$' $(CONCURRENT)
+
+## test-all: all tests; then again with the race detector, with mounts of a program that has it, under longer load, with all damages, and on one processor
+test-all: check test-once
+	@$(GOTEST) -race $(ONCE) $$($(GO) list ./... | grep wkwfs/wkwfs/ | grep -v /integration)
+	@WKWFS_RACE=1 $(GOTEST) $(ONCE) ./integration -load.duration 20s
+	@$(GOTEST) $(ONCE) ./integration -run '^(TestEveryByteDamaged|TestImportKilled)$$' -damage.all -import.kills 100
+	@$(GOTEST) $(ONCE) ./integration -run '^TestLoad$$' -load.duration 20s
+	@GOMAXPROCS=1 $(GOTEST) $(ONCE) ./cache ./internal/prefetch ./internal/view ./wkw
+
+## test-clients: programs that others wrote open the mount, and write what is decoded (installs them from Debian)
 test-clients:
 	sh integration/clients/install.sh
-	WKWFS_REQUIRE_FUSE=1 $(GO) test -tags clients ./integration -run Client -count=1
+	sh integration/cloud/install.sh
+	@WKWFS_REQUIRE_FUSE=1 $(GOTEST) -tags clients ./integration ./internal/codec -run Client -count=1 -timeout 40m
+	@WKWFS_REQUIRE_FUSE=1 $(CHECK_TOP)
 
-## test-browser: Neuroglancer in Chromium shows what wkwfs serves (installs both)
-test-browser:
+## test-browser: the built-in Neuroglancer shows in Chromium what wkwfs serves (installs both)
+test-browser: viewer
 	sh integration/browser/install.sh
+	$(GO) test ./internal/viewer -count=1
 	WKWFS_REQUIRE_FUSE=1 $(GO) test -tags browser ./integration -run Browser -count=1 -v
 
-## bench: how fast, beside squashfs and EROFS; as root (installs them from Debian; 30 minutes, 13 GiB in BENCH_DIR); BENCHFLAGS='-before PROGRAM' adds another wkwfs
+## screenshot: docs/screenshot.png, the first picture of README.md, in the built-in Neuroglancer (installs what test-browser needs)
+screenshot: viewer
+	sh integration/browser/install.sh
+	WKWFS_REQUIRE_FUSE=1 $(GO) test -tags browser ./integration -run '^TestBrowserPicture$$' -count=1 -browser.picture $(CURDIR)/docs/screenshot.png
+
+## bench: how fast, beside squashfs, EROFS, rclone and s3fs, and docs/*.svg from that; as root (installs them from Debian; 40 minutes, 15 GiB in BENCH_DIR); BENCHFLAGS='-before PROGRAM' adds another wkwfs
 bench: build
 	sh integration/bench/install.sh
+	BENCH=1 sh integration/cloud/install.sh
 	@mkdir -p bin; $(GO) build -o bin/bench ./integration/bench
-	bin/bench -json bin/bench.json $(BENCHFLAGS)
+	bin/bench -json bin/bench.json -pictures docs $(BENCHFLAGS)
 
-# Go sometimes takes the end of the time for a failure, without an input that fails: once more then.
+## torture: random cases of all trials for TORTURETIME (1h), as root; TORTUREFLAGS='-torture.seed=N' repeats a run
+torture:
+	WKWFS_REQUIRE_FUSE=1 $(GO) test ./integration -run '^TestTorture' -count=1 -timeout 0 -v -torture.time $(TORTURETIME) $(TORTUREFLAGS)
+
+# Go sometimes takes the end of the time for a failure, without an input that fails: once more then. Without a limit, it
+# spends the time on making inputs small that use other code each time, because memory is pooled.
 ## fuzz: every fuzz test for FUZZTIME
 fuzz:
 	@mkdir -p bin; grep -ro --include='*_test.go' 'func Fuzz[A-Za-z]*(' . | sort -u | tr -d '(' | while IFS=': ' read -r file _ name; do \
 		dir=$$(dirname $$file); \
-		fuzz="$(GO) test $$dir -run ^$$ -fuzz ^$$name$$ -fuzztime $(FUZZTIME)"; \
+		fuzz="$(GO) test $$dir -run ^$$ -fuzz ^$$name$$ -fuzztime $(FUZZTIME) -fuzzminimizetime 100x"; \
 		$$fuzz >bin/fuzz.log 2>&1 || { grep -q '^    context deadline exceeded' bin/fuzz.log && $$fuzz >bin/fuzz.log 2>&1; } || { cat bin/fuzz.log; exit 1; }; \
 		echo "$$dir $$name: $$(grep elapsed bin/fuzz.log | tail -n 1)"; done
 
@@ -67,20 +115,23 @@ vuln:
 		3) cat bin/govulncheck.log; exit 1;; \
 		*) echo "vuln: skipped: $$(tail -n 1 bin/govulncheck.log)";; esac
 
-## check: what the compiler and formatter say
+## check: gofmt, go vet and staticcheck
 check:
 	@test -z "$$(gofmt -s -l .)" || { gofmt -s -l .; echo 'gofmt -s would change these'; exit 1; }
 	$(GO) vet ./...
-	$(GO) vet -tags clients ./integration
+	$(GO) vet -tags clients ./integration ./internal/codec
 	$(GO) vet -tags browser ./integration
 	$(GO) vet -tags docs ./cmd/wkwfs
+	$(GO) tool staticcheck ./...
+	$(GO) tool staticcheck -tags clients ./integration ./internal/codec
+	$(GO) tool staticcheck -tags browser ./integration
 	$(GO) mod verify
 
 include packaging/packaging.mk
 
 ## clean: remove what was made
 clean:
-	rm -rf bin dist
+	rm -rf bin dist internal/viewer/dist/*.gz internal/viewer/npm/node_modules
 
 ## help: this list
 help:

@@ -4,61 +4,67 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// arena owns the memory of voxels. Memory that was freed is lent again, the last freed first, so that
-// it is still in the processor's cache, and the kernel need not hand over and clear new pages. The
-// garbage collector knows nothing of it.
+// arena owns the memory of voxels. The garbage collector does not see this memory.
 //
-// Buffers of one size come out of spans, which ask for huge pages. New memory is slow: the kernel clears each page when it is
-// first written, and a virtual machine may have to ask its host for it. So while one span is being lent, the next one is
-// made ready. The arena keeps freed buffers up to its limit and gives those of other sizes back to the kernel first.
+// The arena lends the buffer that was freed last first: it may still be in the processor's cache, and the kernel need
+// not provide and clear new pages. Buffers of one size are cut from spans with huge pages. New memory is slow,
+// because the kernel clears each page when it is first written, and a virtual machine may have to request it from its
+// host. So while one span is lent, the next one is prepared. The arena keeps free buffers up to its limit. When it
+// needs room, it gives free buffers back to the kernel.
 type arena struct {
-	limit   int64 // bytes of lent and of freed buffers together, as long as those that are lent leave room
-	working int64 // bytes of freed buffers that are kept even if they leave none
+	limit   int64 // bytes of lent and free buffers together, unless more is lent
+	minFree int64 // bytes of free buffers that are kept even then
 
 	mu      sync.Mutex
 	classes map[int]*class // by size of a buffer
 	lent    int64          // bytes
-	spare   int64          // bytes of freed buffers that the kernel still backs
-	spans   [][]byte       // to be unmapped when the arena is closed
+	spare   int64          // bytes of free buffers that are backed by memory
+	spans   [][]byte       // all of them; unmapped when the arena is closed
 	closed  bool
 
-	pending   int            // spans that are being made ready
-	preparing sync.WaitGroup // goroutines that do that; none begins after close
+	preparing int            // spans that are being prepared
+	preparers sync.WaitGroup // goroutines that prepare spans; none starts after close
 }
 
-// class is the buffers of one size that nobody uses.
+// class holds the free buffers of one size.
 type class struct {
-	warm  [][]byte // backed by memory
-	cold  [][]byte // given back to the kernel
-	fresh []byte   // the rest of a span that was never lent
-	ready []byte   // a span that the kernel backs already
+	backed   [][]byte // by memory
+	unbacked [][]byte // given back to the kernel
+	rest     []byte   // the part of a span that was never lent
+	nextSpan []byte   // a prepared span
 
 	preparing bool
 }
 
-// workingBytes is how many freed bytes stay backed even if kept blocks take the whole budget. Readers decode blocks into this memory
-// and free it again. If the kernel had to hand over and clear it each time, that would cost more than decoding.
-const workingBytes = 24 << 20
+const (
+	// minFreeBytes is the number of free bytes that stay backed even if kept blocks take the whole budget. Requests
+	// decode blocks into this memory and free it again. It would cost more than decoding if the kernel provided and
+	// cleared it each time.
+	minFreeBytes = 24 << 20
 
-// spanBytes is how much address space is asked for at once, or one buffer if that is larger.
-const spanBytes = 4 << 20
+	// spanBytes is the size of a span, or more for a buffer that is larger.
+	spanBytes = 4 << 20
 
-const hugePage = 2 << 20
+	hugePage = 2 << 20
+)
 
 var pageSize = os.Getpagesize()
 
-// poison makes free overwrite what it is given. Tests set it: a buffer that is read after it was freed shows.
+// poison makes free overwrite buffers. Tests set it to detect reads of a buffer after it was freed.
 var poison = false
 
+// newArena returns an arena with a limit in bytes.
 func newArena(limit int64) *arena {
-	return &arena{limit: limit, working: min(workingBytes, limit/4), classes: map[int]*class{}}
+	return &arena{limit: limit, minFree: min(minFreeBytes, limit/4), classes: map[int]*class{}}
 }
 
-// bufferSize returns how many bytes are taken for n. Less than a page is the garbage collector's.
+// bufferSize returns the size of a buffer for n bytes: whole pages, or n bytes of the garbage collector if n is less
+// than a page.
 func bufferSize(n int) int {
 	if n < pageSize {
 		return n
@@ -66,7 +72,7 @@ func bufferSize(n int) int {
 	return (n + pageSize - 1) / pageSize * pageSize
 }
 
-// alloc lends n bytes of undefined content until free.
+// alloc lends n bytes of undefined content.
 func (a *arena) alloc(n int) []byte {
 	size := bufferSize(n)
 	a.mu.Lock()
@@ -76,7 +82,7 @@ func (a *arena) alloc(n int) []byte {
 	return p[:n]
 }
 
-// take returns a buffer that nobody uses. It is called with mu held.
+// take returns an unused buffer. It is called with mu held.
 func (a *arena) take(size int) []byte {
 	if size < pageSize {
 		return make([]byte, size)
@@ -86,26 +92,26 @@ func (a *arena) take(size int) []byte {
 		c = new(class)
 		a.classes[size] = c
 	}
-	if p, ok := pop(&c.warm); ok {
+	if p, ok := pop(&c.backed); ok {
 		a.spare -= int64(size)
 		return p
 	}
 	a.trim(a.limit - a.lent - int64(size))
-	if p, ok := pop(&c.cold); ok {
+	if p, ok := pop(&c.unbacked); ok {
 		return p
 	}
-	if len(c.fresh) < size {
-		if c.fresh, c.ready = c.ready, nil; c.fresh == nil {
-			c.fresh = a.newSpan(size)
+	if len(c.rest) < size {
+		if c.rest, c.nextSpan = c.nextSpan, nil; c.rest == nil {
+			c.rest = a.newSpan(size)
 		}
 		a.prepare(c, size)
 	}
-	p := c.fresh[:size:size]
-	c.fresh = c.fresh[size:]
+	p := c.rest[:size:size]
+	c.rest = c.rest[size:]
 	return p
 }
 
-// free takes back what alloc lent. Nobody may read or write it any more.
+// free takes back a buffer that alloc lent. The caller must not use it any more.
 func (a *arena) free(p []byte) {
 	p = p[:cap(p)]
 	if poison {
@@ -119,84 +125,86 @@ func (a *arena) free(p []byte) {
 	a.lent -= int64(len(p))
 	if len(p) >= pageSize {
 		c := a.classes[len(p)]
-		c.warm = append(c.warm, p)
+		c.backed = append(c.backed, p)
 		a.spare += int64(len(p))
 		a.trim(a.limit - a.lent)
 	}
 	a.unmap()
 }
 
-// trim gives freed buffers back to the kernel until no more than most bytes of them are backed, or what is needed to
-// work. It is called with mu held.
-func (a *arena) trim(most int64) {
-	most = max(most, a.working)
-	if a.spare <= most {
+// trim gives free buffers back to the kernel until at most n bytes of them are backed, or minFree if that is more. It
+// is called with mu held.
+func (a *arena) trim(n int64) {
+	n = max(n, a.minFree)
+	if a.spare <= n {
 		return
 	}
 	for size, c := range a.classes {
-		for a.spare > most {
-			p, ok := pop(&c.warm)
+		for a.spare > n {
+			p, ok := pop(&c.backed)
 			if !ok {
 				break
 			}
-			_ = unix.Madvise(p, unix.MADV_DONTNEED) // it fails for locked memory only, which this is not
-			c.cold = append(c.cold, p)
+			_ = unix.Madvise(p, unix.MADV_DONTNEED) // it fails only for locked memory
+			c.unbacked = append(c.unbacked, p)
 			a.spare -= int64(size)
 		}
 	}
 }
 
-// prepare makes the next span of a class ready, if there is room for one that holds some buffers. It is called with mu held.
+// prepare prepares the next span of a class in a goroutine, if the buffers are small and there is room. It is called
+// with mu held.
 func (a *arena) prepare(c *class, size int) {
 	if c.preparing || a.closed || size > spanBytes/4 || a.lent+a.spare+2*spanBytes > a.limit {
 		return
 	}
 	c.preparing = true
-	a.pending++
+	a.preparing++
 	span := a.newSpan(size)
-	a.preparing.Go(func() {
-		_ = unix.Madvise(span, unix.MADV_POPULATE_WRITE) // a kernel may not know it
+	a.preparers.Go(func() {
+		_ = unix.Madvise(span, unix.MADV_POPULATE_WRITE) // old kernels do not support it
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		c.ready, c.preparing = span, false
-		a.pending--
+		c.nextSpan, c.preparing = span, false
+		a.preparing--
 	})
 }
 
-// newSpan maps memory for buffers of a size. It is called with mu held.
+// newSpan maps a span for buffers of a size. It starts at a huge page. newSpan is called with mu held.
 func (a *arena) newSpan(size int) []byte {
 	n := max(size, spanBytes/size*size)
 	span, err := unix.Mmap(-1, 0, n+hugePage, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
 	if err != nil {
-		panic(fmt.Errorf("cache: %d bytes of memory: %w", n, err))
+		panic(fmt.Errorf("cache: map %d bytes of memory: %w", n, err))
 	}
-	_ = unix.Madvise(span, unix.MADV_HUGEPAGE) // a kernel may not have them
+	_ = unix.Madvise(span, unix.MADV_HUGEPAGE) // the kernel may not support huge pages
 	a.spans = append(a.spans, span)
 	return alignHuge(span)[:n]
 }
 
-// close lets go of all memory as soon as none is lent.
+// close unmaps all memory as soon as none is lent.
 func (a *arena) close() {
 	a.mu.Lock()
 	a.closed = true
 	a.mu.Unlock()
-	a.preparing.Wait()
+	a.preparers.Wait()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.unmap()
 }
 
-// unmap gives the memory of all spans back if the arena is closed and none of it is in use. It is called with mu held.
+// unmap unmaps all spans if the arena is closed and no memory is in use. It is called with mu held.
 func (a *arena) unmap() {
-	if !a.closed || a.lent > 0 || a.pending > 0 {
+	if !a.closed || a.lent > 0 || a.preparing > 0 {
 		return
 	}
 	for _, span := range a.spans {
-		_ = unix.Munmap(span) // it was mapped by Mmap
+		_ = unix.Munmap(span) // it cannot fail for a span
 	}
 	a.spans, a.classes, a.spare = nil, map[int]*class{}, 0
 }
 
+// pop removes and returns the last buffer of a stack.
 func pop(stack *[][]byte) ([]byte, bool) {
 	n := len(*stack) - 1
 	if n < 0 {
@@ -205,4 +213,9 @@ func pop(stack *[][]byte) ([]byte, bool) {
 	p := (*stack)[n]
 	*stack = (*stack)[:n]
 	return p, true
+}
+
+// alignHuge returns the part of p from the first huge page on.
+func alignHuge(p []byte) []byte {
+	return p[-uintptr(unsafe.Pointer(unsafe.SliceData(p)))%hugePage:]
 }

@@ -11,10 +11,11 @@ import (
 
 func address(p []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(p))) }
 
-// newTestArena returns an arena without working memory, that is closed at the end of the test, when all is given back.
+// newTestArena returns an arena that keeps no minimum of free memory. The test must free all buffers. The arena is
+// closed at its end.
 func newTestArena(t *testing.T, limit int64) *arena {
 	a := newArena(limit)
-	a.working = 0
+	a.minFree = 0
 	t.Cleanup(func() {
 		a.close()
 		checkArena(t, a, 0, 0)
@@ -25,7 +26,7 @@ func newTestArena(t *testing.T, limit int64) *arena {
 	return a
 }
 
-// checkArena compares the bytes that are lent, and those that are free and still backed.
+// checkArena checks the bytes that are lent and the bytes that are free and backed by memory.
 func checkArena(t *testing.T, a *arena, lent, spare int64) {
 	t.Helper()
 	if a.lent != lent || a.spare != spare {
@@ -33,7 +34,7 @@ func checkArena(t *testing.T, a *arena, lent, spare int64) {
 	}
 }
 
-// Sizes are rounded up to pages, and small ones are as they are. No two buffers overlap.
+// Sizes of a page or more are rounded up to pages. Buffers do not overlap.
 func TestArenaSizes(t *testing.T) {
 	a := newTestArena(t, 1<<30)
 	var lent int64
@@ -48,7 +49,7 @@ func TestArenaSizes(t *testing.T) {
 			p := a.alloc(tt.n)
 			all = append(all, p)
 			if lent += int64(tt.size); len(p) != tt.n || cap(p) != tt.size || tt.n >= pageSize && address(p)%uintptr(pageSize) != 0 {
-				t.Errorf("%d bytes: %d of %d at %x, expected %d", tt.n, len(p), cap(p), address(p), tt.size)
+				t.Errorf("%d bytes: length %d, capacity %d at %x, expected capacity %d", tt.n, len(p), cap(p), address(p), tt.size)
 			}
 			p[0], p[tt.n-1] = 1, 2
 		}
@@ -61,26 +62,26 @@ func TestArenaSizes(t *testing.T) {
 			}
 		}
 	}
-	poison = false // there are 3 GiB of address space, of which hardly anything is backed
+	poison = false // 3 GiB are lent, and hardly any of it is backed by memory
 	defer func() { poison = true }()
 	for _, p := range all {
 		a.free(p)
 	}
 }
 
-// Spans begin where huge pages do, so that whole huge pages hold buffers.
+// Spans start at huge pages.
 func TestArenaAligns(t *testing.T) {
 	a := newTestArena(t, 1<<20)
 	for _, size := range []int{pageSize, 32 << 10, 1 << 20, spanBytes, 5 << 20} {
 		p := a.alloc(size)
 		if address(p)%hugePage != 0 {
-			t.Errorf("the first %d bytes of a span are at %x", size, address(p))
+			t.Errorf("the first buffer of %d bytes in a span is at %x", size, address(p))
 		}
 		a.free(p)
 	}
 }
 
-// What was freed last is lent first.
+// The buffer that was freed last is lent first.
 func TestArenaReuse(t *testing.T) {
 	a := newTestArena(t, 1<<20)
 	p, q, other := a.alloc(5000), a.alloc(5000), a.alloc(50_000)
@@ -97,7 +98,8 @@ func TestArenaReuse(t *testing.T) {
 	a.free(q)
 }
 
-// Memory of another size is given back to the kernel when there is no room for both. What is lent may exceed the limit.
+// Free buffers of another size are given back to the kernel if there is no room for both. Lent buffers may exceed the
+// limit.
 func TestArenaLimit(t *testing.T) {
 	const small, large = 16 << 10, 256 << 10
 	a := newTestArena(t, 1<<20)
@@ -119,14 +121,14 @@ func TestArenaLimit(t *testing.T) {
 	larges = append(larges, a.alloc(large))
 	checkArena(t, a, 5*large, 0)
 	spans := len(a.spans)
-	for i := range smalls { // of address space that is there
+	for i := range smalls { // in the same address space
 		smalls[i] = a.alloc(small)
 		if poison && smalls[i][0] != 0 {
 			t.Errorf("buffer %d was not given back to the kernel", i)
 		}
 	}
 	if len(a.spans) != spans {
-		t.Errorf("%d spans more for as many buffers as before", len(a.spans)-spans)
+		t.Errorf("%d more spans for the same number of buffers", len(a.spans)-spans)
 	}
 	for _, p := range slices.Concat(smalls, larges) {
 		a.free(p)
@@ -134,11 +136,12 @@ func TestArenaLimit(t *testing.T) {
 	checkArena(t, a, 0, 1<<20)
 }
 
-// What readers need to work stays backed, even if all of the limit is lent: it is not cleared by the kernel again and again.
-func TestArenaWorks(t *testing.T) {
+// minFree bytes of free buffers stay backed, even if all of the limit is lent. So the kernel does not clear them
+// again and again.
+func TestArenaMinFree(t *testing.T) {
 	const size = 64 << 10
 	a := newTestArena(t, 1<<20)
-	a.working = 4 * size
+	a.minFree = 4 * size
 	for range 1 << 20 / size {
 		defer a.free(a.alloc(size))
 	}
@@ -154,7 +157,7 @@ func TestArenaWorks(t *testing.T) {
 	}
 }
 
-// Memory that is given back counts no more.
+// Memory that is given back to the kernel is not resident.
 func TestArenaTrimsMemory(t *testing.T) {
 	resident := func() int64 {
 		stat, err := os.ReadFile("/proc/self/statm")
@@ -180,11 +183,11 @@ func TestArenaTrimsMemory(t *testing.T) {
 	}
 	checkArena(t, a, 0, 8<<20)
 	if got := before - resident(); got < 50<<20 {
-		t.Errorf("%d bytes less are resident, expected 56 MiB", got)
+		t.Errorf("resident memory shrank by %d bytes, expected 56 MiB", got)
 	}
 }
 
-// Memory that is lent stays valid after close. The last buffer takes all with it.
+// Lent memory stays valid after close. All memory is unmapped when the last buffer is freed.
 func TestArenaCloses(t *testing.T) {
 	a := newArena(1 << 20)
 	p, q, small := a.alloc(50_000), a.alloc(5000), a.alloc(50)
@@ -192,11 +195,11 @@ func TestArenaCloses(t *testing.T) {
 	p[49_999] = 7
 	a.close()
 	if len(a.spans) == 0 {
-		t.Error("memory was unmapped that is lent")
+		t.Error("lent memory was unmapped")
 	}
 	a.free(small)
 	if p[49_999] != 7 {
-		t.Error("memory that is lent changed")
+		t.Error("lent memory changed")
 	}
 	a.free(p)
 	a.close()
@@ -206,13 +209,13 @@ func TestArenaCloses(t *testing.T) {
 	}
 }
 
-// Memory that the kernel does not have is not lent.
+// alloc panics if the kernel does not have the memory.
 func TestArenaWithoutMemory(t *testing.T) {
 	a := newTestArena(t, 1<<20)
 	func() {
 		defer func() {
 			if recover() == nil {
-				t.Error("there are 2^60 bytes of memory")
+				t.Error("2^60 bytes were lent")
 			}
 		}()
 		a.alloc(1 << 60)

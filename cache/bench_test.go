@@ -11,7 +11,7 @@ import (
 
 func ignore(volume.Vec, []byte) {}
 
-// BenchmarkHit is a read of blocks that are in memory.
+// BenchmarkHit reads blocks in memory.
 func BenchmarkHit(b *testing.B) {
 	a := newArray(1, volume.Vec{1024, 1, 1}, 4096)
 	hits := func(b *testing.B, src *Source, n int) {
@@ -34,31 +34,31 @@ func BenchmarkHit(b *testing.B) {
 		})
 	}
 	for _, n := range []int{1, 32} {
-		b.Run("window", func(b *testing.B) {
+		b.Run("recent", func(b *testing.B) {
 			hits(b, newTestCache(b, 16<<20).Source(a), n)
 		})
 		b.Run("frequent", func(b *testing.B) {
 			c := newTestCache(b, 64<<20)
-			src := c.Source(fileArray{a, vfs.Version{1}})
+			src := c.Source(versionedArray{a, vfs.Version{1}})
 			if err := src.Read(b.Context(), row(0, 1024), Always, ignore); err != nil {
 				b.Fatal(err)
 			}
-			c.window.mu.Lock()
-			c.frequent.offer(c.window.queue)
-			c.window.queue = nil
-			c.window.used.Store(0)
-			c.window.mu.Unlock()
+			c.recent.mu.Lock()
+			c.frequent.offer(c.recent.queue)
+			c.recent.queue = nil
+			c.recent.used.Store(0)
+			c.recent.mu.Unlock()
 			hits(b, src, n)
 		})
 	}
 }
 
-// BenchmarkMiss is what loads cost beside the loads, with a window that is full.
+// BenchmarkMiss measures the overhead of loads when the recent list is full.
 func BenchmarkMiss(b *testing.B) {
 	for _, size := range []int{1, 32 << 10} {
 		for _, n := range []int{1, 32} {
 			b.Run(fmt.Sprintf("size=%d/blocks=%d", size, n), func(b *testing.B) {
-				src := newTestCache(b, 1<<20).Source(plain{newArray(1, volume.Vec{1 << 30, 1, 1}, size).grid})
+				src := newTestCache(b, 1<<20).Source(blankSource{newArray(1, volume.Vec{1 << 30, 1, 1}, size).grid})
 				ctx, cancel := context.WithCancel(b.Context())
 				defer cancel()
 				b.ReportAllocs()

@@ -12,7 +12,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// What is held outlives the cache, also for new readers. Nothing is loaded any more.
+// Blocks of a hold outlive the cache, and later requests find them. Nothing else is loaded.
 func TestHoldOutlivesCache(t *testing.T) {
 	a := newArray(1, volume.Vec{8, 1, 1}, 5000)
 	c := New(1 << 20)
@@ -22,23 +22,23 @@ func TestHoldOutlivesCache(t *testing.T) {
 	c.Close()
 	checkHold(t, h, a, row(0, 6))
 	checkBlocks(t, src, a, row(0, 6))
-	if err := <-readAt(t.Context(), src, row(0, 8)); err != ErrClosed {
+	if err := <-readBlocks(t.Context(), src, row(0, 8)); err != ErrClosed {
 		t.Errorf("%v, expected %v", err, ErrClosed)
 	}
 	if _, err := src.Hold(row(0, 6), 4, Always); err != ErrClosed {
 		t.Errorf("%v, expected %v", err, ErrClosed)
 	}
 	if c.Reserve(1) {
-		t.Error("a byte of a closed cache is reserved")
+		t.Error("a closed cache reserved a byte")
 	}
 	h.Close()
 	checkEmpty(t, c)
-	if err := <-readAt(t.Context(), src, row(0, 6)); err != ErrClosed {
+	if err := <-readBlocks(t.Context(), src, row(0, 6)); err != ErrClosed {
 		t.Errorf("%v, expected %v", err, ErrClosed)
 	}
 }
 
-// Close waits for the batches that are being loaded. Those that are not yet begun fail.
+// Close waits for the batches that are being loaded. Later batches fail.
 func TestCloseDuringHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bs := row(0, 4*cores)
@@ -66,7 +66,7 @@ func TestCloseDuringHold(t *testing.T) {
 	})
 }
 
-// Everything may go on while the cache is closed, by several at once.
+// Several goroutines close the cache while others read, hold and reserve.
 func TestCloseDuringEverything(t *testing.T) {
 	for range 5 {
 		a := newArray(1, volume.Vec{100, 1, 1}, 5000)
@@ -78,15 +78,15 @@ func TestCloseDuringEverything(t *testing.T) {
 		}
 		c := New(20 * 8192)
 		src := c.Source(a)
-		var wg, begun sync.WaitGroup
-		forever := func(work func(i int) error) {
-			begun.Add(1)
+		var wg, started sync.WaitGroup
+		repeat := func(work func(i int) error) {
+			started.Add(1)
 			wg.Go(func() {
 				for i := 0; ; i++ {
 					runtime.Gosched()
 					err := work(i % 40)
 					if i == 10 {
-						begun.Done()
+						started.Done()
 					}
 					if err != nil && i > 10 {
 						return
@@ -95,21 +95,21 @@ func TestCloseDuringEverything(t *testing.T) {
 			})
 		}
 		for range 2 {
-			forever(func(i int) error {
-				err := <-readAt(context.Background(), src, row(i, i+10))
+			repeat(func(i int) error {
+				err := <-readBlocks(context.Background(), src, row(i, i+10))
 				if err != nil && err != ErrClosed {
 					t.Error(err)
 				}
 				return err
 			})
-			forever(func(i int) error {
+			repeat(func(i int) error {
 				h, err := src.Hold(row(i, i+30), 7, IfSeen)
 				if err == nil {
 					h.Close()
 				}
 				return err
 			})
-			forever(func(i int) error {
+			repeat(func(i int) error {
 				if c.Reserve(10 * 8192) {
 					c.Unreserve(10 * 8192)
 					return nil
@@ -118,7 +118,7 @@ func TestCloseDuringEverything(t *testing.T) {
 				return ErrClosed
 			})
 		}
-		begun.Wait()
+		started.Wait()
 		for range 2 {
 			wg.Go(c.Close)
 		}
@@ -127,18 +127,19 @@ func TestCloseDuringEverything(t *testing.T) {
 	}
 }
 
+// Readers read blocks in memory until the cache is closed.
 func TestClose(t *testing.T) {
 	c := newTestCache(t, 1<<20)
 	a := newArray(1, volume.Cube(4), 64)
 	src := c.Source(a)
-	var reading, wg sync.WaitGroup
+	var started, wg sync.WaitGroup
 	for range 4 {
-		reading.Add(1)
+		started.Add(1)
 		wg.Go(func() {
-			check(t, src, a, volume.Vec{})
-			reading.Done()
+			checkBlock(t, src, a, volume.Vec{})
+			started.Done()
 			for {
-				for b := range all(a) {
+				for b := range allBlocks(a) {
 					data, err := src.Block(context.Background(), b)
 					if errors.Is(err, ErrClosed) {
 						return
@@ -150,7 +151,7 @@ func TestClose(t *testing.T) {
 			}
 		})
 	}
-	reading.Wait()
+	started.Wait()
 	c.Close()
 	wg.Wait()
 	c.Close()
@@ -159,10 +160,10 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// Close waits for the load under way, whose reader still gets the block.
+// Close waits for a load in flight. Its reader still gets the block.
 func TestCloseWaits(t *testing.T) {
-	gated(t, func(t *testing.T, c *Cache, src *Source, a *array, g *gate) {
-		reader := read(t.Context(), src, volume.Vec{})
+	withGate(t, func(t *testing.T, c *Cache, src *Source, a *array, g *gate) {
+		reader := readBlock(t.Context(), src, volume.Vec{})
 		synctest.Wait()
 		closed := make(chan struct{})
 		go func() { c.Close(); close(closed) }()

@@ -7,33 +7,32 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// entry is a block in memory, or one that is being loaded. It lives as long as somebody has a
-// reference: its load, readers, holds, the window or ristretto. The last one to release it frees the
-// memory.
+// entry is a block in memory, or a block that is being loaded. Its load, requests, holds, the recent list and ristretto
+// have references to it. When the last reference is released, its memory becomes free.
 type entry struct {
-	key    volume.Key
-	hash   uint64
-	refs   atomic.Int32
-	again  bool                 // the block was loaded before, not long ago
-	brief  bool                 // it is kept briefly, if it is kept
-	main   atomic.Bool          // ristretto has it, or judges it
-	load   atomic.Pointer[load] // nil: the entry is ready, and what follows is final
-	voxels []byte               // nil: the block was never written
-	err    error                // why there are no voxels
+	key        volume.Key
+	hash       uint64
+	refs       atomic.Int32
+	seenBefore bool                 // the block was requested before, not long ago
+	shortTerm  bool                 // if the block is kept, the short-term list keeps it
+	offered    atomic.Bool          // ristretto keeps the entry, or decides about it
+	load       atomic.Pointer[load] // nil: the load has ended, and the fields below are final
+	voxels     []byte               // nil: the block was never written
+	err        error                // why there are no voxels
 	stamps
 }
 
-// overhead is what an entry costs beside its voxels, in bytes: itself, its places in the index, in the
-// window's queue or in the two maps of ristretto, with the empty places of these maps.
+// overhead is the memory for an entry in addition to its voxels, in bytes: the entry, its places in the index and in
+// the queue of the recent list or in the two maps of ristretto, and the empty places of these maps.
 const overhead = 256
 
-// Entries of blocks without voxels must not be free of charge.
+// An entry must not be larger than its overhead.
 const _ = uint(overhead - unsafe.Sizeof(entry{}))
 
-// cost is what the entry takes of the budget, in bytes.
+// cost returns the bytes of the budget that the entry takes.
 func (e *entry) cost() int64 { return int64(cap(e.voxels)) + overhead }
 
-// acquire adds a reference. It returns false if the last one was released.
+// acquire adds a reference. It returns false if the last one was already released.
 func (e *entry) acquire() bool {
 	for {
 		n := e.refs.Load()
@@ -46,24 +45,24 @@ func (e *entry) acquire() bool {
 	}
 }
 
-// join adds a reference, and a waiter to the load that is under way, which it returns. It returns false if the
-// entry is dead or its load abandoned.
-func (e *entry) join() (under *load, alive bool) {
-	under = e.load.Load()
-	if under == nil {
+// join adds a reference. If the block is being loaded, join also adds a waiter to the load and returns the load. It
+// returns false if the last reference was already released or the load is abandoned.
+func (e *entry) join() (pending *load, alive bool) {
+	pending = e.load.Load()
+	if pending == nil {
 		return nil, e.acquire()
 	}
-	if !under.join() {
+	if !pending.addWaiter() {
 		return nil, false
 	}
 	if !e.acquire() {
-		under.leave()
+		pending.removeWaiter()
 		return nil, false
 	}
-	return under, true
+	return pending, true
 }
 
-// release takes a reference off. With the last one the entry leaves the index, and its memory is free.
+// release removes a reference. If it is the last one, the entry leaves the index and its memory becomes free.
 func (c *Cache) release(e *entry) {
 	switch n := e.refs.Add(-1); {
 	case n > 0:
@@ -72,11 +71,11 @@ func (c *Cache) release(e *entry) {
 		panic("cache: an entry was released too often")
 	}
 	c.index.remove(e)
-	c.drop(e)
+	c.freeVoxels(e)
 }
 
-// drop frees the memory of an entry that nobody else knows.
-func (c *Cache) drop(e *entry) {
+// freeVoxels frees the memory of an entry. No other goroutine may use the entry.
+func (c *Cache) freeVoxels(e *entry) {
 	if e.voxels != nil {
 		c.arena.free(e.voxels)
 		e.voxels = nil

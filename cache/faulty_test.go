@@ -16,15 +16,16 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// errFault is in the text of all errors that a faulty source makes.
+// errFault is in the text of all errors of a faulty source.
 var errFault = errors.New("fault")
 
-// faulty is a row of blocks that it loads in all the ways that a source may, and in some that it must not.
+// faulty is a source of a row of blocks. It fills blocks in all the ways that a source may, and in some ways that it
+// must not.
 type faulty struct {
 	grid    volume.Grid
-	content uint64        // the bytes say this, and which block they are
-	faults  bool          // whether it fails
-	calls   atomic.Uint64 // they decide what happens
+	content uint64        // part of all bytes; the index of the block is the other part
+	faults  bool          // Fill and Resolve may fail
+	calls   atomic.Uint64 // determines what the next call does
 }
 
 func newFaulty(content uint64, blocks, size int, faults bool) *faulty {
@@ -35,7 +36,7 @@ func newFaulty(content uint64, blocks, size int, faults bool) *faulty {
 
 func (f *faulty) Grid() volume.Grid { return f.grid }
 
-// absent says which blocks were never written.
+// absent reports whether a block was never written.
 func (f *faulty) absent(at volume.Vec) bool { return at[0]%11 == 7 }
 
 func (f *faulty) mark(at volume.Vec) (m [16]byte) {
@@ -51,8 +52,8 @@ func (f *faulty) write(at volume.Vec, voxels []byte) {
 	}
 }
 
-// right reports whether these are the voxels of the block.
-func (f *faulty) right(at volume.Vec, voxels []byte) bool {
+// matches reports whether these are the voxels of the block.
+func (f *faulty) matches(at volume.Vec, voxels []byte) bool {
 	if f.absent(at) {
 		return voxels == nil
 	}
@@ -60,14 +61,14 @@ func (f *faulty) right(at volume.Vec, voxels []byte) bool {
 	return len(voxels) == f.grid.BlockBytes() && bytes.HasPrefix(voxels, m[:]) && bytes.Equal(voxels[16:], voxels[:len(voxels)-16])
 }
 
-// allows reports whether the error may be one of the source.
+// allows reports whether err can be an error of the source.
 func (f *faulty) allows(err error) bool {
-	return f.faults && (strings.Contains(err.Error(), errFault.Error()) || strings.Contains(err.Error(), "bytes, expected") || errors.Is(err, errEnded))
+	return f.faults && (strings.Contains(err.Error(), errFault.Error()) || strings.Contains(err.Error(), "bytes, expected") || errors.Is(err, errGoexit))
 }
 
 func (f *faulty) Fill(ctx context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {
 	chance := mix(f.calls.Add(1))
-	f.dawdle(ctx, chance)
+	f.delay(ctx, chance)
 	if chance>>8%4 == 0 {
 		slices.Reverse(blocks)
 	}
@@ -96,8 +97,8 @@ func (f *faulty) fill(b *volume.Block, memory func(volume.Vec) []byte) {
 	f.write(b.At, b.Voxels)
 }
 
-// dawdle takes its time, or waits for a moment that nobody waits any more.
-func (f *faulty) dawdle(ctx context.Context, chance uint64) {
+// delay may wait for a moment, or until the load is abandoned.
+func (f *faulty) delay(ctx context.Context, chance uint64) {
 	switch chance % 16 {
 	case 0, 1, 2:
 		runtime.Gosched()
@@ -111,7 +112,7 @@ func (f *faulty) dawdle(ctx context.Context, chance uint64) {
 	}
 }
 
-// fail spoils what was loaded.
+// fail may panic, end the goroutine or spoil a block.
 func (f *faulty) fail(chance uint64, blocks []volume.Block) {
 	if !f.faults {
 		return
@@ -129,7 +130,7 @@ func (f *faulty) fail(chance uint64, blocks []volume.Block) {
 	}
 }
 
-// faultyFile has a version.
+// faultyFile is a faulty source with a version.
 type faultyFile struct {
 	*faulty
 	version vfs.Version
@@ -137,7 +138,8 @@ type faultyFile struct {
 
 func (f faultyFile) Version() vfs.Version { return f.version }
 
-// faultyFiles lie in files of 8 blocks each, which are forgotten now and then, and every third of which does not exist.
+// faultyFiles is a faulty source of files with 8 blocks each. Every third file does not exist. Tests reset known now
+// and then.
 type faultyFiles struct {
 	*faulty
 	known *[64]atomic.Bool
@@ -154,7 +156,7 @@ func (f faultyFiles) Key(at volume.Vec) (volume.Key, bool) {
 
 func (f faultyFiles) Resolve(ctx context.Context, at volume.Vec) error {
 	chance := mix(f.calls.Add(1))
-	f.dawdle(ctx, chance)
+	f.delay(ctx, chance)
 	if f.faults {
 		switch chance >> 32 % 16 {
 		case 0:
@@ -169,9 +171,9 @@ func (f faultyFiles) Resolve(ctx context.Context, at volume.Vec) error {
 	return ctx.Err()
 }
 
-func (f faultyFiles) right(at volume.Vec, voxels []byte) bool {
+func (f faultyFiles) matches(at volume.Vec, voxels []byte) bool {
 	if at[0]/8%3 == 2 {
 		return voxels == nil
 	}
-	return f.faulty.right(at, voxels)
+	return f.faulty.matches(at, voxels)
 }

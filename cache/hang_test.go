@@ -14,8 +14,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// While a source holds up loads and questions for keys, with a lock that is for all of it, blocks in memory are read at once.
-func TestHitsGoOn(t *testing.T) {
+// While loads and Resolve of a source wait for a lock, blocks in memory are still read at once.
+func TestHitsDoNotWaitForSource(t *testing.T) {
 	const files, hanging = 40, 8
 	versions := make([]byte, files)
 	for i := range versions {
@@ -34,13 +34,13 @@ func TestHitsGoOn(t *testing.T) {
 		return nil
 	}
 	k.resolve = func(ctx context.Context, file int) error { return k.wait(ctx, volume.Vec{}) }
-	c := newTestCache(t, int64(files*inFile)*(32<<10+overhead)*5/4)
+	c := newTestCache(t, int64(files*blocksPerFile)*(32<<10+overhead)*5/4)
 	src := c.Source(k)
-	checkKeyed(t, src, k, 0, 20*inFile)
+	checkKeyed(t, src, k, 0, 20*blocksPerFile)
 
-	// Four files are known but not loaded, and four are not known.
+	// Four of the files are resolved but not loaded, and four are not resolved.
 	for file := range 4 {
-		if err := k.Resolve(t.Context(), volume.Vec{(20 + file) * inFile, 0, 0}); err != nil {
+		if err := k.Resolve(t.Context(), volume.Vec{(20 + file) * blocksPerFile, 0, 0}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -49,11 +49,11 @@ func TestHitsGoOn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var readers []<-chan error
 	for i := range hanging {
-		readers = append(readers, readAt(ctx, src, row((20+i)*inFile-2, (21+i)*inFile)))
+		readers = append(readers, readBlocks(ctx, src, row((20+i)*blocksPerFile-2, (21+i)*blocksPerFile)))
 	}
 	for end := time.Now().Add(time.Minute); stuck.Load() < hanging; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%d of %d files hang after a minute", stuck.Load(), hanging)
+			t.Fatalf("%d of %d files wait for the lock after a minute", stuck.Load(), hanging)
 		}
 	}
 
@@ -61,9 +61,9 @@ func TestHitsGoOn(t *testing.T) {
 	go func() {
 		defer close(done)
 		for range 10 {
-			checkKeyed(t, src, k, 0, 20*inFile)
-			h := newHold(t, src, row(0, 20*inFile), 7, Always)
-			if err := h.Wait(t.Context(), 0, 20*inFile-1); err != nil {
+			checkKeyed(t, src, k, 0, 20*blocksPerFile)
+			h := newHold(t, src, row(0, 20*blocksPerFile), 7, Always)
+			if err := h.Wait(t.Context(), 0, 20*blocksPerFile-1); err != nil {
 				t.Error(err)
 			}
 			h.Close()
@@ -88,18 +88,18 @@ func TestHitsGoOn(t *testing.T) {
 	<-done
 }
 
-// A hold that is closed gives up what is not loaded and nobody else waits for.
-func TestHoldIsClosedEarly(t *testing.T) {
+// Closing a hold abandons the loads that no other request waits for.
+func TestHoldClosedWhileLoading(t *testing.T) {
 	for _, wait := range []bool{false, true} {
-		gated(t, func(t *testing.T, c *Cache, src *Source, a *array, g *gate) {
-			bs := slices.Collect(all(a))
+		withGate(t, func(t *testing.T, c *Cache, src *Source, a *array, g *gate) {
+			bs := slices.Collect(allBlocks(a))
 			h := newHold(t, src, bs, 2, Never)
 			h.Acquire()
 			synctest.Wait()
-			begun := a.total()
+			started := a.total()
 			var reader <-chan answer
 			if wait {
-				reader = read(t.Context(), src, bs[1])
+				reader = readBlock(t.Context(), src, bs[1])
 				synctest.Wait()
 			}
 			h.Close()
@@ -109,20 +109,20 @@ func TestHoldIsClosedEarly(t *testing.T) {
 			}
 			h.Release()
 			if !wait {
-				if int(g.givenUp.Load()) < begun || a.total() > 2*begun || lent(c) != 0 {
-					t.Errorf("%d blocks were asked for and %d given up; %d bytes are lent", a.total(), g.givenUp.Load(), lent(c))
+				if int(g.canceled.Load()) < started || a.total() > 2*started || lent(c) != 0 {
+					t.Errorf("%d blocks were requested and %d canceled; %d bytes are lent", a.total(), g.canceled.Load(), lent(c))
 				}
 				return
 			}
 			close(g.open)
 			if got := <-reader; got.err != nil || !bytes.Equal(got.data, a.content(bs[1])) {
-				t.Errorf("a reader of what was held: wrong bytes, %v", got.err)
+				t.Errorf("a reader of a block of the hold: wrong bytes, %v", got.err)
 			}
 		})
 	}
 }
 
-// Readers and holds leave a source that does not answer, and Close waits for it.
+// Readers and holds can be canceled while Resolve hangs. Close waits for Resolve.
 func TestResolveHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan bool)
@@ -137,14 +137,14 @@ func TestResolveHangs(t *testing.T) {
 		src := c.Source(k)
 		checkKeyed(t, src, k, 0, 4)
 		ctx, cancel := context.WithCancel(t.Context())
-		left := readAt(ctx, src, row(0, 12))
+		canceled := readBlocks(ctx, src, row(0, 12))
 		h := newHold(t, src, row(0, 12), 4, Never)
 		h.Acquire()
 		synctest.Wait()
 		checkKeyed(t, src, k, 0, 4)
 		checkKeyed(t, src, k, 8, 12)
 		cancel()
-		if err := <-left; err != context.Canceled {
+		if err := <-canceled; err != context.Canceled {
 			t.Errorf("%v, expected %v", err, context.Canceled)
 		}
 		h.Close()
@@ -153,15 +153,15 @@ func TestResolveHangs(t *testing.T) {
 		}
 		h.Release()
 		synctest.Wait()
-		if h.Busy() {
-			t.Error("a hold that was closed is busy")
+		if h.InUse() {
+			t.Error("a closed hold is in use")
 		}
 		closed := make(chan bool)
 		go func() { c.Close(); close(closed) }()
 		synctest.Wait()
 		select {
 		case <-closed:
-			t.Error("closed while the source does not answer")
+			t.Error("closed while Resolve hangs")
 		default:
 		}
 		close(hang)

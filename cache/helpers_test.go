@@ -13,8 +13,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// array is a source whose bytes say which block of which array they are. It counts
-// its loads; before a load it calls wait if there is one.
+// array is a source whose bytes encode the array and the block. It counts loads. Before a load it calls wait, if set.
 type array struct {
 	grid volume.Grid
 	seed uint64
@@ -25,7 +24,7 @@ type array struct {
 	fills [][]volume.Vec // blocks of each call of Fill
 }
 
-// newArray is made of blocks of the given number of bytes.
+// newArray returns an array with blocks of the given number of bytes.
 func newArray(seed uint64, blocks volume.Vec, bytes int) *array {
 	side := volume.Vec{bytes, 1, 1}
 	return &array{
@@ -37,13 +36,13 @@ func newArray(seed uint64, blocks volume.Vec, bytes int) *array {
 
 func (a *array) Grid() volume.Grid { return a.grid }
 
-// Block reads a block into memory of its own, and keeps it.
+// Block reads a block and returns a copy. The cache keeps the block.
 func (s *Source) Block(ctx context.Context, b volume.Vec) (block []byte, err error) {
 	err = s.Read(ctx, []volume.Vec{b}, Always, func(_ volume.Vec, voxels []byte) { block = bytes.Clone(voxels) })
 	return block, err
 }
 
-// fill is Fill with a function that makes one block after the other.
+// fill implements Fill by a function that returns one block.
 func fill(ctx context.Context, blocks []volume.Block, memory func(volume.Vec) []byte, block func(context.Context, volume.Vec) ([]byte, error)) {
 	for i := range blocks {
 		b := &blocks[i]
@@ -90,7 +89,7 @@ func (a *array) content(b volume.Vec) []byte {
 	return data
 }
 
-// total returns the number of loads.
+// total returns the number of loaded blocks.
 func (a *array) total() (n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -100,13 +99,13 @@ func (a *array) total() (n int) {
 	return n
 }
 
-// fileArray is an array with a version.
-type fileArray struct {
+// versionedArray is an array with a version.
+type versionedArray struct {
 	*array
 	version vfs.Version
 }
 
-func (a fileArray) Version() vfs.Version { return a.version }
+func (a versionedArray) Version() vfs.Version { return a.version }
 
 // TestMain sets poison, except for benchmarks.
 func TestMain(m *testing.M) {
@@ -115,7 +114,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// newTestCache returns a cache that is closed at the end of the test, when nothing may use its memory.
+// newTestCache returns a cache that is closed at the end of the test. Nothing may use its memory by then.
 func newTestCache(t testing.TB, budget int64) *Cache {
 	c := New(budget)
 	t.Cleanup(func() {
@@ -125,14 +124,14 @@ func newTestCache(t testing.TB, budget int64) *Cache {
 	return c
 }
 
-// lent returns the bytes that the cache has lent.
+// lent returns the number of bytes that the arena has lent.
 func lent(c *Cache) int64 {
 	c.arena.mu.Lock()
 	defer c.arena.mu.Unlock()
 	return c.arena.lent
 }
 
-// checkEmpty fails unless the cache, which is closed, has lent nothing.
+// checkEmpty checks that a closed cache has no memory, entries or bytes in flight.
 func checkEmpty(t testing.TB, c *Cache) {
 	t.Helper()
 	if a := c.arena; a.lent != 0 || len(a.spans) != 0 {
@@ -143,13 +142,13 @@ func checkEmpty(t testing.TB, c *Cache) {
 			t.Errorf("block %d is still in the index", k.Index)
 		}
 	}
-	if !c.places.TryAcquire(inFlight) {
-		t.Error("a place in flight was not given back")
+	if !c.inFlight.TryAcquire(maxInFlight) {
+		t.Error("bytes in flight were not released")
 	}
 }
 
-// check reads block b of src and fails unless its bytes are those of a.
-func check(t testing.TB, src *Source, a *array, b volume.Vec) {
+// checkBlock reads block b of src and compares it with a.
+func checkBlock(t testing.TB, src *Source, a *array, b volume.Vec) {
 	t.Helper()
 	got, err := src.Block(context.Background(), b)
 	if err != nil {
@@ -159,11 +158,12 @@ func check(t testing.TB, src *Source, a *array, b volume.Vec) {
 	}
 }
 
-func all(a *array) func(func(volume.Vec) bool) {
+// allBlocks iterates over the positions of all blocks.
+func allBlocks(a *array) func(func(volume.Vec) bool) {
 	return volume.Box{Max: a.grid.Blocks()}.All()
 }
 
-// row returns blocks from … to−1 of a row.
+// row returns the positions of blocks from to to−1 of a row.
 func row(from, to int) (bs []volume.Vec) {
 	for x := from; x < to; x++ {
 		bs = append(bs, volume.Vec{x, 0, 0})

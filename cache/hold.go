@@ -7,36 +7,50 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Hold is blocks that stay in memory until its last user releases it. They are decoded in batches, in order, while
-// the caller goes on. Its methods may be called by many goroutines.
+// Hold is a list of blocks that stay in memory until the last user of the Hold releases it. They are loaded in the
+// background, in batches, in the order of the list. Many goroutines may call its methods.
 type Hold struct {
 	source  *Source
-	entries []*entry // by the number of the block; nil if it was never written
+	entries []*entry // by index in the list; nil if the block was never written
 	voxels  [][]byte // of the entries
-	size    int      // of a batch
 	batches []batch
-	users   atomic.Int32 // callers, and the goroutines that load
+	batchOf []int32      // of the blocks, by index in the list
+	users   atomic.Int32 // users, and goroutines that load
 	cancel  context.CancelFunc
 }
 
-// batch is blocks that are loaded together.
+// batch is a group of blocks that are loaded together.
 type batch struct {
-	done chan struct{} // closed when entries and err are final
-	err  error
+	blocks []int32       // by index in the list
+	done   chan struct{} // closed when the entries and err are final
+	err    error
 }
 
-// Hold begins to decode the blocks, size of them at a time, and returns a Hold that the caller must release. The memory should
-// be reserved. The list of blocks must not change until they are decoded.
-func (s *Source) Hold(blocks []volume.Vec, size int, keep Keep) (*Hold, error) {
+// Hold starts to load the blocks, batchSize blocks at a time, and returns a Hold with one user, the caller. The
+// caller should reserve the memory before, and must not change the list until all blocks are loaded. The only error
+// is [ErrClosed].
+func (s *Source) Hold(blocks []volume.Vec, batchSize int, keep Keep) (*Hold, error) {
+	batchOf := make([]int32, len(blocks))
+	for i := range batchOf {
+		batchOf[i] = int32(i / batchSize)
+	}
+	return s.HoldBatches(blocks, batchOf, keep)
+}
+
+// HoldBatches is Hold with batches of any blocks of the list. batchOf has the number of the batch of each block. Batches are
+// loaded in the order of their numbers, which start at 0.
+func (s *Source) HoldBatches(blocks []volume.Vec, batchOf []int32, keep Keep) (*Hold, error) {
 	c := s.cache
-	if !c.enter() {
+	if !c.tryStart() {
 		return nil, ErrClosed
 	}
 	defer c.running.Done()
-	h := &Hold{source: s, size: size, entries: make([]*entry, len(blocks)), voxels: make([][]byte, len(blocks)),
-		batches: make([]batch, (len(blocks)+size-1)/size)}
-	for i := range h.batches {
-		h.batches[i].done = make(chan struct{})
+	h := &Hold{source: s, batchOf: batchOf, entries: make([]*entry, len(blocks)), voxels: make([][]byte, len(blocks))}
+	for i, n := range batchOf {
+		for int(n) >= len(h.batches) {
+			h.batches = append(h.batches, batch{done: make(chan struct{})})
+		}
+		h.batches[n].blocks = append(h.batches[n].blocks, int32(i))
 	}
 	var ctx context.Context
 	ctx, h.cancel = context.WithCancel(context.Background())
@@ -47,56 +61,79 @@ func (s *Source) Hold(blocks []volume.Vec, size int, keep Keep) (*Hold, error) {
 		c.running.Go(func() {
 			defer h.Release()
 			for i := int(next.Add(1)) - 1; i < len(h.batches); i = int(next.Add(1)) - 1 {
-				h.fill(ctx, i, blocks[i*size:min((i+1)*size, len(blocks))], keep)
+				h.load(ctx, &h.batches[i], blocks, keep)
 			}
 		})
 	}
 	return h, nil
 }
 
-// fill loads batch i.
-func (h *Hold) fill(ctx context.Context, i int, blocks []volume.Vec, keep Keep) {
-	b := &h.batches[i]
+// load loads a batch. blocks is the whole list.
+func (h *Hold) load(ctx context.Context, b *batch, blocks []volume.Vec, keep Keep) {
 	defer close(b.done)
 	if b.err = ctx.Err(); b.err != nil {
 		return
 	}
-	r := requests.Get().(*request)
-	defer r.put()
-	r.source, r.ctx, r.keep, r.chunk, r.reserved = h.source, ctx, keep, len(blocks), true
-	r.blocks, r.held = blocks, h.entries[i*h.size:]
+	wanted, held := make([]volume.Vec, len(b.blocks)), make([]*entry, len(b.blocks))
+	for i, n := range b.blocks {
+		wanted[i] = blocks[n]
+	}
+	r := requestPool.Get().(*request)
+	defer r.recycle()
+	r.source, r.ctx, r.keep, r.loadSize, r.reserved = h.source, ctx, keep, len(wanted), true
+	r.blocks, r.held = wanted, held
 	b.err = r.read()
-	for n, e := range r.held[:len(blocks)] {
-		if e != nil {
-			h.voxels[i*h.size+n] = e.voxels
+	for i, n := range b.blocks {
+		if e := held[i]; e != nil {
+			h.entries[n], h.voxels[n] = e, e.voxels
 		}
 	}
 }
 
-// Wait returns when blocks first to last are decoded, with an error if one of those that were loaded with them cannot be read, or with
-// ctx.Err().
+// Wait waits until blocks first to last of the list are loaded. It returns an error if a block of their batches
+// cannot be read, or ctx.Err() if ctx is done.
 func (h *Hold) Wait(ctx context.Context, first, last int) error {
-	for i := first / h.size; i < len(h.batches) && i*h.size <= last; i++ {
+	waited := int32(-1)
+	for _, n := range h.batchOf[min(first, len(h.batchOf)):min(last+1, len(h.batchOf))] {
+		if n == waited {
+			continue
+		}
+		waited = n
 		select {
-		case <-h.batches[i].done:
+		case <-h.batches[n].done:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if err := h.batches[i].err; err != nil {
+		if err := h.batches[n].err; err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Voxels returns the blocks, each as [Source.Read] shows it. Those that Wait has returned for without an error may be looked at
-// until the caller releases the Hold.
+// WaitAll is Wait for all blocks.
+func (h *Hold) WaitAll(ctx context.Context) error { return h.Wait(ctx, 0, len(h.entries)-1) }
+
+// Ready reports whether all batches are loaded, with or without errors.
+func (h *Hold) Ready() bool {
+	for i := range h.batches {
+		select {
+		case <-h.batches[i].done:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// Voxels returns the voxels of all blocks, in the order of the list. A block that was never written is nil. The
+// caller may only read blocks for which Wait returned no error, and only until it releases the Hold.
 func (h *Hold) Voxels() [][]byte { return h.voxels }
 
-// Acquire adds a user. The caller makes sure that there is one.
+// Acquire adds a user. The Hold must have a user at that time.
 func (h *Hold) Acquire() { h.users.Add(1) }
 
-// Release takes a user off. The last one releases the blocks.
+// Release removes a user. The last one releases the blocks.
 func (h *Hold) Release() {
 	if h.users.Add(-1) > 0 {
 		return
@@ -109,26 +146,11 @@ func (h *Hold) Release() {
 	h.entries = nil
 }
 
-// Ready reports whether all blocks are decoded, or cannot be.
-func (h *Hold) Ready() bool {
-	for i := range h.batches {
-		select {
-		case <-h.batches[i].done:
-		default:
-			return false
-		}
-	}
-	return true
-}
+// InUse reports whether the Hold has users besides the caller, or is still being loaded.
+func (h *Hold) InUse() bool { return h.users.Load() > 1 }
 
-// Busy reports whether anybody but the caller uses the Hold, or it is still being loaded.
-func (h *Hold) Busy() bool { return h.users.Load() > 1 }
-
-// Close gives up what is not loaded yet, and releases the caller's use. It does not wait.
+// Close cancels the batches that are not loaded yet, and releases the Hold for the caller. It does not wait.
 func (h *Hold) Close() {
 	h.cancel()
 	h.Release()
 }
-
-// WaitAll is Wait for all blocks.
-func (h *Hold) WaitAll(ctx context.Context) error { return h.Wait(ctx, 0, len(h.entries)-1) }

@@ -12,7 +12,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// newHold begins to hold blocks.
+// newHold returns a hold of blocks.
 func newHold(t *testing.T, src *Source, bs []volume.Vec, size int, keep Keep) *Hold {
 	t.Helper()
 	h, err := src.Hold(bs, size, keep)
@@ -22,7 +22,7 @@ func newHold(t *testing.T, src *Source, bs []volume.Vec, size int, keep Keep) *H
 	return h
 }
 
-// checkHold waits for the blocks of a hold and compares each with the array.
+// checkHold waits for the blocks of a hold and compares them with the array.
 func checkHold(t *testing.T, h *Hold, a *array, bs []volume.Vec) {
 	t.Helper()
 	if err := h.Wait(t.Context(), 0, len(bs)-1); err != nil {
@@ -36,7 +36,25 @@ func checkHold(t *testing.T, h *Hold, a *array, bs []volume.Vec) {
 	}
 }
 
-// A hold loads all blocks, in batches of the size that is asked for, whatever the budget.
+// TestHoldBatches: batches of blocks that are not next to each other in the list. Waiting for a block waits for its batch only, and
+// an error concerns the blocks of its batch only.
+func TestHoldBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newArray(1, volume.Vec{64, 1, 1}, 5000)
+		bs := row(0, 12)
+		h, err := newTestCache(t, 0).Source(a).HoldBatches(bs, []int32{0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 2, 3}, Never)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkHold(t, h, a, bs)
+		if len(a.fills) != 4 || a.total() != 12 {
+			t.Errorf("%d loads of %d blocks, want 4 of 12", len(a.fills), a.total())
+		}
+		h.Close()
+	})
+}
+
+// A hold loads all blocks, in batches of the given size, with any budget.
 func TestHold(t *testing.T) {
 	for _, size := range []int{1, 3, 20, 21, 64, 100} {
 		for _, keep := range []Keep{Never, IfSeen, Always} {
@@ -53,17 +71,17 @@ func TestHold(t *testing.T) {
 				h.Close()
 				synctest.Wait()
 				if got := lent(c); keep != Always && got != 0 || keep == Always && (got == 0 || got > 1<<17) {
-					t.Errorf("batches of %d, keep %d: %d bytes are lent when the hold is closed", size, keep, got)
+					t.Errorf("batches of %d, keep %d: %d bytes are lent after the hold was closed", size, keep, got)
 				}
 			})
 		}
 	}
 }
 
-// Blocks that were never written are nil, and no block at all is none.
+// Blocks that were never written are nil. A hold may have no blocks.
 func TestHoldAbsent(t *testing.T) {
 	a := newArray(1, volume.Vec{8, 1, 1}, 64)
-	src := newTestCache(t, 1<<20).Source(unwritten{a})
+	src := newTestCache(t, 1<<20).Source(absentArray{a})
 	h := newHold(t, src, row(0, 8), 3, Always)
 	if err := h.Wait(t.Context(), 0, 7); err != nil {
 		t.Error(err)
@@ -77,7 +95,7 @@ func TestHoldAbsent(t *testing.T) {
 	newHold(t, src, nil, 3, Always).Close()
 }
 
-// A reader waits for its own blocks only. A damaged block fails its own batch, and no other.
+// A reader waits only for its own blocks. A damaged block fails only its own batch.
 func TestHoldWaits(t *testing.T) {
 	for name, end := range map[string]func() error{
 		"error":  func() error { return errors.New("damaged") },
@@ -110,8 +128,8 @@ func TestHoldWaits(t *testing.T) {
 					t.Errorf("%v, expected %v", err, context.Canceled)
 				}
 				for i := range open {
-					if !h.Busy() {
-						t.Error("the hold is not busy while it is loaded")
+					if !h.InUse() {
+						t.Error("the hold is not in use while it is loaded")
 					}
 					close(open[i])
 					err := h.Wait(t.Context(), i*size, i*size+size-1)
@@ -128,8 +146,8 @@ func TestHoldWaits(t *testing.T) {
 					t.Error("Wait succeeded, though one of the blocks is damaged")
 				}
 				synctest.Wait()
-				if h.Busy() {
-					t.Error("the hold is busy when it is loaded")
+				if h.InUse() {
+					t.Error("the hold is in use after it was loaded")
 				}
 				h.Close()
 			})
@@ -137,7 +155,7 @@ func TestHoldWaits(t *testing.T) {
 	}
 }
 
-// The memory of a hold goes with its last user, in whatever order they go.
+// The memory of a hold is freed when its last user releases it, in any order of users.
 func TestHoldUsers(t *testing.T) {
 	for first := range 3 {
 		synctest.Test(t, func(t *testing.T) {
@@ -153,22 +171,22 @@ func TestHoldUsers(t *testing.T) {
 			}
 			synctest.Wait()
 			if got := lent(c); got != 0 {
-				t.Errorf("%d bytes are lent when all have left", got)
+				t.Errorf("%d bytes are lent after the last user", got)
 			}
 		})
 	}
 }
 
-// Two holds and readers load each block once.
+// Two holds and several readers together load each block once.
 func TestHoldsShare(t *testing.T) {
-	gated(t, func(t *testing.T, c *Cache, src *Source, a *array, g *gate) {
-		bs := slices.Collect(all(a))
+	withGate(t, func(t *testing.T, c *Cache, src *Source, a *array, g *gate) {
+		bs := slices.Collect(allBlocks(a))
 		one := newHold(t, src, bs, 3, Never)
 		two := newHold(t, src, bs[2:], 2, Always)
 		synctest.Wait()
 		readers := make([]<-chan answer, len(bs))
 		for i, b := range bs {
-			readers[i] = read(t.Context(), src, b)
+			readers[i] = readBlock(t.Context(), src, b)
 		}
 		synctest.Wait()
 		close(g.open)

@@ -6,19 +6,19 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// shards is the number of locks that lookups are spread over.
+// shards is the number of locks over which lookups are spread.
 const shards = 64
 
-// index finds the entries that somebody has a reference to. It has none itself.
+// index finds entries by their keys. It has no references to entries.
 type index [shards]struct {
 	sync.RWMutex
 	entries map[volume.Key]*entry
-	_       [64]byte // keeps neighbours out of this cache line
+	_       [64]byte // keeps other shards out of the cache line
 }
 
-// get returns the entry of k with a reference added, and its load if that is under way; nil if there is none, or its load is
-// abandoned.
-func (x *index) get(h uint64, k volume.Key) (e *entry, under *load) {
+// get returns the entry of k with a reference added, and its load if the block is being loaded. It returns nil if
+// there is no entry or its load is abandoned.
+func (x *index) get(h uint64, k volume.Key) (e *entry, pending *load) {
 	s := &x[h%shards]
 	s.RLock()
 	defer s.RUnlock()
@@ -26,21 +26,21 @@ func (x *index) get(h uint64, k volume.Key) (e *entry, under *load) {
 	if e == nil {
 		return nil, nil
 	}
-	under, alive := e.join()
+	pending, alive := e.join()
 	if !alive {
 		return nil, nil
 	}
-	return e, under
+	return e, pending
 }
 
-// put adds e. If there is a live entry of its key, put returns that instead, in the way of get.
-func (x *index) put(e *entry) (other *entry, under *load) {
+// put adds e and returns nil. If the index already has an entry of this key, put returns that instead, as get does.
+func (x *index) put(e *entry) (other *entry, pending *load) {
 	s := &x[e.hash%shards]
 	s.Lock()
 	defer s.Unlock()
 	if old := s.entries[e.key]; old != nil {
-		if under, alive := old.join(); alive {
-			return old, under
+		if pending, alive := old.join(); alive {
+			return old, pending
 		}
 	}
 	if s.entries == nil {
@@ -50,7 +50,7 @@ func (x *index) put(e *entry) (other *entry, under *load) {
 	return nil, nil
 }
 
-// remove takes e out, unless another entry has its place.
+// remove removes e, unless another entry has replaced it.
 func (x *index) remove(e *entry) {
 	s := &x[e.hash%shards]
 	s.Lock()

@@ -10,23 +10,23 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Loads at once are bounded by their bytes. Readers that wait for room can leave.
-func TestLoadsAtOnce(t *testing.T) {
+// The bytes of loads in flight are bounded. Readers that wait can be canceled.
+func TestLoadsInFlight(t *testing.T) {
 	for _, tt := range []struct{ size, want int }{
-		{inFlight / 4, 4},
-		{inFlight, 1},
-		{inFlight + 1, 1},
+		{maxInFlight / 4, 4},
+		{maxInFlight, 1},
+		{maxInFlight + 1, 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			running, most := 0, 0
 			a := newArray(1, volume.Vec{9, 1, 1}, tt.size)
-			hold := make(chan error)
+			finish := make(chan error)
 			a.wait = func(ctx context.Context, b volume.Vec) error {
 				a.mu.Lock()
 				running++
 				most = max(most, running)
 				a.mu.Unlock()
-				err := <-hold
+				err := <-finish
 				a.mu.Lock()
 				running--
 				a.mu.Unlock()
@@ -36,12 +36,12 @@ func TestLoadsAtOnce(t *testing.T) {
 			src := c.Source(a)
 			ctx, cancel := context.WithCancel(t.Context())
 			var readers []<-chan answer
-			for b := range all(a) {
-				readers = append(readers, read(ctx, src, b))
+			for b := range allBlocks(a) {
+				readers = append(readers, readBlock(ctx, src, b))
 			}
 			synctest.Wait()
 			if running != tt.want {
-				t.Errorf("blocks of %d bytes: %d loads at once, expected %d", tt.size, running, tt.want)
+				t.Errorf("blocks of %d bytes: %d loads in flight, expected %d", tt.size, running, tt.want)
 			}
 			cancel()
 			for _, r := range readers {
@@ -49,23 +49,23 @@ func TestLoadsAtOnce(t *testing.T) {
 					t.Errorf("%v, expected %v", got.err, context.Canceled)
 				}
 			}
-			hold <- errors.New("too late")
-			close(hold)
+			finish <- errors.New("too late")
+			close(finish)
 			synctest.Wait()
 			if most != tt.want || a.total() != tt.want {
-				t.Errorf("blocks of %d bytes: at most %d loads at once and %d in all, expected %d", tt.size, most, a.total(), tt.want)
+				t.Errorf("blocks of %d bytes: at most %d loads in flight and %d in all, expected %d", tt.size, most, a.total(), tt.want)
 			}
 		})
 	}
 }
 
-// Memory in flight is bounded also when readers are slow to use it, and for blocks that take more memory than they have bytes.
+// Memory in flight is bounded, even if readers use blocks slowly and if blocks take more memory than they have bytes.
 func TestMemoryInFlight(t *testing.T) {
 	for _, size := range []int{4097, 256 << 10} {
 		synctest.Test(t, func(t *testing.T) {
 			const each = 64
 			c := newTestCache(t, 0)
-			src := c.Source(plain{newArray(1, volume.Vec{150 * each, 1, 1}, size).grid})
+			src := c.Source(blankSource{newArray(1, volume.Vec{150 * each, 1, 1}, size).grid})
 			resume := make(chan bool)
 			var readers sync.WaitGroup
 			for i := range 150 {
@@ -77,8 +77,8 @@ func TestMemoryInFlight(t *testing.T) {
 				})
 			}
 			synctest.Wait()
-			if got := lent(c); got > inFlight || got < inFlight/2 {
-				t.Errorf("blocks of %d bytes: %d bytes in flight, expected a little less than %d", size, got, inFlight)
+			if got := lent(c); got > maxInFlight || got < maxInFlight/2 {
+				t.Errorf("blocks of %d bytes: %d bytes in flight, expected a little less than %d", size, got, maxInFlight)
 			}
 			close(resume)
 			readers.Wait()

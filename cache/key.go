@@ -6,9 +6,9 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// hash spreads keys over 64 bits. Ristretto takes shard and counters from the low
-// bits of a key, in which the block indices of all arrays are alike. The steps are
-// those of SplitMix64; two blocks of one version never have the same hash.
+// hash spreads keys over 64 bits with the steps of SplitMix64. Ristretto selects shards and counters by the low bits
+// of a key. Without hash, these bits would be the block index, and alike for all arrays. Blocks of the same version
+// never have the same hash.
 func hash(k volume.Key) uint64 {
 	lo := binary.LittleEndian.Uint64(k.Version[:8])
 	hi := binary.LittleEndian.Uint64(k.Version[8:])

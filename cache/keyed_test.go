@@ -13,22 +13,22 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// inFile is how many blocks of a keyed array lie in one file.
-const inFile = 4
+// blocksPerFile is the number of blocks in each file of a keyed array.
+const blocksPerFile = 4
 
-// keyed is a row of blocks that lie in files. The version of each file is known when it was resolved.
+// keyed is a row of blocks in files. The version of a file is known after it was resolved.
 type keyed struct {
 	*array
-	files   []vfs.Version // zero: there is no file
+	files   []vfs.Version // zero: the file does not exist
 	resolve func(ctx context.Context, file int) error
 
 	mu       sync.Mutex
-	known    map[int]bool // files
+	known    map[int]bool // by file
 	resolved int
 }
 
 func newKeyed(size int, files ...byte) *keyed {
-	k := &keyed{array: newArray(1, volume.Vec{len(files) * inFile, 1, 1}, size), known: map[int]bool{}}
+	k := &keyed{array: newArray(1, volume.Vec{len(files) * blocksPerFile, 1, 1}, size), known: map[int]bool{}}
 	for _, version := range files {
 		k.files = append(k.files, vfs.Version{version})
 	}
@@ -38,11 +38,11 @@ func newKeyed(size int, files ...byte) *keyed {
 func (k *keyed) Key(at volume.Vec) (volume.Key, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return volume.Key{Version: k.files[at[0]/inFile], Index: uint64(at[0] % inFile)}, k.known[at[0]/inFile]
+	return volume.Key{Version: k.files[at[0]/blocksPerFile], Index: uint64(at[0] % blocksPerFile)}, k.known[at[0]/blocksPerFile]
 }
 
 func (k *keyed) Resolve(ctx context.Context, at volume.Vec) error {
-	file := at[0] / inFile
+	file := at[0] / blocksPerFile
 	if k.resolve != nil {
 		if err := k.resolve(ctx, file); err != nil {
 			return err
@@ -55,13 +55,13 @@ func (k *keyed) Resolve(ctx context.Context, at volume.Vec) error {
 	return nil
 }
 
-// content is that of any block with the same key.
+// content returns the voxels of a block. Blocks with the same key have the same voxels.
 func (k *keyed) content(at volume.Vec) []byte {
-	version := k.files[at[0]/inFile]
+	version := k.files[at[0]/blocksPerFile]
 	if version == absent {
 		return nil
 	}
-	return k.array.content(volume.Vec{at[0] % inFile, int(version[0]), 0})
+	return k.array.content(volume.Vec{at[0] % blocksPerFile, int(version[0]), 0})
 }
 
 func (k *keyed) Fill(ctx context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {
@@ -71,7 +71,7 @@ func (k *keyed) Fill(ctx context.Context, blocks []volume.Block, memory func(vol
 	})
 }
 
-// checkKeyed reads blocks of a row.
+// checkKeyed reads blocks of a row and compares them with the source.
 func checkKeyed(t *testing.T, src *Source, k *keyed, from, to int) {
 	t.Helper()
 	n := 0
@@ -86,8 +86,8 @@ func checkKeyed(t *testing.T, src *Source, k *keyed, from, to int) {
 	}
 }
 
-// Blocks of files that do not exist need no load. Blocks of the same file are loaded once, wherever they are. A file is
-// resolved once.
+// Blocks of files that do not exist are not loaded. Blocks of the same version are loaded once. Each file is resolved
+// once.
 func TestKeyed(t *testing.T) {
 	c := newTestCache(t, 1<<20)
 	one, two := newKeyed(5000, 1, 0, 2, 1, 0), newKeyed(5000, 0, 3, 2)
@@ -116,13 +116,13 @@ func TestKeyed(t *testing.T) {
 	h.Close()
 }
 
-// A version of zeros means something for files of keyed sources only.
+// The zero version means absent blocks only for keyed sources.
 func TestVersionOfZeros(t *testing.T) {
-	a := fileArray{newArray(1, volume.Vec{4, 1, 1}, 5000), vfs.Version{}}
+	a := versionedArray{newArray(1, volume.Vec{4, 1, 1}, 5000), vfs.Version{}}
 	checkBlocks(t, newTestCache(t, 1<<20).Source(a), a.array, row(0, 4))
 }
 
-// A file that cannot be resolved is an error of its blocks, and is tried again.
+// If a file cannot be resolved, reads of its blocks fail. Later requests try again.
 func TestResolveFails(t *testing.T) {
 	gone := errors.New("gone")
 	for name, end := range map[string]func() error{
@@ -140,12 +140,12 @@ func TestResolveFails(t *testing.T) {
 		}
 		src := c.Source(k)
 		checkKeyed(t, src, k, 0, 4)
-		if err := <-readAt(t.Context(), src, row(2, 9)); err == nil || !strings.HasPrefix(err.Error(), name) {
+		if err := <-readBlocks(t.Context(), src, row(2, 9)); err == nil || !strings.HasPrefix(err.Error(), name) {
 			t.Errorf("%v, expected %s", err, name)
 		}
 		h := newHold(t, src, row(0, 12), 4, Never)
 		for file := range 3 {
-			err := h.Wait(t.Context(), file*inFile, file*inFile+3)
+			err := h.Wait(t.Context(), file*blocksPerFile, file*blocksPerFile+3)
 			if (file == 1) != (err != nil) || err != nil && !strings.HasPrefix(err.Error(), name) {
 				t.Errorf("batch %d of a hold: %v, expected %s", file, err, name)
 			}
@@ -156,8 +156,8 @@ func TestResolveFails(t *testing.T) {
 	}
 }
 
-// TestOneFileOfTwoSizes reads a file that is part of two arrays, as a hard link can be, with blocks of different sizes.
-func TestOneFileOfTwoSizes(t *testing.T) {
+// The same file may be part of two arrays with different block sizes, for example by a hard link.
+func TestFileWithTwoBlockSizes(t *testing.T) {
 	c := newTestCache(t, 1<<20)
 	for _, size := range []int{64, 32, 64} {
 		s := c.Source(newKeyed(size, 1))

@@ -12,25 +12,25 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// load decodes some blocks of a source that lie close to each other. It is the context of the source's
-// reads, which is done when nobody waits for any of the blocks.
+// load decodes some blocks of a source that are close to each other. It is also the context of the call of Fill,
+// which is done when no request waits for any of the blocks.
 type load struct {
-	source *Source
-	parts  []part
-	blocks []volume.Block // for Fill, which may change their order
-	next   atomic.Int32   // where find looks first
+	source   *Source
+	parts    []part
+	blocks   []volume.Block // for Fill, which may change their order
+	nextPart atomic.Int32   // where the search for a part starts
 
 	done      chan struct{} // closed when all entries are ready
-	waiters   atomic.Int32  // references of readers to entries; 0: the load is abandoned
+	waiters   atomic.Int32  // references of requests to entries; the load is abandoned at 0
 	abandoned chan struct{}
 }
 
 // part is one block of a load.
 type part struct {
-	entry *entry // by itself: a block that is kept must not keep the load and its other blocks
-	at    volume.Vec
-	home  *window // that the entry enters; nil: it is not kept
-	known bool    // the source has said what the entry is
+	entry  *entry // allocated alone: a kept entry must not keep the load and its other blocks alive
+	at     volume.Vec
+	list   *recentList // that will keep the block; nil: the block will not be kept
+	filled bool        // Fill has set the result
 }
 
 // init makes room for n blocks.
@@ -40,10 +40,16 @@ func (l *load) init(s *Source, n int) {
 	l.done, l.abandoned = make(chan struct{}), make(chan struct{})
 }
 
-// load implements context.Context.
+// Deadline implements [context.Context].
 func (l *load) Deadline() (time.Time, bool) { return time.Time{}, false }
-func (l *load) Done() <-chan struct{}       { return l.abandoned }
-func (l *load) Value(any) any               { return nil }
+
+// Done implements [context.Context].
+func (l *load) Done() <-chan struct{} { return l.abandoned }
+
+// Value implements [context.Context].
+func (l *load) Value(any) any { return nil }
+
+// Err implements [context.Context].
 func (l *load) Err() error {
 	select {
 	case <-l.abandoned:
@@ -53,8 +59,8 @@ func (l *load) Err() error {
 	}
 }
 
-// join adds a waiter. It returns false if the load is abandoned.
-func (l *load) join() bool {
+// addWaiter adds a waiter. It returns false if the load is abandoned.
+func (l *load) addWaiter() bool {
 	for {
 		n := l.waiters.Load()
 		if n == 0 {
@@ -66,109 +72,110 @@ func (l *load) join() bool {
 	}
 }
 
-// leave takes a waiter off. The last one abandons the load.
-func (l *load) leave() {
+// removeWaiter removes a waiter. The load is abandoned if it is the last one.
+func (l *load) removeWaiter() {
 	if l.waiters.Add(-1) == 0 {
 		close(l.abandoned)
 	}
 }
 
 var (
-	errEnded  = errors.New("the source ended the goroutine that called it")
-	errSilent = errors.New("the source said nothing of it")
+	errGoexit  = errors.New("the source ended the goroutine that called it")
+	errSkipped = errors.New("the source returned without a result for it")
 )
 
-// panicError is the error of what a source was asked for when it panicked.
+// panicError returns the error for blocks of a source that panicked.
 func panicError(p any) error { return fmt.Errorf("panic: %v\n%s", p, debug.Stack()) }
 
-// run decodes the blocks and makes the entries ready. A panic of the source becomes the error of its blocks, because
-// nobody could recover it here.
+// run decodes the blocks and publishes the entries. A panic of the source becomes the error of its blocks, because no
+// caller could recover from it in this goroutine.
 func (l *load) run() {
-	err := errEnded // by runtime.Goexit
+	err := errGoexit // unless a line below sets another error
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicError(p)
 		}
-		l.fail(err)
+		l.failRest(err)
 		l.publish()
 	}()
 	if err = l.Err(); err != nil {
 		return
 	}
 	if vfs.IsLate(l.source.src) {
-		waiting := l.source.cache.late
-		if err = waiting.Acquire(l, 1); err != nil {
+		lateLoads := l.source.cache.lateLoads
+		if err = lateLoads.Acquire(l, 1); err != nil {
 			return
 		}
-		defer waiting.Release(1)
+		defer lateLoads.Release(1)
 	}
-	err = errEnded
-	l.source.src.Fill(l, l.blocks, l.memory)
+	err = errGoexit
+	l.source.src.Fill(l, l.blocks, l.lend)
 	for _, b := range l.blocks {
-		l.set(b)
+		l.setResult(b)
 	}
-	err = errSilent
+	err = errSkipped
 }
 
-// memory lends memory for a block.
-func (l *load) memory(at volume.Vec) []byte {
-	e := l.find(at).entry
+// lend returns the memory for a block.
+func (l *load) lend(at volume.Vec) []byte {
+	e := l.part(at).entry
 	if e.voxels == nil {
 		e.voxels = l.source.cache.arena.alloc(l.source.bytes)
 	}
 	return e.voxels
 }
 
-// find returns the part of a block. Sources mostly keep to an order.
-func (l *load) find(at volume.Vec) *part {
-	next := int(l.next.Load())
+// part returns the part of a block. It starts to search after the part that it returned last, because most sources
+// keep the order. It panics if the source has filled a block that is not in the load.
+func (l *load) part(at volume.Vec) *part {
+	next := int(l.nextPart.Load())
 	for i := range l.parts {
 		n := (next + i) % len(l.parts)
 		if l.parts[n].at == at {
-			l.next.Store(int32(n + 1))
+			l.nextPart.Store(int32(n + 1))
 			return &l.parts[n]
 		}
 	}
-	panic(fmt.Sprintf("block %v was not asked for", at))
+	panic(fmt.Sprintf("block %v was not requested", at))
 }
 
-// set takes over what the source says of a block.
-func (l *load) set(b volume.Block) {
-	p := l.find(b.At)
+// setResult sets the result that Fill returned for a block.
+func (l *load) setResult(b volume.Block) {
+	p := l.part(b.At)
 	e := p.entry
 	switch {
 	case b.Err != nil:
 		e.err = b.Err
-	case b.Voxels == nil: // if memory was lent, it was not needed
+	case b.Voxels == nil: // never written; memory that was lent is freed below
 	case len(b.Voxels) != l.source.bytes:
 		e.err = fmt.Errorf("block %v: %d bytes, expected %d", b.At, len(b.Voxels), l.source.bytes)
 	case e.voxels == nil || &b.Voxels[0] != &e.voxels[0]:
 		e.err = fmt.Errorf("block %v: its voxels are not in the memory that was lent for them", b.At)
 	}
 	if b.Voxels == nil || e.err != nil {
-		l.source.cache.drop(e)
+		l.source.cache.freeVoxels(e)
 	}
-	p.known = true
+	p.filled = true
 }
 
-// fail gives an error to the blocks of which nothing is known.
-func (l *load) fail(err error) {
+// failRest sets an error for the blocks without a result.
+func (l *load) failRest(err error) {
 	for i := range l.parts {
-		if p := &l.parts[i]; !p.known {
+		if p := &l.parts[i]; !p.filled {
 			p.entry.err = fmt.Errorf("block %v: %w", p.at, err)
-			l.source.cache.drop(p.entry)
+			l.source.cache.freeVoxels(p.entry)
 		}
 	}
 }
 
-// publish makes the entries ready. Those to be kept enter the window before waiters wake: otherwise a fast reader
-// disturbs the order in which they were used. Entries with an error leave the index, so that the next reader tries again.
-// What nobody waits for is not kept: another load may have taken its place in the index.
+// publish makes the entries ready and wakes the waiters. Entries that are kept enter their list before: otherwise a
+// fast reader would disturb the order of use. Entries with an error leave the index, so that the next request tries
+// again. Entries of an abandoned load are not kept: another load may have replaced them in the index.
 func (l *load) publish() {
 	c := l.source.cache
-	kept, briefly := make([]*entry, 0, chunkBlocks), []*entry(nil)
+	kept, shortTerm := make([]*entry, 0, loadBlocks), []*entry(nil)
 	bytes, failures := 0, 0
-	wanted := l.Err() == nil
+	abandoned := l.Err() != nil
 	for i := range l.parts {
 		p := &l.parts[i]
 		e := p.entry
@@ -176,33 +183,38 @@ func (l *load) publish() {
 		case e.err != nil:
 			failures++
 			c.index.remove(e)
-		case p.home == nil || !wanted:
-		case p.home == &c.window:
+		case p.list == nil || abandoned:
+		case p.list == &c.recent:
 			e.acquire()
 			kept = append(kept, e)
 		default:
 			e.acquire()
-			briefly = append(briefly, e)
+			shortTerm = append(shortTerm, e)
 		}
 		bytes += len(e.voxels)
 	}
 	c.loads.Add(uint64(len(l.parts)))
 	c.failures.Add(uint64(failures))
 	c.bytes.Add(uint64(bytes))
-	if len(briefly) > 0 {
-		for _, e := range c.brief.add(briefly) { // for which a small budget has no room there
-			e.brief = false
-			kept = append(kept, e)
-		}
-		c.window.lend(c.brief.used.Load())
-	}
-	for _, e := range c.window.add(kept) {
-		c.release(e)
-	}
+	c.keep(kept, shortTerm)
 	for i := range l.parts {
 		e := l.parts[i].entry
 		e.load.Store(nil)
 		c.release(e)
 	}
 	close(l.done)
+}
+
+// keep adds entries to the list of recent blocks and to the short-term list, and releases those for which there is no room.
+func (c *Cache) keep(entries, shortTerm []*entry) {
+	if len(shortTerm) > 0 {
+		for _, e := range c.shortTerm.add(shortTerm) { // of a small budget, the short-term list has no room for some blocks
+			e.shortTerm = false
+			entries = append(entries, e)
+		}
+		c.recent.setLent(c.shortTerm.used.Load())
+	}
+	for _, e := range c.recent.add(entries) {
+		c.release(e)
+	}
 }

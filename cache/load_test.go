@@ -15,14 +15,14 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// answer is what a reader got.
+// answer is the result of a read.
 type answer struct {
 	data []byte
 	err  error
 }
 
-// read reads block b in a goroutine of its own.
-func read(ctx context.Context, src *Source, b volume.Vec) <-chan answer {
+// readBlock reads block b in a new goroutine.
+func readBlock(ctx context.Context, src *Source, b volume.Vec) <-chan answer {
 	ch := make(chan answer, 1)
 	go func() {
 		data, err := src.Block(ctx, b)
@@ -31,10 +31,10 @@ func read(ctx context.Context, src *Source, b volume.Vec) <-chan answer {
 	return ch
 }
 
-// gate lets loads wait for a word from the test, or for the end of their context.
+// gate makes loads wait until the test sends their result, or until their context is done.
 type gate struct {
-	open    chan error
-	givenUp atomic.Int32
+	open     chan error
+	canceled atomic.Int32
 }
 
 func (g *gate) wait(ctx context.Context, _ volume.Vec) error {
@@ -42,13 +42,13 @@ func (g *gate) wait(ctx context.Context, _ volume.Vec) error {
 	case err := <-g.open:
 		return err
 	case <-ctx.Done():
-		g.givenUp.Add(1)
+		g.canceled.Add(1)
 		return ctx.Err()
 	}
 }
 
-// gated runs f in a bubble with an array of 8 blocks whose loads wait at the gate.
-func gated(t *testing.T, f func(t *testing.T, c *Cache, src *Source, a *array, g *gate)) {
+// withGate runs f in a synctest bubble with an array of 8 blocks whose loads wait at a gate.
+func withGate(t *testing.T, f func(t *testing.T, c *Cache, src *Source, a *array, g *gate)) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{open: make(chan error)}
 		a := newArray(1, volume.Cube(2), 64)
@@ -58,11 +58,12 @@ func gated(t *testing.T, f func(t *testing.T, c *Cache, src *Source, a *array, g
 	})
 }
 
+// Readers of the same block share one load.
 func TestReadersShareALoad(t *testing.T) {
-	gated(t, func(t *testing.T, c *Cache, src *Source, a *array, g *gate) {
+	withGate(t, func(t *testing.T, c *Cache, src *Source, a *array, g *gate) {
 		var readers []<-chan answer
 		for range 10 {
-			readers = append(readers, read(t.Context(), src, volume.Vec{}))
+			readers = append(readers, readBlock(t.Context(), src, volume.Vec{}))
 		}
 		synctest.Wait()
 		g.open <- nil
@@ -77,10 +78,11 @@ func TestReadersShareALoad(t *testing.T) {
 	})
 }
 
-func TestErrorsReachAllAndAreNotKept(t *testing.T) {
-	gated(t, func(t *testing.T, c *Cache, src *Source, a *array, g *gate) {
+// All waiting readers get the error of a load. The next reader loads the block again.
+func TestErrors(t *testing.T) {
+	withGate(t, func(t *testing.T, c *Cache, src *Source, a *array, g *gate) {
 		damaged := errors.New("damaged")
-		first, second := read(t.Context(), src, volume.Vec{}), read(t.Context(), src, volume.Vec{})
+		first, second := readBlock(t.Context(), src, volume.Vec{}), readBlock(t.Context(), src, volume.Vec{})
 		synctest.Wait()
 		g.open <- damaged
 		for _, r := range []<-chan answer{first, second} {
@@ -88,7 +90,7 @@ func TestErrorsReachAllAndAreNotKept(t *testing.T) {
 				t.Errorf("%d bytes, %v; expected none, %v", len(got.data), got.err, damaged)
 			}
 		}
-		third := read(t.Context(), src, volume.Vec{})
+		third := readBlock(t.Context(), src, volume.Vec{})
 		synctest.Wait()
 		g.open <- nil
 		if got := <-third; got.err != nil {
@@ -100,15 +102,15 @@ func TestErrorsReachAllAndAreNotKept(t *testing.T) {
 	})
 }
 
-// A reader leaves and closes his file while another one, of the same version of the
-// same file, waits for the load from it: that one gets the block from his own.
-func TestErrorOfAnotherSource(t *testing.T) {
-	gated(t, func(t *testing.T, c *Cache, _ *Source, closing *array, g *gate) {
+// A reader is canceled and closes its file, while a reader of another source of the same version waits for its load.
+// The other reader then loads the block from its own source.
+func TestErrorOfOtherSource(t *testing.T) {
+	withGate(t, func(t *testing.T, c *Cache, _ *Source, closing *array, g *gate) {
 		open := newArray(1, volume.Cube(2), 64)
 		ctx, cancel := context.WithCancel(t.Context())
-		first := read(ctx, c.Source(fileArray{closing, vfs.Version{1}}), volume.Vec{})
+		first := readBlock(ctx, c.Source(versionedArray{closing, vfs.Version{1}}), volume.Vec{})
 		synctest.Wait()
-		second := read(t.Context(), c.Source(fileArray{open, vfs.Version{1}}), volume.Vec{})
+		second := readBlock(t.Context(), c.Source(versionedArray{open, vfs.Version{1}}), volume.Vec{})
 		synctest.Wait()
 		cancel()
 		if got := <-first; !errors.Is(got.err, context.Canceled) {
@@ -124,13 +126,13 @@ func TestErrorOfAnotherSource(t *testing.T) {
 	})
 }
 
-// A load that panics, or ends its goroutine, is an error like others.
-func TestLoadThatDoesNotReturn(t *testing.T) {
+// If Fill panics or ends its goroutine, the read fails.
+func TestFillDoesNotReturn(t *testing.T) {
 	for name, end := range map[string]func(){
 		"panic: index out of range":                     func() { panic("index out of range") },
 		"the source ended the goroutine that called it": runtime.Goexit,
 	} {
-		gated(t, func(t *testing.T, c *Cache, src *Source, a *array, g *gate) {
+		withGate(t, func(t *testing.T, c *Cache, src *Source, a *array, g *gate) {
 			broken := true
 			a.wait = func(ctx context.Context, b volume.Vec) error {
 				err := g.wait(ctx, b)
@@ -140,7 +142,7 @@ func TestLoadThatDoesNotReturn(t *testing.T) {
 				return err
 			}
 			at := volume.Vec{1, 0, 1}
-			first, second := read(t.Context(), src, at), read(t.Context(), src, at)
+			first, second := readBlock(t.Context(), src, at), readBlock(t.Context(), src, at)
 			synctest.Wait()
 			g.open <- nil
 			for _, r := range []<-chan answer{first, second} {
@@ -150,7 +152,7 @@ func TestLoadThatDoesNotReturn(t *testing.T) {
 			}
 			synctest.Wait()
 			broken = false
-			third := read(t.Context(), src, at)
+			third := readBlock(t.Context(), src, at)
 			synctest.Wait()
 			g.open <- nil
 			if got := <-third; got.err != nil {

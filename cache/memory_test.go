@@ -12,31 +12,31 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// live returns the bytes that the last run of the garbage collector found in use.
+// live returns the bytes in use at the last garbage collection.
 func live() int64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
 	return int64(sample[0].Value.Uint64())
 }
 
-// backed returns the bytes that the arena has of the kernel.
+// backed returns the bytes of the arena that are backed by memory.
 func backed(c *Cache) int64 {
 	c.arena.mu.Lock()
 	defer c.arena.mu.Unlock()
 	return c.arena.lent + c.arena.spare
 }
 
-// plain is a source of blocks that hold nothing to be checked.
-type plain struct{ grid volume.Grid }
+// blankSource is a source of blocks with undefined content.
+type blankSource struct{ grid volume.Grid }
 
-func (p plain) Grid() volume.Grid { return p.grid }
-func (p plain) Fill(_ context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {
+func (p blankSource) Grid() volume.Grid { return p.grid }
+func (p blankSource) Fill(_ context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {
 	for i := range blocks {
 		blocks[i].Voxels = memory(blocks[i].At)
 	}
 }
 
-// storm reads a row of blocks in random places, in 8 goroutines, n blocks at a time.
+// storm reads rows of n blocks at random places in 8 goroutines. The channel is closed when all reads are done.
 func storm(src *Source, reads, n int) <-chan struct{} {
 	var readers sync.WaitGroup
 	for seed := range uint64(8) {
@@ -53,8 +53,7 @@ func storm(src *Source, reads, n int) <-chan struct{} {
 	return done
 }
 
-// Under a storm of loads, memory stays within the budget and a little
-// more: ristretto's tables and the blocks that are on their way.
+// Under a storm of loads, memory stays within the budget and some slack for ristretto's tables and blocks in flight.
 func TestMemory(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
@@ -70,12 +69,12 @@ func TestMemory(t *testing.T) {
 			runtime.GC()
 			before := live()
 			c := New(tt.budget)
-			src := c.Source(plain{newArray(0, volume.Vec{tt.blocks, 1, 1}, tt.size).grid})
+			src := c.Source(blankSource{newArray(0, volume.Vec{tt.blocks, 1, 1}, tt.size).grid})
 			done := storm(src, tt.reads, 1)
 			inUse := func() int64 {
 				n := backed(c)
 				if tt.size < pageSize {
-					n = 0 // the collector counts it
+					n = 0 // live counts it
 				}
 				return live() - before + n
 			}
@@ -86,7 +85,7 @@ func TestMemory(t *testing.T) {
 					storm = false
 				default:
 				}
-				// The collector counts as live what is allocated while it runs.
+				// live includes what is allocated during the collection.
 				loaded := c.Stats().Loads
 				runtime.GC()
 				fresh := int64(c.Stats().Loads-loaded) * 1024
@@ -95,16 +94,16 @@ func TestMemory(t *testing.T) {
 			}
 			runtime.GC()
 			after := inUse()
-			t.Logf("budget %d KiB: %d KiB at the peak, %d KiB after, %d KiB on the books; %+v",
+			t.Logf("budget %d KiB: %d KiB at the peak, %d KiB after, %d KiB accounted for; %+v",
 				tt.budget>>10, peak>>10, after>>10, held>>10, c.Stats())
 			if held > tt.budget {
-				t.Errorf("%d bytes on the books, budget %d", held, tt.budget)
+				t.Errorf("%d bytes accounted for, budget %d", held, tt.budget)
 			}
 			if peak > tt.budget+tt.slack {
 				t.Errorf("%d bytes at the peak, budget %d and %d", peak, tt.budget, tt.slack)
 			}
 			if after > tt.budget+tt.slack {
-				t.Errorf("%d bytes when all is quiet, budget %d and %d", after, tt.budget, tt.slack)
+				t.Errorf("%d bytes after the storm, budget %d and %d", after, tt.budget, tt.slack)
 			}
 			c.Close()
 			checkEmpty(t, c)
@@ -117,14 +116,14 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Storms of loads of several sizes, one after the other and many blocks at a time, have no more memory than the budget and
-// what is in flight, and the second time no more address space than the first.
-func TestMemoryIsUsedAgain(t *testing.T) {
+// Storms of loads of several sizes, one after the other, take no more memory than the budget and maxInFlight. Later
+// rounds need hardly more address space than the first one.
+func TestMemoryIsReused(t *testing.T) {
 	const budget = 32 << 20
 	c := newTestCache(t, budget)
 	var sources []*Source
 	for _, size := range []int{5000, 32 << 10, 100 << 10, 1 << 20} {
-		sources = append(sources, c.Source(plain{newArray(0, volume.Vec{4*budget/size + 32, 1, 1}, size).grid}))
+		sources = append(sources, c.Source(blankSource{newArray(0, volume.Vec{4*budget/size + 32, 1, 1}, size).grid}))
 	}
 	spans := 0
 	for round := range 3 {
@@ -136,8 +135,8 @@ func TestMemoryIsUsedAgain(t *testing.T) {
 					storm = false
 				case <-time.After(time.Millisecond):
 				}
-				if got := backed(c); got > budget+inFlight {
-					t.Fatalf("%d bytes, budget %d and %d in flight", got, budget, inFlight)
+				if got := backed(c); got > budget+maxInFlight {
+					t.Fatalf("%d bytes, budget %d and %d in flight", got, budget, maxInFlight)
 				}
 			}
 		}
@@ -145,7 +144,7 @@ func TestMemoryIsUsedAgain(t *testing.T) {
 			spans = len(c.arena.spans)
 		}
 	}
-	// Chance has it whether a little more is in flight at once.
+	// The number of loads in flight is random.
 	if got := len(c.arena.spans); got > spans*3/2 {
 		t.Errorf("%d spans, %d after the first round", got, spans)
 	}

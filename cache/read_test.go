@@ -13,19 +13,20 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// readAt reads blocks at once, in a goroutine of its own.
-func readAt(ctx context.Context, src *Source, bs []volume.Vec) <-chan error {
+// readBlocks reads blocks with one request in a new goroutine.
+func readBlocks(ctx context.Context, src *Source, bs []volume.Vec) <-chan error {
 	ch := make(chan error, 1)
 	go func() { ch <- src.Read(ctx, bs, Always, func(volume.Vec, []byte) {}) }()
 	return ch
 }
 
-// checkBlocks reads blocks at once, each of which must be shown as often as it is asked for, with the bytes of the array.
+// checkBlocks reads blocks with one request, and compares them with the array. Each must be used as often as it is in
+// the list.
 func checkBlocks(t *testing.T, src *Source, a *array, bs []volume.Vec) {
 	t.Helper()
-	shown := map[volume.Vec]int{}
+	used := map[volume.Vec]int{}
 	err := src.Read(t.Context(), bs, Always, func(b volume.Vec, block []byte) {
-		shown[b]++
+		used[b]++
 		if !bytes.Equal(block, a.content(b)) {
 			t.Errorf("block %v: wrong bytes", b)
 		}
@@ -34,18 +35,18 @@ func checkBlocks(t *testing.T, src *Source, a *array, bs []volume.Vec) {
 		t.Error(err)
 	}
 	for _, b := range bs {
-		shown[b]--
+		used[b]--
 	}
-	for b, n := range shown {
+	for b, n := range used {
 		if n != 0 {
-			t.Errorf("block %v was shown %d times too often", b, n)
+			t.Errorf("block %v was used %d times too often", b, n)
 		}
 	}
 }
 
-// Neighbours that have to be loaded are asked of the source at once, but not too many of them.
-func TestBlocksAreLoadedTogether(t *testing.T) {
-	const size = chunkBytes / 4
+// A load contains neighbouring missing blocks, up to loadBytes.
+func TestLoadSize(t *testing.T) {
+	const size = loadBytes / 4
 	a := newArray(1, volume.Vec{20, 1, 1}, size)
 	src := newTestCache(t, 100<<20).Source(a)
 	checkBlocks(t, src, a, row(2, 5))
@@ -58,16 +59,16 @@ func TestBlocksAreLoadedTogether(t *testing.T) {
 	if !slices.EqualFunc(a.fills, want, slices.Equal) {
 		t.Errorf("loads %v, expected %v", a.fills, want)
 	}
-	if err := <-readAt(t.Context(), src, row(19, 21)); err == nil || !strings.Contains(err.Error(), "block 20,0,0") {
+	if err := <-readBlocks(t.Context(), src, row(19, 21)); err == nil || !strings.Contains(err.Error(), "block 20,0,0") {
 		t.Errorf("%v for a block outside of the grid", err)
 	}
 }
 
-// Many small blocks are many loads, and many large ones are many rounds.
-func TestManyBlocks(t *testing.T) {
+// Many small blocks take several loads, and many large blocks take several rounds.
+func TestNumberOfLoads(t *testing.T) {
 	for _, tt := range []struct{ size, blocks, fills int }{
 		{1, 5000, 79},
-		{chunkBytes / 4, 300, 75},
+		{loadBytes / 4, 300, 75},
 		{5 << 20, 3, 3},
 	} {
 		a := newArray(1, volume.Vec{tt.blocks, 1, 1}, tt.size)
@@ -79,9 +80,9 @@ func TestManyBlocks(t *testing.T) {
 	}
 }
 
-// One block of a load is damaged: readers of the others get them.
-func TestDamageIsOfOneBlock(t *testing.T) {
-	gated(t, func(t *testing.T, c *Cache, src *Source, a *array, g *gate) {
+// If one block of a load is damaged, readers of the other blocks get them.
+func TestDamagedBlock(t *testing.T) {
+	withGate(t, func(t *testing.T, c *Cache, src *Source, a *array, g *gate) {
 		damaged, bad := errors.New("damaged"), volume.Vec{1, 0, 0}
 		a.wait = func(ctx context.Context, b volume.Vec) error {
 			if err := g.wait(ctx, b); err != nil || b != bad {
@@ -89,13 +90,13 @@ func TestDamageIsOfOneBlock(t *testing.T) {
 			}
 			return damaged
 		}
-		whole := readAt(t.Context(), src, slices.Collect(all(a)))
+		whole := readBlocks(t.Context(), src, slices.Collect(allBlocks(a)))
 		synctest.Wait()
-		sound, wrong := read(t.Context(), src, volume.Vec{1, 1, 1}), read(t.Context(), src, bad)
+		sound, wrong := readBlock(t.Context(), src, volume.Vec{1, 1, 1}), readBlock(t.Context(), src, bad)
 		synctest.Wait()
 		close(g.open)
 		if got := <-sound; got.err != nil || !bytes.Equal(got.data, a.content(volume.Vec{1, 1, 1})) {
-			t.Errorf("a sound block: wrong bytes, %v", got.err)
+			t.Errorf("an undamaged block: wrong bytes, %v", got.err)
 		}
 		for _, err := range []error{<-whole, (<-wrong).err} {
 			if err != damaged {
@@ -108,14 +109,14 @@ func TestDamageIsOfOneBlock(t *testing.T) {
 	})
 }
 
-// A source that panics or ends its goroutine does so for all blocks of the load, and for no others.
-func TestLoadsThatDoNotReturn(t *testing.T) {
+// If Fill panics or ends its goroutine, all blocks of the load fail, and no others.
+func TestFillOfManyLoadsDoesNotReturn(t *testing.T) {
 	for name, end := range map[string]func(){
 		"panic: ouch":                    func() { panic("ouch") },
 		"the source ended the goroutine": runtime.Goexit,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			const size, together, loads = chunkBytes / 4, 4, 16
+			const size, together, loads = loadBytes / 4, 4, 16
 			broken := func(i int) bool { return i/together%2 == 0 }
 			start := make(chan bool)
 			a := newArray(1, volume.Vec{together * loads, 1, 1}, size)
@@ -127,11 +128,11 @@ func TestLoadsThatDoNotReturn(t *testing.T) {
 				return nil
 			}
 			src := newTestCache(t, 100<<20).Source(a)
-			whole := readAt(t.Context(), src, row(0, together*loads))
+			whole := readBlocks(t.Context(), src, row(0, together*loads))
 			synctest.Wait()
 			readers := make([]<-chan answer, together*loads)
 			for i := range readers {
-				readers[i] = read(t.Context(), src, volume.Vec{i, 0, 0})
+				readers[i] = readBlock(t.Context(), src, volume.Vec{i, 0, 0})
 			}
 			synctest.Wait()
 			close(start)
@@ -145,7 +146,7 @@ func TestLoadsThatDoNotReturn(t *testing.T) {
 				}
 			}
 			if got := a.total(); got != (loads/2)*together+(loads/2)*3 {
-				t.Errorf("%d blocks asked for", got)
+				t.Errorf("%d blocks requested", got)
 			}
 		})
 	}

@@ -10,58 +10,58 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// request finds entries for blocks: in memory, in loads that are under way, or by loads of its own.
+// request gets entries for blocks: from the index, from loads of other requests, or from its own loads.
 type request struct {
 	source   *Source
 	ctx      context.Context
 	keep     Keep
-	chunk    int  // blocks of a load
+	loadSize int  // blocks in a load
 	reserved bool // the caller has reserved the memory
 
 	blocks []volume.Vec
-	use    func(at volume.Vec, voxels []byte) // for each block; or nil, and the entries go into held
+	use    func(at volume.Vec, voxels []byte) // is called for each block; if nil, the entries are stored in held
 	held   []*entry
 
-	unknown []int    // blocks that have no key yet
-	missing []wanted // blocks that have no entry
-	waiting []found  // blocks that have one that is being loaded
-	waited  int      // how many of these are done with
-	again   []wanted // blocks whose entries got an error from another source
-	hits    uint64
+	unresolved []int     // blocks whose key the source has to resolve
+	missing    []missing // blocks that are not in memory and not being loaded
+	waiting    []waiting // blocks whose entries will be used, most of them after a load
+	used       int       // number of waiting blocks that were used
+	retry      []missing // blocks that another source failed to load
+	hits       uint64
 }
 
-// wanted is a block by its number in the request's list.
-type wanted struct {
-	i    int
+// missing is a block without an entry.
+type missing struct {
+	i    int // index in blocks
 	key  volume.Key
 	hash uint64
 }
 
-// found is a block with its entry, to which there is a reference, and the load that the request waits for, if any.
-type found struct {
-	i     int
+// waiting is a block with a reference to its entry. If the block is being loaded, the request is a waiter of the load.
+type waiting struct {
+	i     int // index in blocks
 	entry *entry
 	load  *load
 }
 
-var requests = sync.Pool{New: func() any { return new(request) }}
+var requestPool = sync.Pool{New: func() any { return new(request) }}
 
-// put makes the request's memory available to others.
-func (r *request) put() {
+// recycle returns the request to the pool.
+func (r *request) recycle() {
 	*r = request{missing: r.missing[:0], waiting: r.waiting[:0]}
-	requests.Put(r)
+	requestPool.Put(r)
 }
 
-// read gets the blocks.
+// read gets the entries and uses them.
 func (r *request) read() error {
-	defer r.leave()
+	defer r.end()
 	for i, at := range r.blocks {
 		if !at.In(r.source.blocks) {
-			return fmt.Errorf("block %v of a grid of %v blocks", at, r.source.blocks)
+			return fmt.Errorf("block %v is outside of the grid of %v blocks", at, r.source.blocks)
 		}
-		r.find(i)
+		r.lookUp(i)
 	}
-	for len(r.unknown)+len(r.missing)+len(r.waiting) > 0 {
+	for len(r.unresolved)+len(r.missing)+len(r.waiting) > 0 {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
@@ -74,13 +74,14 @@ func (r *request) read() error {
 		if err := r.wait(); err != nil {
 			return err
 		}
-		r.missing, r.again = append(r.missing[:0], r.again...), nil
+		r.missing, r.retry = append(r.missing[:0], r.retry...), nil
 	}
 	return nil
 }
 
-// got takes over a block that is ready, and the reference to its entry, which is nil if the block was never written.
-func (r *request) got(i int, e *entry) {
+// deliver uses a block that is ready, and takes over the reference to its entry. The entry is nil if the block was
+// never written.
+func (r *request) deliver(i int, e *entry) {
 	switch {
 	case r.use == nil:
 		r.held[i] = e
@@ -92,116 +93,117 @@ func (r *request) got(i int, e *entry) {
 	}
 }
 
-// find looks for the entry of a block.
-func (r *request) find(i int) {
+// lookUp delivers a block in memory, or adds the block to unresolved, missing or waiting.
+func (r *request) lookUp(i int) {
 	c := r.source.cache
-	key, known := r.source.key(r.blocks[i])
-	if !known {
-		r.unknown = append(r.unknown, i)
+	key, resolved := r.source.key(r.blocks[i])
+	if !resolved {
+		r.unresolved = append(r.unresolved, i)
 		return
 	}
 	if r.source.keyed != nil && key.Version == absent {
-		r.got(i, nil)
+		r.deliver(i, nil)
 		return
 	}
 	hash := c.hash(key)
-	switch e, under := c.index.get(hash, key); {
+	switch e, pending := c.index.get(hash, key); {
 	case e == nil:
 		c.frequent.count(hash)
-		r.missing = append(r.missing, wanted{i, key, hash})
-	case under != nil:
-		r.share(found{i, e, under})
+		r.missing = append(r.missing, missing{i, key, hash})
+	case pending != nil:
+		r.share(waiting{i, e, pending})
 	default:
 		r.hit(e)
-		r.got(i, e)
+		r.deliver(i, e)
 	}
 }
 
-// share waits for a load that another request began.
-func (r *request) share(f found) {
+// share waits for the load of another request.
+func (r *request) share(w waiting) {
 	r.source.cache.shared.Add(1)
-	r.waiting = append(r.waiting, f)
+	r.waiting = append(r.waiting, w)
 }
 
 // hit records a use of an entry that is ready.
 func (r *request) hit(e *entry) {
 	r.hits++
 	switch c := r.source.cache; {
-	case e.main.Load():
+	case e.offered.Load():
 		c.frequent.count(e.hash)
-	case e.brief:
-		c.brief.touch(e)
+	case e.shortTerm:
+		c.shortTerm.touch(e)
 	default:
-		c.window.touch(e)
+		c.recent.touch(e)
 	}
 }
 
-// resolve has the source find out the keys of blocks that have none, many at a time if it answers late.
+// resolve lets the source find out the keys of unresolved blocks, many at a time if it answers late. Then it looks
+// the blocks up.
 func (r *request) resolve() error {
-	unknown := r.unknown
-	r.unknown = nil
+	unresolved := r.unresolved
+	r.unresolved = nil
 	resolve := func(i int) error {
-		if _, known := r.source.keyed.Key(r.blocks[i]); known {
+		if _, resolved := r.source.keyed.Key(r.blocks[i]); resolved {
 			return nil
 		}
 		return r.source.resolve(r.ctx, r.blocks[i])
 	}
-	if len(unknown) > 1 && vfs.IsLate(r.source.src) {
-		for _, err := range parallel.Each(unknown, resolve) {
+	if len(unresolved) > 1 && vfs.IsLate(r.source.src) {
+		for _, err := range parallel.Each(unresolved, resolve) {
 			if err != nil {
 				return err
 			}
 		}
 	}
-	for _, i := range unknown {
+	for _, i := range unresolved {
 		if err := resolve(i); err != nil {
 			return err
 		}
-		r.find(i)
+		r.lookUp(i)
 	}
 	return nil
 }
 
-// wait uses the blocks as their loads end. A block that another source failed to load is looked for again: that source may
-// just have been closed by a reader that left.
+// wait delivers the waiting blocks as their loads end. A block that another source failed to load is loaded again:
+// the reader of that source may just have closed it.
 func (r *request) wait() error {
-	for r.waited < len(r.waiting) {
-		f := r.waiting[r.waited]
-		if f.entry.load.Load() != nil {
+	for r.used < len(r.waiting) {
+		w := r.waiting[r.used]
+		if w.entry.load.Load() != nil {
 			select {
-			case <-f.load.done:
+			case <-w.load.done:
 			case <-r.ctx.Done():
 				return r.ctx.Err()
 			}
 		}
-		r.waited++
-		err := f.entry.err
+		r.used++
+		err := w.entry.err
 		if err == nil {
-			r.got(f.i, f.entry)
+			r.deliver(w.i, w.entry)
 			continue
 		}
-		again := wanted{f.i, f.entry.key, f.entry.hash}
-		r.source.cache.release(f.entry)
-		if f.load.source == r.source {
+		again := missing{w.i, w.entry.key, w.entry.hash}
+		r.source.cache.release(w.entry)
+		if w.load.source == r.source {
 			return err
 		}
-		r.again = append(r.again, again)
+		r.retry = append(r.retry, again)
 	}
-	r.leave()
+	r.end()
 	return nil
 }
 
-// leave gives up what the request still waits for.
-func (r *request) leave() {
+// end stops waiting for blocks that were not used, and counts the hits.
+func (r *request) end() {
 	c := r.source.cache
-	for _, f := range r.waiting[r.waited:] {
-		if f.load != nil {
-			f.load.leave()
+	for _, w := range r.waiting[r.used:] {
+		if w.load != nil {
+			w.load.removeWaiter()
 		}
-		c.release(f.entry)
+		c.release(w.entry)
 	}
 	clear(r.waiting)
-	r.waiting, r.waited = r.waiting[:0], 0
+	r.waiting, r.used = r.waiting[:0], 0
 	if r.hits > 0 {
 		c.hits.Add(r.hits)
 		r.hits = 0

@@ -14,39 +14,39 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// checked is a source that knows what it holds.
+// checked is a source that can check its voxels and errors.
 type checked interface {
 	volume.Source
-	right(at volume.Vec, voxels []byte) bool
+	matches(at volume.Vec, voxels []byte) bool
 	allows(err error) bool
 }
 
-// schedule is what some goroutines do to a cache at once. Everything that they are lent is looked at.
+// schedule runs steps on a cache in several goroutines. It checks all voxels that are lent to them.
 type schedule struct {
-	t       testing.TB
-	cache   *Cache
-	budget  int64
-	arrays  []checked
-	sources []*Source
-	closed  atomic.Bool // soon
-	others  sync.WaitGroup
+	t          testing.TB
+	cache      *Cache
+	budget     int64
+	arrays     []checked
+	sources    []*Source
+	closing    atomic.Bool
+	background sync.WaitGroup
 }
 
-// step is one thing that a goroutine does.
+// step encodes one operation of a goroutine.
 type step [6]byte
 
 const workers = 4
 
-// plan says what there is, and how many steps of what are done.
+// plan is the setting of a schedule.
 type plan struct {
 	budget  byte // in blocks of one page
 	collide bool // all keys have one of three hashes
-	faults  bool // sources fail
+	faults  bool // sources may fail
 	steps   uint16
 	seed    uint64
 }
 
-// run has each goroutine do its steps.
+// run runs the schedule of a plan.
 func run(t testing.TB, p plan) {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], p.seed)
@@ -72,8 +72,8 @@ func run(t testing.TB, p plan) {
 		wg.Go(func() { s.work(w, steps) })
 	}
 	wg.Wait()
-	s.others.Wait()
-	// Of entries with the same hash, ristretto makes the later one take the room of the other, whatever its size.
+	s.background.Wait()
+	// If entries have the same hash, ristretto replaces one by the other without regard to their sizes.
 	if held := s.cache.Stats().HeldBytes; held > s.budget && !p.collide {
 		t.Errorf("%d bytes held, budget %d", held, s.budget)
 	}
@@ -81,9 +81,9 @@ func run(t testing.TB, p plan) {
 	checkEmpty(t, s.cache)
 }
 
-// work does every fourth step.
+// work runs every fourth step.
 func (s *schedule) work(w int, steps []byte) {
-	var hold *held
+	var hold *scheduledHold
 	for i := w * len(step{}); i < len(steps); i += workers * len(step{}) {
 		var p step
 		copy(p[:], steps[i:])
@@ -97,29 +97,29 @@ func (s *schedule) work(w int, steps []byte) {
 			hold.close()
 			hold = s.hold(n, blocks, p)
 		case kind < 24:
-			hold.look(p)
+			hold.checkVoxels(p)
 		case kind < 26 && hold != nil:
 			hold.Acquire()
 			h := hold
-			s.others.Go(func() { h.look(p); h.Release() })
+			s.background.Go(func() { h.checkVoxels(p); h.Release() })
 		case kind < 28:
 			hold.close()
 			hold = nil
 		case kind < 30:
 			if bytes := s.budget / 8; s.cache.Reserve(bytes) {
-				s.others.Go(func() { time.Sleep(time.Millisecond); s.cache.Unreserve(bytes) })
+				s.background.Go(func() { time.Sleep(time.Millisecond); s.cache.Unreserve(bytes) })
 			}
 		case kind == 30:
 			s.cache.Stats()
 		case p[4]%8 == 0:
-			s.closed.Store(true)
-			s.others.Go(s.cache.Close)
+			s.closing.Store(true)
+			s.background.Go(s.cache.Close)
 		}
 	}
 	hold.close()
 }
 
-// context returns one that is done at some time.
+// context returns a context that may be done now or later.
 func (s *schedule) context(when byte) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	switch when % 8 {
@@ -131,12 +131,12 @@ func (s *schedule) context(when byte) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// check looks at the error of a source.
+// check checks the error of a source.
 func (s *schedule) check(n int, ctx context.Context, err error) {
 	switch {
 	case err == nil, s.arrays[n].allows(err):
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-	case errors.Is(err, ErrClosed) && s.closed.Load():
+	case errors.Is(err, ErrClosed) && s.closing.Load():
 	default:
 		s.t.Errorf("array %d: %v", n, err)
 	}
@@ -150,11 +150,11 @@ func (s *schedule) read(n int, blocks []volume.Vec, p step) {
 	}
 	seen := 0
 	err := s.sources[n].Read(ctx, blocks, Keep(p[5]>>4%3), func(at volume.Vec, voxels []byte) {
-		if seen++; !s.arrays[n].right(at, voxels) {
+		if seen++; !s.arrays[n].matches(at, voxels) {
 			s.t.Errorf("array %d, block %v: wrong bytes", n, at)
 		}
 		if p[5]%16 == 0 && seen == 3 {
-			panic("a reader that does not return")
+			panic("a use function that does not return")
 		}
 	})
 	s.check(n, ctx, err)
@@ -166,8 +166,9 @@ func (s *schedule) read(n int, blocks []volume.Vec, p step) {
 	}
 }
 
-// FuzzSchedule looks for steps after which memory is used that is free, or is not free that nobody uses. They are not
-// bytes of the input: what a schedule covers is never the same, and Go would forever look for shorter steps that cover as much.
+// FuzzSchedule searches for steps after which free memory is used, or unused memory is not free. The steps are
+// generated from a seed and are not part of the input: their coverage is random, so minimizing the input would never
+// end.
 func FuzzSchedule(f *testing.F) {
 	for seed := range uint64(8) {
 		f.Add(seed, uint16(100), byte(seed*seed), seed == 7, seed%2 == 0)
@@ -177,7 +178,7 @@ func FuzzSchedule(f *testing.F) {
 	})
 }
 
-// TestSchedules is FuzzSchedule for a second.
+// TestSchedules runs random schedules for a second.
 func TestSchedules(t *testing.T) {
 	end := time.Now().Add(time.Second)
 	for !t.Failed() && time.Now().Before(end) {

@@ -10,42 +10,44 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Source lends the blocks of a source. It is safe for use by many goroutines.
+// Source lends the blocks of a [volume.Source]. Many goroutines may use it at once.
 type Source struct {
 	cache   *Cache
 	src     volume.Source
-	keyed   volume.Keyed // nil: version is that of all blocks
+	keyed   volume.Keyed // nil: all blocks have version
 	version vfs.Version
 	grid    volume.Grid
 	blocks  volume.Vec
-	bytes   int // of a block
-	weight  int // bytes of memory that a block takes while it is loaded
+	bytes   int // size of a block
+	memory  int // bytes of memory that a block takes while it is loaded
 }
 
-// Keep says what becomes of blocks that a reader has loaded.
+// Keep is what the cache does with the blocks that a request loads.
 type Keep int
 
 const (
-	Never   Keep = iota // they go when nobody uses them any more
-	IfSeen              // those that were asked for before are kept: briefly if that was just now
-	Briefly             // they are kept while the next reads are likely to need them
-	Always              // they are kept
+	Never     Keep = iota // do not keep blocks
+	IfSeen                // keep blocks that were requested before, and only for the short term if that was just now
+	ShortTerm             // keep blocks while the next reads probably need them
+	Always                // keep blocks
 )
 
-// Source returns a source whose blocks are kept in c, as far as the budget and readers wish.
+// Source adds a source to the cache.
 //
-// Sources share blocks with the same [volume.Key]: src says which if it is [volume.Keyed]; if it is
-// [volume.Versioned], its version and the index of the block make one. Any other source shares with none, not even
-// with itself wrapped again. The cache does not close src. A load for a reader that gave up may still ask it
-// for a block; after it is closed, it must answer with an error, as files do. When Fill has returned or panicked, none of
-// its goroutines may use the memory that was lent.
+// Sources share blocks with the same [volume.Key]. If src is a [volume.Keyed], it returns the keys. If it is a
+// [volume.Versioned], its version and the index of a block make a key. The blocks of any other source are not shared,
+// not even if it is added again.
+//
+// The cache does not close src. A load may call Fill even after its request was canceled. If src is closed by then,
+// Fill must return errors, as files do. When Fill has returned or panicked, none of its goroutines may use the memory
+// that was lent to it.
 func (c *Cache) Source(src volume.Source) *Source {
 	grid := src.Grid()
 	s := &Source{cache: c, src: src, grid: grid, blocks: grid.Blocks(), bytes: grid.BlockBytes()}
-	s.weight = max(bufferSize(s.bytes), overhead)
+	s.memory = max(bufferSize(s.bytes), overhead)
 	s.keyed, _ = src.(volume.Keyed)
 	if v, ok := src.(volume.Versioned); ok {
-		s.version = s.shaped(v.Version())
+		s.version = s.versionForSize(v.Version())
 	} else {
 		rand.Read(s.version[:])
 	}
@@ -55,50 +57,56 @@ func (c *Cache) Source(src volume.Source) *Source {
 // Grid returns the geometry of the source.
 func (s *Source) Grid() volume.Grid { return s.grid }
 
-// key returns the key of a block; false if the source has to find out first.
+// Late reports whether the source answers late. It implements [vfs.LateReporter].
+func (s *Source) Late() bool { return vfs.IsLate(s.src) }
+
+// LongRead returns how many stored bytes a request to the source should have. It implements [vfs.LongReader].
+func (s *Source) LongRead() int { return vfs.LongRead(s.src) }
+
+// Read calls use for each of the blocks, in any order. It passes the voxels of the block, Grid().BlockBytes() bytes,
+// or nil if the block was never written. The voxels are lent until use returns. If a block cannot be read, Read
+// returns its error, and may skip other blocks. If ctx is done, Read soon returns ctx.Err(). Its loads continue if
+// other requests wait for them.
+//
+// use should do little more than copy, and must not read from the same cache. While it runs, the blocks that were
+// loaded together with this one count as in flight, and other requests may wait for that memory.
+func (s *Source) Read(ctx context.Context, blocks []volume.Vec, keep Keep, use func(at volume.Vec, voxels []byte)) error {
+	r := requestPool.Get().(*request)
+	defer r.recycle()
+	r.source, r.ctx, r.keep, r.loadSize = s, ctx, keep, s.loadSize()
+	r.blocks, r.use = blocks, use
+	return r.read()
+}
+
+// key returns the key of a block, or false if the source must resolve it first.
 func (s *Source) key(at volume.Vec) (volume.Key, bool) {
 	if s.keyed != nil {
 		k, known := s.keyed.Key(at)
 		if k.Version != absent {
-			k.Version = s.shaped(k.Version)
+			k.Version = s.versionForSize(k.Version)
 		}
 		return k, known
 	}
 	return volume.Key{Version: s.version, Index: uint64(at.Index(s.blocks))}, true
 }
 
-// shaped returns the version of blocks of the source's size. Sources of different block sizes may have the same file, such as a
-// chunk that is a hard link to one of another volume.
-func (s *Source) shaped(v vfs.Version) vfs.Version {
+// versionForSize combines a version with the block size of the source. Sources with different block sizes may contain
+// the same file: a chunk can be a hard link to a chunk of another volume.
+func (s *Source) versionForSize(v vfs.Version) vfs.Version {
 	binary.LittleEndian.PutUint64(v[8:], binary.LittleEndian.Uint64(v[8:])^uint64(s.bytes))
 	return v
 }
 
-// lateLoads is how many loads wait for sources that answer late. Each has memory for a batch of stored blocks, about 1 MiB.
-const lateLoads = 32
-
-// Late implements vfs.Later.
-func (s *Source) Late() bool { return vfs.IsLate(s.src) }
-
-// workers returns how many goroutines load blocks for one reader: as many as there are cores, or more if most of the time they
-// wait for the source.
-func (s *Source) workers() int {
-	if vfs.IsLate(s.src) {
-		return lateLoads
-	}
-	return cores
-}
-
-// resolve has the source find out the key of a block, in a goroutine that the reader can leave.
+// resolve lets the source find out the key of a block, in a goroutine that the request need not wait for.
 func (s *Source) resolve(ctx context.Context, at volume.Vec) error {
 	c := s.cache
-	if !c.enter() {
+	if !c.tryStart() {
 		return ErrClosed
 	}
 	defer c.running.Done()
 	done := make(chan error, 1)
 	c.running.Go(func() {
-		err := fmt.Errorf("block %v: %w", at, errEnded)
+		err := fmt.Errorf("block %v: %w", at, errGoexit)
 		defer func() {
 			if p := recover(); p != nil {
 				err = fmt.Errorf("block %v: %w", at, panicError(p))
@@ -115,31 +123,29 @@ func (s *Source) resolve(ctx context.Context, at volume.Vec) error {
 	}
 }
 
-// Read calls use for each of the blocks, in any order, with its voxels, Grid().BlockBytes() long, or nil if the block was never
-// written. The voxels are lent until use returns. If a block cannot be read, Read returns its error, and may not have shown
-// others. Read returns ctx.Err() soon after ctx is done, though a load goes on if others wait for it.
-//
-// The function use should do little more than copy, and must not read from the cache: while it runs, the blocks that were
-// loaded with this one keep their place in flight, for which other readers wait.
-func (s *Source) Read(ctx context.Context, blocks []volume.Vec, keep Keep, use func(at volume.Vec, voxels []byte)) error {
-	r := requests.Get().(*request)
-	defer r.put()
-	r.source, r.ctx, r.keep, r.chunk = s, ctx, keep, s.chunk()
-	r.blocks, r.use = blocks, use
-	return r.read()
-}
-
 const (
-	// chunkBytes is how many decoded bytes a reader has loaded at once by one goroutine.
-	chunkBytes = 512 << 10
-	// roundBytes is how many decoded bytes a reader has loaded before it uses them.
+	// loadBytes bounds the decoded bytes of a load, which one goroutine runs.
+	loadBytes = 512 << 10
+	// roundBytes bounds the decoded bytes of the loads that a request starts before it uses the blocks.
 	roundBytes = 8 << 20
-	// chunkBlocks bounds the blocks of a chunk, which a load looks through for each of them.
-	chunkBlocks = 64
+	// loadBlocks bounds the blocks of a load. A load searches the list of its blocks for each of them.
+	loadBlocks = 64
+	// maxLateLoads bounds the loads that wait for slow sources. Each has memory for a batch of stored blocks, about 1
+	// MiB.
+	maxLateLoads = 32
 )
 
-// chunk returns how many blocks one goroutine loads at once.
-func (s *Source) chunk() int { return min(max(chunkBytes/s.bytes, 1), chunkBlocks) }
+// loadSize returns the number of blocks in a load.
+func (s *Source) loadSize() int { return min(max(loadBytes/s.bytes, 1), loadBlocks) }
 
-// round returns how many blocks are loaded before they are used.
-func (s *Source) round() int { return max(roundBytes/s.weight, 1) }
+// roundSize returns the number of blocks in a round.
+func (s *Source) roundSize() int { return max(roundBytes/s.memory, 1) }
+
+// workers returns the number of goroutines that run the loads of a request: one for each core, or more if they wait
+// for the source most of the time.
+func (s *Source) workers() int {
+	if vfs.IsLate(s.src) {
+		return maxLateLoads
+	}
+	return cores
+}

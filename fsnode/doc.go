@@ -1,26 +1,66 @@
-// Package fsnode serves a read-only [fs.FS] over FUSE. It is the only place that
-// knows error numbers and kernel flags, and knows nothing of voxels.
+// Package fsnode serves a read-only [fs.FS] over FUSE. It is the only package of wkwfs that deals with the
+// kernel: error numbers, flags, page sizes and readahead. It knows nothing of voxels.
+//
+// To serve an fs.FS, call [Mount] and wait until the mount ends:
+//
+//	server, err := fsnode.Mount("/mnt/data", os.DirFS("/data"), fsnode.Options{})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	server.Wait() // for "umount /mnt/data", or for server.Unmount
+//
+// # File systems
+//
+// Open files must implement [io.ReaderAt] or [ContextReaderAt]. Listings must be sorted by name, as
+// [fs.ReadDirFS] requires. The interfaces of this package are optional abilities of open files and of their
+// descriptions (fs.FileInfo). An fs.FileInfo with a *syscall.Stat_t in Sys also sets the owner, the group and
+// the times of an entry.
+//
+// # Errors
+//
+// The error number of a request follows from the error of the fs.FS by [errors.Is]: fs.ErrNotExist is ENOENT,
+// fs.ErrPermission EACCES, fs.ErrInvalid EINVAL, and context.Canceled and context.DeadlineExceeded are EINTR.
+// ENOTDIR, ENAMETOOLONG, EMFILE, ENFILE and ENOMEM keep their numbers. Any other error is EIO. Errors that
+// show a fault are logged, each once.
 //
 // # Identity
 //
-// The inode number of an entry is a hash of its path, so it is the same after a
-// remount. The generation is the version of the file's content ([vfs.VersionOf]):
-// when what lies below a file changes, the name leads to a new node with a page
-// cache of its own, and the old node, with its pages and its open handles, stays
-// what it was. Nothing is ever invalidated and old and new bytes cannot meet in one
-// page cache. The kernel may keep believing a name for a second; Open compares
-// versions and answers ESTALE, on which the kernel looks the name up again and
-// opens what it finds. So a change is seen at the next open, at once.
+// The inode number of an entry is a hash of its path, so it is the same after a remount. The number of a node,
+// by which the kernel knows it, is a hash of its path and the version of its content ([VersionedInfo]). When a
+// file changes, a lookup of its name returns a new node with a page cache of its own. The old node keeps its pages and its open files. So nothing is ever
+// invalidated, and old and new bytes cannot meet in one page cache. The kernel may use a name from its cache
+// for a second. Open compares versions and returns ESTALE if the file has changed; the kernel then looks up
+// the name again and opens the new version. So each open sees the current version. The kernel repeats an open
+// once, so Open keeps the new version for the thread until then: however often the file changes, the program
+// never sees ESTALE. Threads outside of the PID namespace of the server cannot be distinguished. They see ESTALE
+// if the file changes twice during one open.
+//
+// File handles (name_to_handle_at, NFS) consist of the numbers of nodes. The paths of the last 80,000 nodes or
+// so are kept, in 16 MiB, so that the kernel finds a node again after it has forgotten it. A handle of another
+// version, or of a path that is not kept, fails with ESTALE.
 //
 // # Reading
 //
-// A READ is answered whole or with an error, because the kernel fills what a short
-// answer leaves with zeros. Bytes go from the file straight into the buffer that is
-// written to the kernel.
+// The answer to a READ is complete or an error, because the kernel fills up a short answer with zeros. Bytes
+// go from the file to the buffer that is written to the kernel without another copy, if the file is a
+// ContextReaderAt. Live files ([LiveInfo]) are read past the page cache.
 //
-// Files that are live ([vfs.LiveInfo]) are read past the page cache. What is seen of
-// them is what they were when they were opened.
+// # Concurrency
 //
-// The daemon must never touch its own mount: a request that waits for itself is a
-// deadlock. Nothing here does after the mount is up.
+// Each request has a goroutine of its own, so calls of the fs.FS and reads of one file are concurrent.
+//
+// A request continues for 5 seconds after a signal to its reader, because programs do not expect EINTR from a
+// file. Then it ends with EINTR and abandons its call: the call continues until the fs.FS answers, and a file
+// that it opens is closed. Up to 1,000 abandoned calls are in progress at a time. While
+// [Options.AnswersAtOnce] returns true, no call is abandoned. A read of a ContextReaderAt is cancelled by its
+// context instead. The attributes of the root and of open files do not wait for the fs.FS longer than a tenth
+// of a second; then they are the last known ones.
+//
+// # Limits
+//
+// The fs.FS follows symbolic links. Devices and other special files are shown as regular files. Names have up
+// to 255 bytes.
+//
+// The process must never access its own mount: a request that waits for another request of the same server
+// can be a deadlock.
 package fsnode

@@ -5,32 +5,34 @@ import (
 	"log/slog"
 	"syscall"
 
-	"github.com/wkwfs/wkwfs/errlog"
+	"github.com/wkwfs/wkwfs/internal/log"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// reporter turns errors into error numbers, tells the observer, and writes those to the
-// log that say that something is wrong.
+// reporter turns errors into error numbers. It passes each error to the observer and logs those that show a
+// fault.
 type reporter struct {
-	log      *errlog.Log
+	faults   *log.Faults
 	observer Observer
 }
 
-func newReporter(log *slog.Logger, o Observer) *reporter { return &reporter{errlog.New(log), o} }
+func newReporter(to *slog.Logger, o Observer) *reporter {
+	return &reporter{log.NewFaults(to), o}
+}
 
-// errno returns the number for an error of an operation on a path.
+// errno reports the error of an operation on a path and returns its number.
 func (r *reporter) errno(op, path string, err error) syscall.Errno {
 	r.observer.Failed(op, path, err)
 	number := errnoOf(err)
 	switch number {
 	case syscall.ENOENT, syscall.EINTR, syscall.ENOTDIR, syscall.EACCES:
-		return number // what somebody asked for, not what is wrong
+		return number // caused by the request, not by a fault
 	}
-	r.log.Report(op, path, err)
+	r.faults.Report(op, path, err)
 	return number
 }
 
-// errnoOf returns the number for an error. What is not the caller's doing is EIO.
+// errnoOf returns the number of an error. An error that the request did not cause is EIO.
 func errnoOf(err error) syscall.Errno {
 	switch vfs.Classify(err) {
 	case vfs.NotExist:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"path"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -22,7 +21,7 @@ type handle struct {
 	node     *node
 	file     fs.File
 	observer Observer     // of its reads
-	users    atomic.Int32 // the kernel, and calls that may have been left: the last one closes the file
+	users    atomic.Int32 // the kernel, and calls that may be abandoned; the last user closes the file
 }
 
 func newHandle(n *node, f fs.File, o Observer) *handle {
@@ -37,61 +36,61 @@ var (
 	_ gofs.FileLseeker  = (*handle)(nil)
 )
 
-// Read answers with all the bytes there are, or with an error.
+// Read returns all bytes of the range, up to the end of the file, or an error.
 func (h *handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
-	begin := time.Now()
+	start := time.Now()
 	result, err := h.read(ctx, dest, off)
 	if err != nil {
-		h.observer.Read(h.node.path, off, 0, time.Since(begin))
+		h.observer.Read(h.node.path, off, 0, time.Since(start))
 		return nil, h.node.log.errno("read", h.node.path, err)
 	}
-	h.observer.Read(h.node.path, off, result.Size(), time.Since(begin))
+	h.observer.Read(h.node.path, off, result.Size(), time.Since(start))
 	return result, 0
 }
 
 func (h *handle) read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, error) {
 	if _, ok := h.file.(vfs.ContextReaderAt); !ok {
-		return h.readAside(ctx, len(dest), off)
+		return h.readAbandonable(ctx, len(dest), off)
 	}
-	patient, giveUp := context.WithCancel(context.WithoutCancel(ctx))
-	defer giveUp()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(patience, giveUp) })()
-	n, err := vfs.ReadAt(patient, h.file, dest, off)
+	graceful, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(gracePeriod, cancel) })()
+	n, err := vfs.ReadAt(graceful, h.file, dest, off)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	return fuse.ReadResultVector([][]byte{dest[:n]}), nil
 }
 
-// readAside reads n bytes of a file whose reads cannot be given up, into memory that is used by nobody else: a read that was
-// left may end at any time.
-func (h *handle) readAside(ctx context.Context, n int, off int64) (fuse.ReadResult, error) {
+// readAbandonable reads up to n bytes of a file whose reads cannot be cancelled. It reads into memory of its
+// own, because an abandoned read may write to its memory at any time.
+func (h *handle) readAbandonable(ctx context.Context, n int, off int64) (fuse.ReadResult, error) {
 	h.users.Add(1)
-	p, err := ask(ctx, h.node.calls, func() ([]byte, error) {
-		defer h.leave()
+	p, err := callSource(ctx, h.node.calls, func() ([]byte, error) {
+		defer h.release()
 		p := make([]byte, n)
 		read, err := vfs.ReadAt(context.Background(), h.file, p, off)
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}
 		return p[:read], err
-	}, nothing)
+	}, noDiscard)
 	if err != nil {
 		return nil, err
 	}
 	return fuse.ReadResultData(p), nil
 }
 
-// Lseek finds holes and data; the kernel asks for nothing else.
+// Lseek finds holes and data. The kernel handles all other kinds of seeks without a request.
 func (h *handle) Lseek(ctx context.Context, off uint64, whence uint32) (uint64, syscall.Errno) {
 	if whence != unix.SEEK_DATA && whence != unix.SEEK_HOLE {
 		return 0, syscall.EINVAL
 	}
 	h.users.Add(1)
-	found, err := ask(ctx, h.node.calls, func() (int64, error) {
-		defer h.leave()
+	found, err := callSource(ctx, h.node.calls, func() (int64, error) {
+		defer h.release()
 		return h.seek(int64(off), whence)
-	}, nothing)
+	}, noDiscard)
 	switch {
 	case errors.Is(err, io.EOF):
 		return 0, syscall.ENXIO
@@ -101,8 +100,8 @@ func (h *handle) Lseek(ctx context.Context, off uint64, whence uint32) (uint64, 
 	return uint64(found), 0
 }
 
-// seek finds a hole or data at an offset or after it; io.EOF if there is none. Files that know of no
-// holes are all data.
+// seek returns the first offset at or after off that is in data, or in a hole. It returns io.EOF if there is
+// none. A file that is no [vfs.HoleSeeker] consists of data.
 func (h *handle) seek(off int64, whence uint32) (int64, error) {
 	info, err := h.file.Stat()
 	if err != nil {
@@ -111,89 +110,30 @@ func (h *handle) seek(off int64, whence uint32) (int64, error) {
 	if off < 0 || off >= info.Size() {
 		return 0, io.EOF
 	}
-	holed, ok := h.file.(vfs.Holed)
+	holes, ok := h.file.(vfs.HoleSeeker)
 	switch {
 	case ok && whence == unix.SEEK_DATA:
-		return holed.SeekData(off)
+		return holes.SeekData(off)
 	case ok:
-		return holed.SeekHole(off)
+		return holes.SeekHole(off)
 	case whence == unix.SEEK_DATA:
 		return off, nil
 	}
 	return info.Size(), nil
 }
 
+// Release ends the use of the file by the kernel.
 func (h *handle) Release(context.Context) syscall.Errno {
-	if err := h.leave(); err != nil {
+	if err := h.release(); err != nil {
 		return h.node.log.errno("close", h.node.path, err)
 	}
 	return 0
 }
 
-// leave closes the file if nobody else uses it.
-func (h *handle) leave() error {
+// release removes a user of the file. It closes the file after the last one.
+func (h *handle) release() error {
 	if h.users.Add(-1) > 0 {
 		return nil
 	}
 	return h.file.Close()
-}
-
-// listing is an open directory: its entries as they were when it was opened, behind
-// "." and "..". Offset i is where entry i begins.
-type listing struct {
-	dir     *node
-	entries []fs.DirEntry
-	next    int
-	left    context.Context // of the last request of which a lookup was given up
-}
-
-var (
-	_ gofs.FileReaddirenter = (*listing)(nil)
-	_ gofs.FileSeekdirer    = (*listing)(nil)
-	_ gofs.FileLookuper     = (*listing)(nil)
-)
-
-// Readdirent returns the next entry; nil at the end.
-func (l *listing) Readdirent(context.Context) (*fuse.DirEntry, syscall.Errno) {
-	i := l.next
-	if i >= len(l.entries)+2 {
-		return nil, 0
-	}
-	l.next++
-	d := &fuse.DirEntry{Mode: syscall.S_IFDIR, Off: uint64(l.next)}
-	switch i {
-	case 0:
-		d.Name, d.Ino = ".", inode(l.dir.path)
-	case 1:
-		d.Name, d.Ino = "..", inode(path.Dir(l.dir.path))
-	default:
-		e := l.entries[i-2]
-		d.Name, d.Ino = e.Name(), inode(path.Join(l.dir.path, e.Name()))
-		if !e.IsDir() {
-			d.Mode = syscall.S_IFREG
-		}
-	}
-	return d, 0
-}
-
-// Seekdir goes to an offset that Readdirent gave before.
-func (l *listing) Seekdir(_ context.Context, off uint64) syscall.Errno {
-	if off > uint64(len(l.entries)+2) {
-		return syscall.EINVAL
-	}
-	l.next = int(off)
-	return 0
-}
-
-// Lookup finds an entry for a listing with attributes. One request asks for many entries, and is given up once, not
-// for each of them.
-func (l *listing) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	if ctx == l.left {
-		return nil, syscall.EINTR
-	}
-	child, number := l.dir.Lookup(ctx, name, out)
-	if number == syscall.EINTR {
-		l.left = ctx
-	}
-	return child, number
 }

@@ -10,20 +10,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the kernel does with the bytes of files, in bytes.
+// How the kernel reads files. All sizes are in bytes.
 //
-// It asks for a page at a time where a program maps a file and jumps, and for up to 128 KiB at once where a program reads on. While a
-// program reads on, it may have some such requests under way. It never asks for what lies in its page cache, and NOTIFY_STORE
-// puts bytes there unasked: whole pages only, never past the end of the file, and not while the lookup of the file is still on its way. A
-// store waits for pages that requests under way will fill; so it must not be made by a goroutine that such a request waits for.
+// For a mapped file with random access, the kernel requests one page at a time. For a sequential reader it
+// requests up to 128 KiB at once and has several such requests in flight. It never requests what is in its
+// page cache.
+//
+// NOTIFY_STORE pushes bytes to the page cache. It takes whole pages only, none after the end of the file, and
+// none before the reply to the lookup of the file. A push waits for pages that reads in flight will fill. So
+// a goroutine that such a read waits for must not push.
 const (
 	pageSize      = 4096
-	pushSize      = 256 << 10 // at once: less than a core's own cache has room for
-	readsUnderWay = 512 << 10
+	pushSize      = 256 << 10 // bytes of one push: fits into the cache of one core
+	readsInFlight = 512 << 10
 )
 
-// setReadAhead sets how much the kernel reads ahead on the mount, in KiB. Ordinary
-// users may not; the kernel's 128 KiB stay then.
+// setReadAhead sets the readahead of the kernel on the mount, in KiB. Only root may do that. Other users keep
+// the default, 128 KiB.
 func setReadAhead(mountpoint string, kib int) error {
 	var st unix.Stat_t
 	if err := unix.Stat(mountpoint, &st); err != nil {
@@ -33,7 +36,7 @@ func setReadAhead(mountpoint string, kib int) error {
 	return os.WriteFile(name, []byte(strconv.Itoa(kib)), 0)
 }
 
-// unmountLazily takes the mount out of sight; it ends when it is no longer used.
+// unmountLazily detaches the mount from the tree. The mount ends when it is no longer in use.
 func unmountLazily(mountpoint string) error {
 	if os.Geteuid() == 0 {
 		return unix.Unmount(mountpoint, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)

@@ -17,29 +17,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Type is the file system type that the kernel shows for our mounts.
+// Type is the file system type of the mounts in /proc/self/mounts.
 const Type = "fuse.wkwfs"
 
-// Options says how to mount.
+// Options are the options of a mount. The zero value is valid.
 type Options struct {
-	Source     string       // shown as the device of the mount
-	AllowOther bool         // let other users in, as the permissions of the source allow
-	ReadAhead  int          // KiB that the kernel reads ahead, set where permitted; 0 = leave
+	Source     string       // device name in the table of mounts
+	AllowOther bool         // other users may use the mount, within the permissions of its files
+	ReadAhead  int          // readahead of the kernel in KiB, if the process may set it; 0: the default of the kernel
 	Log        *slog.Logger // nil: nothing is logged
-	Debug      bool         // log every request
-	Observer   Observer     // nil: nobody looks on
+	Debug      bool         // log each request, at the level Debug
+	Observer   Observer     // nil: nothing is counted
 	Kernel     []string     // further mount options for the kernel
 
-	// Prompt reports whether the file system answers lookups, opens and listings at once, as local disks do. If it does
-	// not, or is nil, a reader that waits for them can be killed, and each takes 30 to 40 µs longer.
-	Prompt func() bool
+	// AnswersAtOnce reports whether the file system answers without delay, as local disks do. If it returns
+	// false, or is nil, a program that waits for a lookup, an open, a listing or a read without a context can
+	// be killed, but each of them takes 30 to 40 µs longer. AnswersAtOnce is called for each request. It must
+	// be fast and safe for concurrent use.
+	AnswersAtOnce func() bool
 
-	// What is shown instead of what the source says; nil: what the source says.
-	UID, GID *uint32      // owner and group
-	Umask    *fs.FileMode // everybody may read, but for these bits
+	// UID and GID replace the owner and the group of all entries, unless they are nil.
+	UID, GID *uint32
+	// Umask replaces the permissions of all entries: 0444 for files and 0555 for directories, without the
+	// bits of Umask. Nil: the permissions of the fs.FS, without write permission.
+	Umask *fs.FileMode
 }
 
-// Server is a mount that is being served.
+// A Server serves a mount. Its methods are safe for concurrent use.
 type Server struct {
 	fuse       *fuse.Server
 	nodes      fuse.RawFileSystem
@@ -47,27 +51,25 @@ type Server struct {
 }
 
 const (
-	// requestSize is the most that the kernel asks for, or gets, at once.
-	requestSize = 1 << 20
-	// background is how many requests the kernel may have under way for readahead.
-	background = 64
-	// inflight bounds the buffers for requests: 1 MiB each, also for small ones.
-	inflight = 64 << 20
-	// believed is for how long the kernel may trust names and attributes. Opens do
-	// not depend on it (package comment).
-	believed = time.Second
+	// maxRequest is the maximum size of a read request, in bytes.
+	maxRequest = 1 << 20
+	// maxBackground is the maximum number of readahead requests in flight.
+	maxBackground = 64
+	// maxRequestBytes bounds the buffers of requests. Each request has a buffer of 1 MiB, even a small one.
+	maxRequestBytes = 64 << 20
+	// cacheTimeout is how long the kernel may use names and attributes from its cache. Opens do not depend on
+	// it (see the package comment).
+	cacheTimeout = time.Second
 )
 
-// Mount mounts fsys and returns when it is being served. As root it asks the kernel
-// itself; other users need fusermount3. Whatever else the caller says, the mount is
-// read-only, nosuid, nodev and noexec, and the kernel checks permissions.
+// Mount mounts fsys at the directory mountpoint and serves it in the background. It returns when the mount
+// answers requests. A process of root mounts by itself. For other users the program fusermount3 must be
+// installed. The mount is always read-only, nosuid, nodev and noexec, and the kernel checks the permissions
+// of its files.
+//
+// fsys must be safe for concurrent use. The caller keeps it open until [Server.Wait] returns.
 func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Observer == nil {
-		o.Observer = nobody{}
-	}
+	o = o.withDefaults()
 	nodes, options, err := newNodes(fsys, o)
 	if err != nil {
 		return nil, err
@@ -76,43 +78,53 @@ func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	go server.Serve() // ends with the mount; Wait and Unmount wait for it
+	go server.Serve() // ends with the mount
 	if err := server.WaitMount(); err != nil {
 		return nil, err
 	}
 	if o.ReadAhead > 0 {
 		if err := setReadAhead(mountpoint, o.ReadAhead); err != nil {
-			o.Log.Debug("readahead left as it is", "err", err)
+			o.Log.Debug("cannot set the readahead of the kernel", "err", err)
 		}
 	}
 	return &Server{server, nodes, mountpoint}, nil
 }
 
-// newNodes makes what answers the requests of a mount.
+func (o Options) withDefaults() Options {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Observer == nil {
+		o.Observer = noObserver{}
+	}
+	return o
+}
+
+// newNodes returns the handler of the requests of a mount, and the options to mount it with.
 func newNodes(fsys fs.FS, o Options) (fuse.RawFileSystem, *fuse.MountOptions, error) {
 	info, err := fs.Stat(fsys, ".")
 	if err != nil {
 		return nil, nil, err
 	}
-	top := &node{path: ".", served: &served{
+	m := &mount{
 		fsys:     fsys,
 		log:      newReporter(o.Log, o.Observer),
 		observer: o.Observer,
-		access:   access{o.UID, o.GID, o.Umask},
-		calls:    newCalls(o.Log, o.Prompt),
-	}}
-	top.root.info = info
-	top.root.stat = func() (fs.FileInfo, error) { return fs.Stat(fsys, ".") }
-	top.root.failed = func(err error) { top.log.errno("getattr", ".", err) }
-	timeout := believed
+		override: override{o.UID, o.GID, o.Umask},
+		calls:    newSourceCalls(o.Log, o.AnswersAtOnce),
+	}
+	top := m.newNode(".")
+	top.info.set(info)
+	timeout := cacheTimeout
 	options := &gofs.Options{
 		EntryTimeout:    &timeout,
 		AttrTimeout:     &timeout,
-		NullPermissions: true, // mode 0 in the source is mode 0 here
+		NullPermissions: true, // otherwise mode 0 becomes 0644
 		RootStableAttr:  &gofs.StableAttr{Ino: rootIno, Gen: 1},
+		ExternalNodeID:  true,
 		MountOptions:    mountOptions(o),
 	}
-	return gofs.NewNodeFS(top, options), &options.MountOptions, nil
+	return inodeNumbers{gofs.NewNodeFS(top, options)}, &options.MountOptions, nil
 }
 
 func mountOptions(o Options) fuse.MountOptions {
@@ -122,18 +134,20 @@ func mountOptions(o Options) fuse.MountOptions {
 		AllowOther:              o.AllowOther,
 		Options:                 append([]string{"default_permissions"}, o.Kernel...),
 		DirectMountFlags:        unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC,
-		MaxWrite:                requestSize,
-		MaxReadAhead:            requestSize,
-		MaxBackground:           background,
-		MaxInflightRequestBytes: inflight,
-		// Splicing 1 MiB always falls back, after three system calls.
+		MaxWrite:                maxRequest,
+		MaxReadAhead:            maxRequest,
+		MaxBackground:           maxBackground,
+		MaxInflightRequestBytes: maxRequestBytes,
+		// Splicing 1 MiB always falls back to writing, after three system calls.
 		DisableSplice: true,
-		// Content never changes under a node, so there is nothing to invalidate.
+		// The content of a node never changes, so there is nothing to invalidate.
 		ExplicitDataCacheControl: true,
 		IgnoreSecurityLabels:     true,
-		ExtraCapabilities:        fuse.CAP_READDIRPLUS_AUTO, // plain listings need no attributes
-		Debug:                    o.Debug,
-		Logger:                   log.New(lines{o.Log}, "", 0),
+		// READDIRPLUS_AUTO: plain listings need no attributes. EXPORT_SUPPORT: the kernel asks for nodes that it
+		// has forgotten (LookupNode).
+		ExtraCapabilities: fuse.CAP_READDIRPLUS_AUTO | fuse.CAP_EXPORT_SUPPORT,
+		Debug:             o.Debug,
+		Logger:            log.New(debugWriter{o.Log}, "", 0),
 		PanicHandler: func(p any) fuse.Status {
 			o.Log.Error("panic while serving a request", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			return fuse.EIO
@@ -147,12 +161,11 @@ func mountOptions(o Options) fuse.MountOptions {
 	return m
 }
 
-// Wait returns when the mount is gone and the last request was answered.
+// Wait returns after the mount has ended and the last request was answered.
 func (s *Server) Wait() { s.fuse.Wait() }
 
-// Check returns when the server has answered a question that the kernel could have
-// asked, but for which neither the kernel nor the source is needed. If it does not
-// return, requests do not either.
+// Check returns nil if the server can answer requests. If it does not return, the server hangs. It needs
+// neither the kernel nor the file system.
 func (s *Server) Check() error {
 	var out fuse.StatfsOut
 	if status := s.nodes.StatFs(nil, &fuse.InHeader{NodeId: fuse.FUSE_ROOT_ID}, &out); !status.Ok() {
@@ -161,8 +174,8 @@ func (s *Server) Check() error {
 	return nil
 }
 
-// Unmount takes the mount away. While it is busy, it disappears from the tree and is served until the last
-// file is closed. Unmount does not wait for requests: the source may never answer them.
+// Unmount removes the mount from the tree. Open files can be read until they are closed. Unmount does not
+// wait for that, nor for requests, because the file system may never answer them.
 func (s *Server) Unmount() error {
 	if err := unmountLazily(s.mountpoint); err != nil {
 		return fmt.Errorf("unmount %s: %w", s.mountpoint, err)
@@ -170,10 +183,10 @@ func (s *Server) Unmount() error {
 	return nil
 }
 
-// lines turns the lines of a log.Logger into debug records.
-type lines struct{ log *slog.Logger }
+// debugWriter logs the lines of a log.Logger at the level Debug.
+type debugWriter struct{ log *slog.Logger }
 
-func (l lines) Write(p []byte) (int, error) {
-	l.log.LogAttrs(context.Background(), slog.LevelDebug, strings.TrimSuffix(string(p), "\n"))
+func (w debugWriter) Write(p []byte) (int, error) {
+	w.log.LogAttrs(context.Background(), slog.LevelDebug, strings.TrimSuffix(string(p), "\n"))
 	return len(p), nil
 }

@@ -1,13 +1,10 @@
 package fsnode
 
 import (
+	"cmp"
 	"context"
-	"hash/fnv"
 	"io/fs"
-	"maps"
 	"path"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"syscall"
 
@@ -17,27 +14,27 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// served is what all nodes of a mount share.
-type served struct {
+// mount is the state that all nodes of a mount share.
+type mount struct {
 	fsys     fs.FS
 	log      *reporter
 	observer Observer
-	access   access
-	calls    *calls
-	root     root
+	override override
+	calls    *sourceCalls
+	reopens  reopens
+	paths    nodePaths
 }
 
 // node is an entry that the kernel knows: a path with one version of its content.
 type node struct {
 	gofs.Inode
-	*served
+	*mount
 	path    string
-	version vfs.Version // of a file; directories have none
+	ino     uint64      // inode number
+	version vfs.Version // of a file; zero for a directory
 
-	// known is what the source last said of this version.
-	known atomic.Pointer[fs.FileInfo]
-	// ahead is of a directory that was listed not long ago.
-	ahead atomic.Pointer[lookahead]
+	info  lastInfo                  // of this version
+	ahead atomic.Pointer[statAhead] // of a directory with a recent listing
 }
 
 var (
@@ -51,140 +48,157 @@ var (
 	_ gofs.NodeStatfser       = (*node)(nil)
 )
 
-const rootIno = 1
-
-// inode returns the inode number of a path: a hash, so that it is stable.
-func inode(path string) uint64 {
-	if path == "." {
-		return rootIno
-	}
-	h := fnv.New128a()
-	h.Write([]byte(path))
-	sum := h.Sum(nil)
-	ino := uint64(0)
-	for _, b := range sum[:8] {
-		ino = ino<<8 | uint64(b)
-	}
-	// Numbers with meanings of their own: 0, the root's and −1.
-	if ino <= rootIno || ino == ^uint64(0) {
-		ino = 2
-	}
-	return ino
-}
-
-// maxName is the longest name, in bytes, that an entry can have. The kernel has no
-// limit of its own before 1024.
+// maxName is the maximum length of a name, in bytes. The kernel's own limit is 1024.
 const maxName = 255
 
-// Lookup finds the entry, in the version that it has now.
+// Lookup finds an entry of the directory in its current version.
 func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	switch {
 	case len(name) > maxName:
 		return nil, syscall.ENAMETOOLONG
-	case !fs.ValidPath(name): // not UTF-8: nothing has such a name
+	case !fs.ValidPath(name): // not UTF-8: no fs.FS has such a name
 		return nil, syscall.ENOENT
 	}
-	child := &node{served: n.served, path: path.Join(n.path, name)}
-	info, err := n.look(ctx, child, name)
+	child := n.newNode(path.Join(n.path, name))
+	info, err := n.statChild(ctx, child, name)
 	if err != nil {
 		return nil, n.log.errno("lookup", child.path, err)
 	}
-	attr := gofs.StableAttr{Mode: syscall.S_IFDIR, Ino: inode(child.path), Gen: 1}
+	child.found(info)
+	child.setAttr(&out.Attr, info)
+	return n.newChild(ctx, child), 0
+}
+
+// found sets the version of the node from the description of its path.
+func (n *node) found(info fs.FileInfo) {
 	if !info.IsDir() {
-		child.version = vfs.VersionOf(info)
+		n.version = vfs.VersionOf(info)
+	}
+	n.info.set(info)
+}
+
+// newChild returns the Inode of a node that was found.
+func (n *node) newChild(ctx context.Context, child *node) *gofs.Inode {
+	attr := gofs.StableAttr{Mode: syscall.S_IFDIR, Ino: child.id(), Gen: 1}
+	if !child.info.last().IsDir() {
 		attr.Mode, attr.Gen = syscall.S_IFREG, child.version.Uint64()
 	}
-	child.known.Store(&info)
-	n.setAttr(&out.Attr, info)
-	return n.NewInode(ctx, child, attr), 0
+	n.paths.remember(attr.Ino, child.path)
+	return n.NewInode(ctx, child, attr)
 }
 
-// look asks the source what an entry of the directory is now. If the source may answer late and the directory was listed not
-// long ago, the next entries are looked at, too.
-func (n *node) look(ctx context.Context, child *node, name string) (fs.FileInfo, error) {
+// statChild describes an entry of the directory. If the thread opens the entry again, it describes the version
+// that is kept for that. After a recent listing of a source that does not answer at once, it stats the
+// following entries, too.
+func (n *node) statChild(ctx context.Context, child *node, name string) (fs.FileInfo, error) {
+	if info := n.reopens.stat(ctx, child.path); info != nil {
+		return info, nil
+	}
 	ahead := n.ahead.Load()
-	if ahead == nil || n.calls.prompt() {
+	if ahead == nil || n.calls.atOnce() {
 		return child.stat(ctx)
 	}
-	return ask(ctx, n.calls, func() (fs.FileInfo, error) { return ahead.stat(name) }, nothing)
+	return callSource(ctx, n.calls, func() (fs.FileInfo, error) { return ahead.stat(name) }, noDiscard)
 }
 
-// stat asks the source what the entry is now.
+// stat describes the current version of the entry.
 func (n *node) stat(ctx context.Context) (fs.FileInfo, error) {
-	return ask(ctx, n.calls, func() (fs.FileInfo, error) { return fs.Stat(n.fsys, n.path) }, nothing)
+	return callSource(ctx, n.calls, func() (fs.FileInfo, error) { return fs.Stat(n.fsys, n.path) }, noDiscard)
 }
 
-// Getattr describes the entry. A file whose content has another version now is
-// described as it was: it lives on only for those who have it open.
+// Getattr returns the attributes of the entry. For the root and for files, it returns the last attributes if
+// the source fails or does not answer.
 func (n *node) Getattr(ctx context.Context, _ gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	if n.path == "." {
-		n.setAttr(&out.Attr, n.root.get())
-		return 0
-	}
-	info, err := n.stat(ctx)
-	known := n.known.Load()
-	switch {
-	case n.isFile() && (err != nil || vfs.VersionOf(info) != n.version):
-		n.setAttr(&out.Attr, *known)
-		return 0
-	case err != nil:
+	info, err := n.describe(ctx)
+	if err != nil {
 		return n.log.errno("getattr", n.path, err)
 	}
-	n.known.Store(&info)
 	n.setAttr(&out.Attr, info)
 	return 0
 }
 
+func (n *node) describe(ctx context.Context) (fs.FileInfo, error) {
+	switch {
+	case n.path != "." && !n.isFile():
+		return n.stat(ctx)
+	case n.isFile() && n.calls.atOnce():
+		if info, err := n.statVersion(); err == nil {
+			n.info.set(info)
+		}
+		return n.info.last(), nil
+	}
+	return n.info.update(n.statVersion), nil
+}
+
+// statVersion describes the root, or this version of the file. If the path has another version now, only
+// programs that have the file open still use the node. It reports what its callers ignore.
+func (n *node) statVersion() (fs.FileInfo, error) {
+	r := resultOf(func() (fs.FileInfo, error) { return fs.Stat(n.fsys, n.path) })
+	err := cmp.Or(r.panicked, r.err)
+	switch {
+	case r.panicked != nil, err != nil && !n.isFile():
+		n.log.errno("getattr", n.path, err)
+	case err == nil && n.isFile() && vfs.VersionOf(r.value) != n.version:
+		err = vfs.ErrChanged
+	}
+	return r.value, err
+}
+
 func (n *node) isFile() bool { return n.StableAttr().Mode == syscall.S_IFREG }
 
-// Open opens the version of the file that this node is; if there is a newer one,
-// ESTALE makes the kernel look the name up again and come back with that one.
+// Open opens the file if it still has the version of the node. Otherwise it returns ESTALE: the kernel then
+// looks up the name again and opens the new version, which is kept for it.
 func (n *node) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	if flags&syscall.O_ACCMODE != syscall.O_RDONLY {
 		return nil, 0, syscall.EROFS
 	}
-	f, err := ask(ctx, n.calls, n.openNow, opened.close)
-	if err != nil {
-		return nil, 0, n.log.errno("open", n.path, err)
+	f, ok := n.reopens.take(ctx, n.path, n.version)
+	if !ok {
+		var err error
+		if f, err = callSource(ctx, n.calls, n.openCurrent, openFile.close); err != nil {
+			return nil, 0, n.log.errno("open", n.path, err)
+		}
 	}
 	if vfs.VersionOf(f.info) != n.version {
-		f.close()
+		if !n.reopens.keep(ctx, n.path, f) {
+			f.close()
+		}
 		return nil, 0, syscall.ESTALE
 	}
 	if vfs.IsLive(f.info) {
-		// Past the page cache: it has a length of 0 for what is not known before.
-		return newHandle(n, f.File, nobody{}), fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
+		// Direct, because the page cache would stop at the size, which is 0 until the file is read.
+		return newHandle(n, f.File, noObserver{}), fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
 	}
 	if p, ok := f.File.(vfs.Pusher); ok && flags&syscall.O_DIRECT == 0 {
-		p.Push(vfs.Sink{All: true, Page: pageSize, Piece: pushSize, Ahead: readsUnderWay, Write: n.push})
+		p.Push(vfs.Sink{All: true, Page: pageSize, Piece: pushSize, Ahead: readsInFlight, Write: n.push})
 	}
 	return newHandle(n, f.File, n.observer), fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
 }
 
-// opened is a file as it was when it was opened.
-type opened struct {
+// openFile is an open file and its description at the time of the open.
+type openFile struct {
 	fs.File
 	info fs.FileInfo
 }
 
-func (o opened) close() { o.File.Close() } // read-only: nothing can be lost
+func (o openFile) close() { o.File.Close() } // read-only: an error loses no data
 
-// openNow opens the file in the version that it has now.
-func (n *node) openNow() (opened, error) {
+// openCurrent opens the current version of the file.
+func (n *node) openCurrent() (openFile, error) {
 	f, err := n.fsys.Open(n.path)
 	if err != nil {
-		return opened{}, err
+		return openFile{}, err
 	}
 	info, err := f.Stat()
 	if err != nil {
 		f.Close()
-		return opened{}, err
+		return openFile{}, err
 	}
-	return opened{f, info}, nil
+	return openFile{f, info}, nil
 }
 
-// push gives bytes of the file to the page cache. It returns false if that has no room for them, or
-// this node no kernel any more.
+// push writes bytes of the file to the page cache. It returns false if the page cache has no room, or if the
+// kernel no longer knows the node.
 func (n *node) push(p []byte, off int64) bool {
 	if n.WriteCache(off, p) != 0 {
 		return false
@@ -193,84 +207,15 @@ func (n *node) push(p []byte, off int64) bool {
 	return true
 }
 
-// OpendirHandle lists the directory as it is now. The kernel may not keep the listing:
-// it would believe in it for as long as the directory's time of modification is the
-// same, which tar and rsync set back.
+// OpendirHandle lists the first entries of the directory. The kernel must not cache the listing: it would trust it while the
+// modification time of the directory is the same, and tar and rsync restore that time.
 func (n *node) OpendirHandle(ctx context.Context, _ uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	list := func() ([]fs.DirEntry, error) { return fs.ReadDir(n.fsys, n.path) }
-	entries, err := ask(ctx, n.calls, list, nothing)
-	if err != nil {
+	l := &listing{dir: n, start: 2}
+	if err := l.advance(ctx); err != nil {
 		return nil, 0, n.log.errno("opendir", n.path, err)
 	}
-	if !n.calls.prompt() {
-		n.listed(entries)
-	}
-	return &listing{dir: n, entries: entries}, 0, 0
+	return l, 0, 0
 }
 
-// Fsync has nothing to do: programs call it, also on what they only read.
+// Fsync succeeds without doing anything. Some programs call it for files that they only read.
 func (n *node) Fsync(context.Context, gofs.FileHandle, uint32) syscall.Errno { return 0 }
-
-// Statfs tells how long names can be. How large it all is, or how much is free, has no
-// meaning here: zero.
-func (n *node) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
-	out.NameLen, out.Bsize, out.Frsize = maxName, 4096, 4096
-	return 0
-}
-
-// Getxattr returns the value of an extended attribute, or how long it is.
-func (n *node) Getxattr(_ context.Context, name string, dest []byte) (uint32, syscall.Errno) {
-	value, ok := n.attributes()[name]
-	if !ok {
-		return 0, syscall.ENODATA
-	}
-	return reply(dest, value)
-}
-
-// Listxattr returns the names of the extended attributes, each with a zero behind it.
-func (n *node) Listxattr(_ context.Context, dest []byte) (uint32, syscall.Errno) {
-	var names strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(n.attributes())) {
-		names.WriteString(name + "\x00")
-	}
-	return reply(dest, names.String())
-}
-
-func (n *node) attributes() map[string]string {
-	if known := n.known.Load(); known != nil {
-		if info, ok := (*known).(vfs.AttributedInfo); ok {
-			return info.Attributes()
-		}
-	}
-	return nil
-}
-
-// reply puts the value into dest if there is room for it, as getxattr(2) says.
-func reply(dest []byte, value string) (uint32, syscall.Errno) {
-	if len(dest) < len(value) {
-		return uint32(len(value)), syscall.ERANGE
-	}
-	return uint32(copy(dest, value)), 0
-}
-
-// setAttr translates a FileInfo. Owner, times and the rest come from the operating
-// system's description of what the entry is made of, where there is one.
-func (s *served) setAttr(out *fuse.Attr, info fs.FileInfo) {
-	mtime := info.ModTime()
-	out.SetTimes(&mtime, &mtime, &mtime)
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		out.Owner = fuse.Owner{Uid: st.Uid, Gid: st.Gid}
-		out.Atime, out.Atimensec = uint64(st.Atim.Sec), uint32(st.Atim.Nsec)
-		out.Ctime, out.Ctimensec = uint64(st.Ctim.Sec), uint32(st.Ctim.Nsec)
-	}
-	out.Mode = uint32(info.Mode().Perm()) &^ 0o222
-	out.Nlink = 1 // of a directory: "unknown", so that find looks into it
-	out.Blksize = 4096
-	if !info.IsDir() {
-		out.Size = uint64(info.Size())
-		out.Blocks = uint64(vfs.StoredOf(info)+511) / 512
-	}
-	if !vfs.IsLive(info) {
-		s.access.override(out, info.IsDir())
-	}
-}

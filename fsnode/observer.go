@@ -2,25 +2,24 @@ package fsnode
 
 import "time"
 
-// Observer is told what a server does. Its methods are called by many requests at once,
-// which wait for them.
+// An Observer counts what a server does. Requests call its methods concurrently and wait for them to return.
 type Observer interface {
-	// Read is told of each READ, except of files that are live: n bytes of the file at the
-	// path, from the byte offset on; none where it failed. It took so long to have them;
-	// giving them to the kernel is not counted.
+	// Read is called after each READ of a file that is not live. path is the path of the file in the fs.FS,
+	// off a byte offset, and n the number of bytes read, 0 if the read failed. took is the time until the
+	// bytes were in memory. It does not include their transfer to the kernel.
 	Read(path string, off int64, n int, took time.Duration)
 
-	// Pushed is told of n bytes that the kernel was given unasked, for its page cache.
+	// Pushed is called after n bytes were pushed to the page cache of the kernel.
 	Pushed(n int)
 
-	// Failed is told of each request that failed, by its name, such as "lookup" or
-	// "read", with the path that it was about.
+	// Failed is called after each request that failed with an error of the fs.FS. op is the name of the
+	// request: "lookup", "getattr", "opendir", "open", "read", "lseek" or "close".
 	Failed(op, path string, err error)
 }
 
-// nobody is an Observer that does not care.
-type nobody struct{}
+// noObserver is an Observer that counts nothing.
+type noObserver struct{}
 
-func (nobody) Read(string, int64, int, time.Duration) {}
-func (nobody) Pushed(int)                             {}
-func (nobody) Failed(string, string, error)           {}
+func (noObserver) Read(string, int64, int, time.Duration) {}
+func (noObserver) Pushed(int)                             {}
+func (noObserver) Failed(string, string, error)           {}

@@ -10,17 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The kernel's automounter (linux/auto_fs.h): a request is a packet in a pipe, and the
-// answer an ioctl with its token.
+// The protocol of the kernel's automounter (linux/auto_fs.h): the kernel writes a request as a packet into a
+// pipe, and the daemon answers with an ioctl that has the token of the request.
 const (
 	autofsReady       = 0x9360 // AUTOFS_IOC_READY
 	autofsFail        = 0x9361 // AUTOFS_IOC_FAIL
-	autofsTokenOffset = 8      // in a packet, behind version and type
+	autofsTokenOffset = 8      // in a packet, after version and type
 )
 
-// mountAutofs puts an automount on the directory, with the test as the one who mounts.
-// asked waits until somebody wants what is to be mounted; answer says whether it is.
-func mountAutofs(t *testing.T, dir string) (asked func() (answer func(mounted bool))) {
+// mountAutofs puts an automount on the directory. The test is its daemon. awaitRequest waits until a program
+// accesses the directory. answer reports to the kernel whether the file system is mounted.
+func mountAutofs(t *testing.T, dir string) (awaitRequest func() (answer func(mounted bool))) {
 	t.Helper()
 	requests, kernelEnd, err := os.Pipe()
 	if err != nil {
@@ -31,7 +31,7 @@ func mountAutofs(t *testing.T, dir string) (asked func() (answer func(mounted bo
 	err = unix.Mount("automount", dir, "autofs", 0, options)
 	kernelEnd.Close()
 	if err != nil {
-		skipUnlessRequired(t, fmt.Sprintf("no automounts here: %v", err))
+		skipUnlessRequired(t, fmt.Sprintf("automounts do not work here: %v", err))
 	}
 	t.Cleanup(func() {
 		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
@@ -48,7 +48,7 @@ func mountAutofs(t *testing.T, dir string) (asked func() (answer func(mounted bo
 			t.Fatal(err)
 		}
 		if n, err := requests.Read(packet); err != nil || n < autofsTokenOffset+4 {
-			t.Fatalf("waiting for somebody who looks: %d bytes, %v", n, err)
+			t.Fatalf("wait for a request: %d bytes, %v", n, err)
 		}
 		token := int(binary.NativeEndian.Uint32(packet[autofsTokenOffset:]))
 		return func(mounted bool) {

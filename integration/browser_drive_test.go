@@ -3,42 +3,52 @@
 package integration
 
 import (
+	"cmp"
 	"encoding/json"
 	"image"
 	"image/color"
 	"image/png"
+	"mime"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wkwfs/wkwfs/internal/viewer"
 )
 
-// order is a view that browser/drive.js is to open.
-type order struct {
-	Name      string `json:"name"`
-	URL       string `json:"url"`
-	Link      string `json:"link,omitempty"` // what to click on there
-	Artifacts string `json:"artifacts"`      // the directory for pictures
+// viewRequest is a page that browser/drive.js opens.
+type viewRequest struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+	Link string `json:"link,omitempty"` // CSS selector of the link to click on
+	Size []int  `json:"size,omitempty"` // of the window, in pixels
+	// Points are positions relative to the middle of the view.
+	Points    [][3]int `json:"points,omitempty"`
+	Artifacts string   `json:"artifacts"` // directory for pictures
 }
 
-// shown is what it found.
-type shown struct {
+// viewResult is what drive.js found on a page.
+type viewResult struct {
 	Screenshot string   // PNG of the page
-	Canvas     string   // PNG of what WebGL drew
-	Panel      panel    // the cross section in it
-	Layers     []string // their names
+	Canvas     string   // PNG of the WebGL canvas
+	Panel      panel    // the cross section in the canvas
+	Layers     []string // names
+	State      viewState
+	Values     [][]string // of each layer at each point
 	Problems   []string
 }
 
-// panel is a part of a picture, in pixels.
+// panel is a rectangle in a picture, in pixels.
 type panel struct{ Left, Top, Width, Height float64 }
 
-// drive opens all views, one after the other.
-func drive(t *testing.T, orders []order) []shown {
+// drive opens all pages, one after the other.
+func drive(t *testing.T, requests []viewRequest) []viewResult {
 	t.Helper()
 	artifacts, err := filepath.Abs("browser/artifacts")
 	if err == nil {
@@ -47,10 +57,10 @@ func drive(t *testing.T, orders []order) []shown {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range orders {
-		orders[i].Artifacts = artifacts
+	for i := range requests {
+		requests[i].Artifacts = artifacts
 	}
-	input, err := json.Marshal(orders)
+	input, err := json.Marshal(requests)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,22 +68,22 @@ func drive(t *testing.T, orders []order) []shown {
 	cmd.Dir = "browser"
 	cmd.Stdin = strings.NewReader(string(input))
 	r := runCommand(t, cmd)
-	var all []shown
+	var results []viewResult
 	for line := range strings.Lines(r.stdout) {
-		var s shown
+		var s viewResult
 		if err := json.Unmarshal([]byte(line), &s); err != nil {
-			t.Fatalf("drive.js answers %q: %v", line, err)
+			t.Fatalf("drive.js printed %q: %v", line, err)
 		}
-		all = append(all, s)
+		results = append(results, s)
 	}
-	if r.code != 0 || len(all) != len(orders) {
-		t.Fatalf("drive.js ended with %d after %d of %d views: %s", r.code, len(all), len(orders), r.stderr)
+	if r.code != 0 || len(results) != len(requests) {
+		t.Fatalf("drive.js exited with %d after %d of %d pages: %s", r.code, len(results), len(requests), r.stderr)
 	}
-	return all
+	return results
 }
 
-// check holds that the layers were opened, and that nothing complains.
-func (s shown) check(t *testing.T, layers ...string) {
+// check checks that the page shows these layers and reported no problems.
+func (s viewResult) check(t *testing.T, layers ...string) {
 	t.Helper()
 	t.Log("screenshot:", s.Screenshot)
 	if len(s.Problems) > 0 || !slices.Equal(s.Layers, layers) {
@@ -81,8 +91,8 @@ func (s shown) check(t *testing.T, layers ...string) {
 	}
 }
 
-// pixels are those of the panel, by their place in it.
-func (s shown) pixels(t *testing.T) map[image.Point]color.NRGBA {
+// pixels returns the pixels of the panel by their position in it.
+func (s viewResult) pixels(t *testing.T) map[image.Point]color.NRGBA {
 	t.Helper()
 	f, err := os.Open(s.Canvas)
 	if err != nil {
@@ -94,24 +104,31 @@ func (s shown) pixels(t *testing.T) map[image.Point]color.NRGBA {
 		t.Fatalf("%s: %v", s.Canvas, err)
 	}
 	corner := image.Pt(int(s.Panel.Left), int(s.Panel.Top))
-	all := map[image.Point]color.NRGBA{}
+	pixels := map[image.Point]color.NRGBA{}
 	for y := range int(s.Panel.Height) {
 		for x := range int(s.Panel.Width) {
 			at := image.Pt(x, y)
 			p := at.Add(corner)
-			all[at] = color.NRGBAModel.Convert(picture.At(p.X, p.Y)).(color.NRGBA)
+			pixels[at] = color.NRGBAModel.Convert(picture.At(p.X, p.Y)).(color.NRGBA)
 		}
 	}
-	return all
+	return pixels
 }
 
-// viewerPage serves Neuroglancer, which browser/build.js made a page of, from a site of its own.
+// viewerPage serves the viewer that is built into programs from another site than that of wkwfs, without a policy: as
+// Neuroglancer is served elsewhere.
 func viewerPage(t *testing.T) string {
 	t.Helper()
-	if _, err := os.Stat("browser/page/index.html"); err != nil {
-		t.Fatalf("%v: browser/install.sh makes it", err)
+	files := viewer.Files()
+	if files == nil {
+		t.Fatal("there is no viewer: make viewer builds it")
 	}
-	server := httptest.NewServer(http.FileServer(http.Dir("browser/page")))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := cmp.Or(strings.TrimPrefix(r.URL.Path, "/"), "index.html")
+		w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+		w.Header().Set("Content-Encoding", "gzip")
+		http.ServeFileFS(w, r, files, name+".gz")
+	}))
 	t.Cleanup(server.Close)
 	return server.URL + "/"
 }

@@ -12,14 +12,13 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// TestChangesShowAtTheNextOpen changes cubes below a mount, in all ways in which
-// people do, and holds that the next open sees the new content at once and that what
-// is open stays what it was or fails, page cache included.
+// TestChangesShowAtTheNextOpen changes cubes below a mount in all common ways. The next open sees the new
+// content at once. A file that is open keeps the old content or fails, page cache included.
 func TestChangesShowAtTheNextOpen(t *testing.T) {
 	older, newer := small, small
 	newer.seed = 12345
 	for _, c := range []struct {
-		what   string
+		way    string
 		change func(t *testing.T, cube string)
 	}{
 		{"replaced by rename", func(t *testing.T, cube string) {
@@ -28,7 +27,7 @@ func TestChangesShowAtTheNextOpen(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
-		{"removed and made anew", func(t *testing.T, cube string) {
+		{"removed and created again", func(t *testing.T, cube string) {
 			if err := os.Remove(cube); err != nil {
 				t.Fatal(err)
 			}
@@ -36,36 +35,15 @@ func TestChangesShowAtTheNextOpen(t *testing.T) {
 		}},
 		{"written in place", func(t *testing.T, cube string) { writeFile(t, cube, newer.file(t)) }},
 	} {
-		t.Run(c.what, func(t *testing.T) {
+		t.Run(c.way, func(t *testing.T) {
 			source := t.TempDir()
 			cube := older.write(t, source, 0, 0, 0)
 			name := filepath.Join(mount(t, source), "z0/y0/x0.raw")
 			inode := inodeOf(t, name)
-			for range 3 { // the kernel believes names for a second: not here
-				first, err := os.Open(name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				half := make([]byte, len(older.flat())/2)
-				if _, err := first.ReadAt(half, 0); err != nil || !bytes.Equal(half, older.flat()[:len(half)]) {
-					t.Fatalf("before: %v", err)
-				}
-				c.change(t, cube)
-				if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, newer.flat()) {
-					t.Errorf("the next open: not the new content; error %v", err)
-				}
-				rest := make([]byte, len(older.flat())-len(half))
-				switch _, err := first.ReadAt(rest, int64(len(half))); {
-				case err == nil && !bytes.Equal(rest, older.flat()[len(half):]):
-					t.Error("the open file: a mixture")
-				case err != nil && !errors.Is(err, syscall.EIO):
-					t.Errorf("the open file: %v", err)
-				}
-				if err := first.Close(); err != nil {
-					t.Error(err)
-				}
+			for range 3 { // within the second for which the kernel caches names
+				checkChange(t, name, older.flat(), newer.flat(), func() { c.change(t, cube) })
 				if after := inodeOf(t, name); after != inode {
-					t.Errorf("inode %d became %d", inode, after)
+					t.Errorf("the inode changed from %d to %d", inode, after)
 				}
 				older, newer = newer, older
 			}
@@ -73,20 +51,45 @@ func TestChangesShowAtTheNextOpen(t *testing.T) {
 	}
 }
 
-// TestCubesComeAndGo holds that a cube that appears can be opened at once, and that
-// one that was removed cannot.
-func TestCubesComeAndGo(t *testing.T) {
+// checkChange changes a file while it is open. The next open has to see the new content. The open file has to keep the
+// old content or fail.
+func checkChange(t *testing.T, name string, before, after []byte, change func()) {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	half := make([]byte, len(before)/2)
+	if _, err := f.ReadAt(half, 0); err != nil || !bytes.Equal(half, before[:len(half)]) {
+		t.Fatalf("before the change: %v", err)
+	}
+	change()
+	if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, after) {
+		t.Errorf("the next open: got %d bytes, error %v; want the new content", len(got), err)
+	}
+	rest := make([]byte, len(before)-len(half))
+	switch _, err := f.ReadAt(rest, int64(len(half))); {
+	case err == nil && !bytes.Equal(rest, before[len(half):]):
+		t.Error("the open file is a mixture of old and new content")
+	case err != nil && !errors.Is(err, syscall.EIO):
+		t.Errorf("the open file: %v, want the old content or EIO", err)
+	}
+}
+
+// TestCubesAppearAndDisappear checks that a new cube can be opened at once, and a removed one cannot.
+func TestCubesAppearAndDisappear(t *testing.T) {
 	source := t.TempDir()
 	small.write(t, source, 0, 0, 0)
 	dir := mount(t, source)
 	name := filepath.Join(dir, "z0/y0/x1.raw")
 	for range 3 {
 		if _, err := os.ReadFile(name); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("before: %v", err)
+			t.Errorf("without the cube: %v, want ENOENT", err)
 		}
 		cube := small.write(t, source, 1, 0, 0)
 		if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, small.flat()) {
-			t.Errorf("there: %v", err)
+			t.Errorf("with the cube: %d bytes, %v", len(got), err)
 		}
 		if err := os.Remove(cube); err != nil {
 			t.Fatal(err)
@@ -94,7 +97,7 @@ func TestCubesComeAndGo(t *testing.T) {
 	}
 }
 
-// TestInodesAreStable holds that inode numbers survive a remount and differ by name.
+// TestInodesAreStable checks that inode numbers stay the same after a remount, and that no two files share one.
 func TestInodesAreStable(t *testing.T) {
 	source := t.TempDir()
 	small.write(t, filepath.Join(source, "color/1"), 0, 0, 0)
@@ -115,10 +118,10 @@ func TestInodesAreStable(t *testing.T) {
 	seen := map[uint64]string{}
 	for name, ino := range first {
 		if second[name] != ino {
-			t.Errorf("%s: %d, then %d", name, ino, second[name])
+			t.Errorf("%s: inode %d, %d after the remount", name, ino, second[name])
 		}
 		if other, ok := seen[ino]; ok {
-			t.Errorf("%s and %s: both %d", name, other, ino)
+			t.Errorf("%s and %s: both have inode %d", name, other, ino)
 		}
 		seen[ino] = name
 	}

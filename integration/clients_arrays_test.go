@@ -12,25 +12,26 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/wkwfs/wkwfs/internal/refdata"
 )
 
-// array is a mag in a mount, or a part of one, of which everything is known without
-// the program.
+// array is a mag in a mount, or a part of one, described without the program.
 type array struct {
-	name      string // in words
+	name      string // for messages
 	dir       string // the mag in the mount
 	dtype     string // numpy's name
 	channels  int
-	min, size [3]int    // voxels
-	nm        []float64 // of a voxel, x y z; nil: unknown
-	voxels    []byte    // flat
-	samples   []sample
-	cubes     map[string]array // by their path below the mag: some of them
+	min, size [3]int           // in voxels
+	nm        []float64        // size of a voxel in x, y, z; nil: unknown
+	voxels    []byte           // flat
+	samples   []sample         // voxels with known values
+	cubes     map[string]array // some of the cubes, by their path in the mag
 }
 
-// sample is a voxel whose values were written down.
+// sample is a voxel whose values the manifest has.
 type sample struct {
-	at    [3]int // as min
+	at    [3]int // voxel of the mag, as min
 	value []json.Number
 }
 
@@ -42,7 +43,7 @@ func (a array) max() [3]int {
 	return [3]int{a.min[0] + a.size[0], a.min[1] + a.size[1], a.min[2] + a.size[2]}
 }
 
-// part is the voxels of a box, zeros outside of the array.
+// part returns the voxels of a box, with zeros outside of the array.
 func (a array) part(lo, hi [3]int) array {
 	n := typeBytes[a.dtype] * a.channels
 	b := make([]byte, 0, (hi[0]-lo[0])*(hi[1]-lo[1])*(hi[2]-lo[2])*n)
@@ -58,7 +59,7 @@ func (a array) part(lo, hi [3]int) array {
 	return a
 }
 
-// voxel returns the n bytes of a voxel.
+// voxel returns the n bytes of a voxel, with x, y, z counted from a.min.
 func (a array) voxel(x, y, z, n int) []byte {
 	if x < 0 || y < 0 || z < 0 || x >= a.size[0] || y >= a.size[1] || z >= a.size[2] {
 		return make([]byte, n)
@@ -67,7 +68,8 @@ func (a array) voxel(x, y, z, n int) []byte {
 	return a.voxels[i : i+n]
 }
 
-// boxes are one inside, aligned to nothing, and one that reaches out, perhaps below 0.
+// boxes returns two boxes: one inside the array that is not aligned to blocks, and one that extends out of it,
+// perhaps below 0.
 func (a array) boxes() [][2][3]int {
 	lo, hi := a.min, a.max()
 	return [][2][3]int{
@@ -76,20 +78,16 @@ func (a array) boxes() [][2][3]int {
 	}
 }
 
-// referenceArrays mounts all reference data. What the arrays are comes from its
-// manifests and properties; of the voxels, the manifests have the hash.
+// referenceArrays mounts all reference data. The manifests and datasource-properties.json describe the arrays.
+// The voxels have to match the hashes of the manifests.
 func referenceArrays(t *testing.T) []array {
 	t.Helper()
-	root, err := findRefdata()
-	if err != nil {
-		t.Log("models alone, without reference data: ", err)
-		return nil
-	}
 	dirs := map[string]string{}
-	var all []array
-	for _, folder := range []string{"wkw", "l4_sample", "annotation"} {
-		for _, r := range references(t, filepath.Join(root, folder)) {
-			source := filepath.Join(root, folder, r.Dataset)
+	var arrays []array
+	for _, folder := range refdata.WKW() {
+		root := refdata.Dir(t, folder)
+		for _, r := range references(t, root) {
+			source := filepath.Join(root, r.Dataset)
 			if dirs[source] == "" {
 				dirs[source] = mount(t, source)
 			}
@@ -108,13 +106,13 @@ func referenceArrays(t *testing.T) []array {
 			for _, v := range r.Volume.Voxels {
 				a.samples = append(a.samples, sample{v.At, v.Value})
 			}
-			all = append(all, a)
+			arrays = append(arrays, a)
 		}
 	}
-	return all
+	return arrays
 }
 
-// referenceCubes are the cubes of a mag, but for those that take long to hash.
+// referenceCubes returns the cubes of a mag, except large ones, which take long to hash.
 func referenceCubes(t *testing.T, a array, r reference) map[string]array {
 	t.Helper()
 	cubes := map[string]array{}
@@ -122,7 +120,7 @@ func referenceCubes(t *testing.T, a array, r reference) map[string]array {
 		if c.Bytes > 4<<20 {
 			continue
 		}
-		var at [3]int // counted in cubes
+		var at [3]int // in cubes
 		if _, err := fmt.Sscanf(name, "z%d/y%d/x%d", &at[2], &at[1], &at[0]); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -132,14 +130,14 @@ func referenceCubes(t *testing.T, a array, r reference) map[string]array {
 	return cubes
 }
 
-// cube is the cube at a place that is counted in cubes.
+// cube returns the array of the cube at a position in cubes.
 func (a array) cube(at [3]int, side int, voxels []byte) array {
 	a.min, a.size = [3]int{at[0] * side, at[1] * side, at[2] * side}, [3]int{side, side, side}
 	a.voxels, a.samples, a.cubes = voxels, nil, nil
 	return a
 }
 
-// readHashed reads a file, which has to have a hash.
+// readHashed reads a file that must have the given hash.
 func readHashed(t *testing.T, path, hash string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -149,8 +147,8 @@ func readHashed(t *testing.T, path, hash string) []byte {
 	return b
 }
 
-// spacing reads nm per voxel of a mag from the properties; nil where there are none.
-// They come in two forms, an object with a unit and a list that is in nm.
+// spacing reads the voxel size of a mag in nm from datasource-properties.json. It returns nil if that does not
+// exist. The scale is either an object with a unit, or a list in nm.
 func spacing(t *testing.T, source, mag string) []float64 {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(source, "datasource-properties.json"))
@@ -172,25 +170,25 @@ func spacing(t *testing.T, source, mag string) []float64 {
 		}
 		nm = scale.Factor
 	}
-	var times [3]float64
-	if _, err := fmt.Sscanf(mag, "%g-%g-%g", &times[0], &times[1], &times[2]); err != nil {
-		if _, err := fmt.Sscanf(mag, "%g", &times[0]); err != nil {
+	var factor [3]float64
+	if _, err := fmt.Sscanf(mag, "%g-%g-%g", &factor[0], &factor[1], &factor[2]); err != nil {
+		if _, err := fmt.Sscanf(mag, "%g", &factor[0]); err != nil {
 			t.Fatal(err)
 		}
-		times = [3]float64{times[0], times[0], times[0]}
+		factor = [3]float64{factor[0], factor[0], factor[0]}
 	}
-	return []float64{nm[0] * times[0], nm[1] * times[1], nm[2] * times[2]}
+	return []float64{nm[0] * factor[0], nm[1] * factor[1], nm[2] * factor[2]}
 }
 
-// modelArrays mounts layers with absent cubes, in a box aligned to nothing, of what
-// image data mostly are.
+// modelArrays mounts layers of the most common voxel types. They have absent cubes, and boxes that are not
+// aligned to blocks.
 func modelArrays(t *testing.T) []array {
 	t.Helper()
-	var all []array
+	var arrays []array
 	for _, kind := range []struct {
 		voxelType, channels int
 		dtype               string
-	}{{1, 1, "uint8"}, {1, 3, "uint8"}, {2, 1, "uint16"}, {3, 1, "uint32"}, {5, 1, "float32"}} {
+	}{{1, 1, "uint8"}, {1, 3, "uint8"}, {1, 4, "uint8"}, {2, 1, "uint16"}, {3, 1, "uint32"}, {5, 1, "float32"}} {
 		l := sparse
 		l.voxelType, l.channels = kind.voxelType, kind.channels
 		a := array{
@@ -198,12 +196,12 @@ func modelArrays(t *testing.T) []array {
 			dtype: kind.dtype, channels: kind.channels, min: l.min, size: l.size, nm: []float64{4, 5, 60}, voxels: l.box(l.min, l.max()),
 		}
 		a.cubes = map[string]array{"z4/y0/x3.raw": a.cube([3]int{3, 0, 4}, l.side(), l.flat())}
-		all = append(all, a)
+		arrays = append(arrays, a)
 	}
-	return all
+	return arrays
 }
 
-// finite reports whether all values are, of float32.
+// finite reports whether an array of float32 has only finite values. For other types it returns true.
 func (a array) finite() bool {
 	for i := 0; a.dtype == "float32" && i < len(a.voxels); i += 4 {
 		if f := float64(math.Float32frombits(binary.LittleEndian.Uint32(a.voxels[i:]))); math.IsNaN(f) || math.IsInf(f, 0) {

@@ -17,86 +17,90 @@ import (
 	"testing"
 )
 
-// TestClients holds that the programs and libraries that people have open what a
-// mount shows, and see the voxels, the type, the spacing and the place that other
-// programs than ours say are there. A program that is missing fails the test:
+// TestClients opens the files of mounts with the programs and libraries that users have. They have to find the
+// voxels, type, spacing and position that the reference data has. A missing program fails the test:
 // clients/install.sh installs them.
 func TestClients(t *testing.T) {
 	arrays := slices.Concat(referenceArrays(t), modelArrays(t))
 	if len(arrays) == 0 {
-		t.Fatal("nothing to open")
+		t.Fatal("there are no arrays to open")
 	}
 	for _, c := range clients {
 		t.Run(c.name, func(t *testing.T) {
-			var files []shown
+			var files []expectation
 			for _, a := range arrays {
 				files = append(files, c.files(a)...)
 			}
 			answers := c.open(t, files)
 			for i, f := range files {
-				t.Run(f.what, func(t *testing.T) { f.compare(t, answers[i]) })
+				t.Run(f.description, func(t *testing.T) { f.compare(t, answers[i]) })
 			}
 		})
 	}
 }
 
-// client is a program or library, and what opens files with it.
+// client is a program or library.
 type client struct {
 	name     string
-	command  []string // in the directory clients
+	command  []string // runs in the directory clients
 	readings []reading
 }
 
-// reading is how a client reads files of some suffix.
+// reading is how a client reads the files of one suffix.
 type reading struct {
 	suffix string
-	can    func(array) bool
-	place  place
-	floats func(uint32s []byte) (float32s []byte) // where uint32 becomes float32
+	can    func(array) bool // whether the client can read an array
+	place  placement
+	floats func(uint32s []byte) (float32s []byte) // for clients that convert uint32 to float32
 }
 
-// place is what a client says of the spacing and of where voxel 0,0,0 lies.
-type place int
+// placement is what a client returns as spacing and as the position of voxel 0,0,0.
+type placement int
 
 const (
-	nowhere  place = iota // nothing
-	numbers               // numbers, also where they are unknown
-	somewhat              // numbers, and that they are nm where they are known
+	noPlace        placement = iota // nothing
+	numbers                         // numbers without a unit, also if they are unknown
+	nanometerPlace                  // nm if they are known, otherwise nothing
 )
 
 var clients = []client{
-	{"numpy.fromfile,memmap", python("read_raw.py"), []reading{{suffix: ".raw", can: anything, place: somewhat}}},
-	{"numpy.load", python("read_npy.py"), []reading{{suffix: ".npy", can: anything, place: nowhere}}},
-	{"Octave's fread", []string{"octave-cli", "--norc", "--quiet", "read_raw.m"}, []reading{{suffix: ".raw", can: anything, place: nowhere}}},
-	{"nibabel", python("read_nii.py"), []reading{{suffix: ".nii", can: grayOrRGB, place: somewhat}}},
-	{"tifffile", python("read_tif.py"), []reading{{suffix: ".tif", can: anything, place: somewhat}}},
-	{"unu", python("read_nrrd.py"), []reading{{suffix: ".nrrd", can: anything, place: somewhat}, {suffix: ".nhdr", can: anything, place: somewhat}}},
+	{"numpy.fromfile,memmap", python("read_raw.py"), []reading{{suffix: ".raw", can: anything, place: nanometerPlace}}},
+	{"numpy.load", python("read_npy.py"), []reading{{suffix: ".npy", can: anything, place: noPlace}}},
+	{"Octave's fread", []string{"octave-cli", "--norc", "--quiet", "read_raw.m"}, []reading{{suffix: ".raw", can: anything, place: noPlace}}},
+	{"nibabel", python("read_nii.py"), []reading{{suffix: ".nii", can: grayOrRGB, place: nanometerPlace}}},
+	{"tifffile", python("read_tif.py"), []reading{{suffix: ".tif", can: anything, place: nanometerPlace}}},
+	{"unu", python("read_nrrd.py"), []reading{{suffix: ".nrrd", can: anything, place: nanometerPlace}, {suffix: ".nhdr", can: anything, place: nanometerPlace}}},
 	{"VTK", python("read_vtk.py"), []reading{
-		// It takes rows of up to 9 voxels in a NRRD for so many channels.
+		// It reads a row of up to 9 voxels in an NRRD as the channels of a voxel.
 		{suffix: ".nrrd", can: wide, place: numbers}, {suffix: ".nhdr", can: wide, place: numbers},
-		{suffix: ".mhd", can: not("int64", "uint64"), place: numbers}, // which crash it
+		{suffix: ".mhd", can: not("int64", "uint64"), place: numbers}, // they crash VTK
 		{suffix: ".nii", can: grayOrRGB, place: numbers},
-		{suffix: ".xmf", can: not("uint64"), place: numbers}, // XDMF has none
+		{suffix: ".xmf", can: not("uint64"), place: numbers}, // XDMF does not have this type
 	}},
 	{"ITK", python("read_itk.py"), []reading{
 		{suffix: ".nrrd", can: toITK, place: numbers}, {suffix: ".nhdr", can: toITK, place: numbers},
 		{suffix: ".mhd", can: toITK, place: numbers},
-		{suffix: ".nii", can: func(a array) bool { return toITK(a) && a.finite() }, place: numbers}, // NaN becomes 0
-		// Its TIFF reader gets integers of 32 bits wrong.
-		{suffix: ".tif", can: func(a array) bool { return toITK(a) && not("int32", "uint32")(a) }, place: nowhere},
+		{suffix: ".nii", can: func(a array) bool { return toITK(a) && a.finite() }, place: numbers}, // it changes NaN to 0
+		// Its TIFF reader returns wrong integers of 32 bits.
+		{suffix: ".tif", can: func(a array) bool { return toITK(a) && not("int32", "uint32")(a) }, place: noPlace},
 	}},
 	{"ImageJ", []string{"java", "-Djava.awt.headless=true", "-cp", "/usr/share/java/ij.jar", "ReadImageJ.java"}, []reading{
-		{suffix: ".raw", can: toImageJ, place: nowhere, floats: unsignedFloats},
-		// In a TIFF it takes uint32 for int32.
-		{suffix: ".tif", can: toImageJ, place: somewhat, floats: signedFloats},
-		{suffix: sequence, can: toImageJ, place: somewhat, floats: signedFloats},
+		{suffix: ".raw", can: toImageJ, place: noPlace, floats: unsignedFloats},
+		// It reads uint32 in a TIFF as int32.
+		{suffix: ".tif", can: toImageJ, place: nanometerPlace, floats: signedFloats},
+		{suffix: sequence, can: toImageJ, place: nanometerPlace, floats: signedFloats},
 	}},
+	{"zarr and dask", append(python("read_ome.py"), "zarr"), []reading{{suffix: omeImage, can: anything, place: nanometerPlace}}},
+	{"GDAL", append(python("read_ome.py"), "gdal"), []reading{{suffix: omeImage, can: not("int8"), place: nanometerPlace}}}, // it has no int8
 }
 
-// sequence stands for the suffix of a directory of slices.
+// omeImage is used as the suffix of ome.zarr.
+const omeImage = "ome.zarr"
+
+// sequence is used as the suffix of a directory of slices.
 const sequence = "/"
 
-// python runs a script with Debian's Python, whose libraries these are.
+// python returns the command that runs a script with Debian's Python, which has the libraries.
 func python(script string) []string { return []string{"/usr/bin/python3", script} }
 
 func anything(array) bool    { return true }
@@ -108,37 +112,41 @@ func not(dtypes ...string) func(array) bool {
 	return func(a array) bool { return !slices.Contains(dtypes, a.dtype) }
 }
 
-// toITK is what plastimatch lets through of what ITK reads.
+// toITK reports whether plastimatch can read an array. ITK itself can read more.
 func toITK(a array) bool {
 	return gray(a) && slices.Contains([]string{"uint8", "uint16", "int16", "uint32", "int32", "float32"}, a.dtype)
 }
 
-// toImageJ is what ImageJ reads by itself; integers of 32 bits become floats.
+// toImageJ reports whether ImageJ can read an array without plugins. It converts integers of 32 bits to floats.
 func toImageJ(a array) bool {
 	return rgb(a) || gray(a) && slices.Contains([]string{"uint8", "uint16", "uint32", "float32"}, a.dtype)
 }
 
-// shown is a file and what a client has to see in it.
-type shown struct {
+// expectation is a file and what a client has to find in it.
+type expectation struct {
 	array
-	what string // in words
-	path string
+	description string
+	path        string
 	reading
 }
 
-// files returns all that the client opens of an array: the volume, boxes, a slice, a
-// sequence of slices, cubes.
-func (c client) files(a array) []shown {
-	var all []shown
+// files returns the files of an array that the client opens: volume, boxes, a slice, a sequence of slices, and
+// cubes.
+func (c client) files(a array) []expectation {
+	var files []expectation
 	for _, r := range c.readings {
 		if !r.can(a) {
 			continue
 		}
 		add := func(part array, path string) {
-			all = append(all, shown{part, a.name + "/" + path, filepath.Join(a.dir, path), r})
+			files = append(files, expectation{part, a.name + "/" + path, filepath.Join(a.dir, path), r})
 		}
 		if r.suffix == sequence {
 			add(a, "slices")
+			continue
+		}
+		if r.suffix == omeImage {
+			add(a, "#"+boxName([2][3]int{a.min, a.max()}))
 			continue
 		}
 		add(a, "volume"+r.suffix)
@@ -160,14 +168,14 @@ func (c client) files(a array) []shown {
 			}
 		}
 	}
-	return all
+	return files
 }
 
 func boxName(b [2][3]int) string {
 	return fmt.Sprintf("%d-%d_%d-%d_%d-%d", b[0][0], b[1][0], b[0][1], b[1][1], b[0][2], b[1][2])
 }
 
-// answer is what a client sees; clients/client.py says in which words.
+// answer is what a client found in a file. clients/client.py describes the fields.
 type answer struct {
 	Error           string
 	Shape           [3]int
@@ -179,7 +187,7 @@ type answer struct {
 }
 
 // open runs the client once for all files.
-func (c client) open(t *testing.T, files []shown) []answer {
+func (c client) open(t *testing.T, files []expectation) []answer {
 	t.Helper()
 	var lines strings.Builder
 	for _, f := range files {
@@ -191,7 +199,7 @@ func (c client) open(t *testing.T, files []shown) []answer {
 	}
 	cmd := exec.Command(c.command[0], c.command[1:]...)
 	cmd.Dir = "clients"
-	// No traces of Python in the checkout.
+	// Python must not write files into the checkout.
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	cmd.Stdin = strings.NewReader(lines.String())
 	r := runCommand(t, cmd)
@@ -203,12 +211,12 @@ func (c client) open(t *testing.T, files []shown) []answer {
 			break
 		}
 		if err != nil {
-			t.Fatalf("%v answers %q: %v; %s", c.command, r.stdout, err, r.stderr)
+			t.Fatalf("%v printed %q: %v; stderr %s", c.command, r.stdout, err, r.stderr)
 		}
 		answers = append(answers, a)
 	}
 	if r.code != 0 || len(answers) != len(files) {
-		t.Fatalf("%v ended with %d after %d of %d files: %s", c.command, r.code, len(answers), len(files), r.stderr)
+		t.Fatalf("%v exited with %d after %d of %d files: %s", c.command, r.code, len(answers), len(files), r.stderr)
 	}
 	if r.stderr != "" {
 		t.Log(r.stderr)
@@ -216,7 +224,8 @@ func (c client) open(t *testing.T, files []shown) []answer {
 	return answers
 }
 
-func (f shown) compare(t *testing.T, got answer) {
+// compare compares what a client found with what the file has.
+func (f expectation) compare(t *testing.T, got answer) {
 	if got.Error != "" {
 		t.Fatal(got.Error)
 	}
@@ -225,10 +234,10 @@ func (f shown) compare(t *testing.T, got answer) {
 		dtype, voxels = "float32", f.floats(voxels)
 	}
 	if got.Shape != f.size || got.Channels != f.channels || got.Dtype != dtype {
-		t.Errorf("%v voxels of %d channels of %s, want %v of %d of %s", got.Shape, got.Channels, got.Dtype, f.size, f.channels, dtype)
+		t.Errorf("%v voxels, %d channels, type %s; want %v, %d, %s", got.Shape, got.Channels, got.Dtype, f.size, f.channels, dtype)
 	}
 	if want := sum(voxels); got.SHA256 != want {
-		t.Errorf("voxels of hash %s, want %s", got.SHA256, want)
+		t.Errorf("voxels with hash %s, want %s", got.SHA256, want)
 	}
 	for i, s := range f.samples {
 		if !slices.EqualFunc(got.Voxels[i], s.value, sameNumber) {
@@ -238,9 +247,10 @@ func (f shown) compare(t *testing.T, got answer) {
 	f.comparePlace(t, got)
 }
 
-func (f shown) comparePlace(t *testing.T, got answer) {
+// comparePlace compares spacing and position.
+func (f expectation) comparePlace(t *testing.T, got answer) {
 	switch {
-	case f.place == nowhere || f.nm == nil && f.place == somewhat:
+	case f.place == noPlace || f.nm == nil && f.place == nanometerPlace:
 		if got.Spacing != nil || got.Origin != nil {
 			t.Errorf("spacing %v and origin %v nm, want none", got.Spacing, got.Origin)
 		}
@@ -252,16 +262,16 @@ func (f shown) comparePlace(t *testing.T, got answer) {
 	}
 }
 
-// near compares lengths to what a 32-bit float holds, which is all NIfTI has.
+// near compares lengths with the precision of a 32-bit float, which is the precision of NIfTI.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(b) }
 
-// sameNumber compares numbers that may be written differently, as 7 and 7.0.
+// sameNumber compares numbers that may be written in different ways, such as 7 and 7.0.
 func sameNumber(a, b json.Number) bool {
 	if a == b {
 		return true
 	}
 	_, err := strconv.ParseUint(strings.TrimPrefix(string(a), "-"), 10, 64)
-	if err == nil && !strings.ContainsAny(string(b), ".e") { // two integers, not the same
+	if err == nil && !strings.ContainsAny(string(b), ".e") { // two different integers
 		return false
 	}
 	x, errX := a.Float64()
@@ -269,8 +279,7 @@ func sameNumber(a, b json.Number) bool {
 	return errX == nil && errY == nil && x == y
 }
 
-// TestClientTiffinfo holds that libtiff sees all pages, and reads them to the end
-// without a warning.
+// TestClientTiffinfo checks that libtiff reads all pages without a warning.
 func TestClientTiffinfo(t *testing.T) {
 	for _, a := range slices.Concat(referenceArrays(t), modelArrays(t)) {
 		t.Run(a.name, func(t *testing.T) {

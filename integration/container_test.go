@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -14,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// container is a root directory with the static program, a source and what a container
-// has beside: no libraries, no shell.
-func container(t *testing.T, device bool) (root string) {
+// containerRoot makes the root directory of a container: the static program, a source and empty directories. It
+// has no libraries and no shell.
+func containerRoot(t *testing.T, device bool) (root string) {
 	t.Helper()
 	root = tempDir(t)
 	for _, dir := range []string{"proc", "dev", "mnt", "data/color/1", "tmp"} {
@@ -25,10 +26,13 @@ func container(t *testing.T, device bool) (root string) {
 		}
 	}
 	small.write(t, filepath.Join(root, "data/color/1"), 0, 0, 0)
-	cmd := exec.Command("go", "build", "-o", filepath.Join(root, "wkwfs"), "../cmd/wkwfs")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if output, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
+	static := filepath.Join(root, "wkwfs")
+	err := os.Link(program, static)
+	if os.Getenv(raceVariable) == "1" { // program needs libraries
+		err = errors.Join(os.Remove(static), build(static))
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	if device {
 		const fuse = 10<<8 | 229
@@ -39,8 +43,8 @@ func container(t *testing.T, device bool) (root string) {
 	return root
 }
 
-// inContainer is a command in a mount namespace of its own, below the root, that can
-// have no capabilities but these.
+// inContainer returns a command that runs below root, in a mount namespace of its own, with only the given
+// capabilities.
 func inContainer(t *testing.T, root string, capabilities map[string]bool, args ...string) *exec.Cmd {
 	t.Helper()
 	var drop []string
@@ -74,11 +78,11 @@ func requireContainers(t *testing.T) {
 
 const capSysAdmin = "21"
 
-// TestContainer holds that the static program mounts, serves and unmounts in a
-// container with nothing but the device and one capability.
+// TestContainer checks that the static program mounts, serves and unmounts in a container that has only the
+// device and one capability.
 func TestContainer(t *testing.T) {
 	requireContainers(t)
-	root := container(t, true)
+	root := containerRoot(t, true)
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(root, "notify")})
 	if err != nil {
 		t.Fatal(err)
@@ -97,14 +101,14 @@ func TestContainer(t *testing.T) {
 	manager.want(t, "READY=1")
 	inside := filepath.Join("/proc", strconv.Itoa(s.pid), "root/mnt/color/1/z0/y0/x0.raw")
 	if b, err := os.ReadFile(inside); err != nil || len(b) == 0 {
-		t.Errorf("in the container: %d bytes, %v", len(b), err)
+		t.Errorf("reading in the container: %d bytes, %v", len(b), err)
 	}
 	s.signal(t, unix.SIGTERM)
 	manager.want(t, "STOPPING=1")
 	s.wantExit(t, 0)
 }
 
-// TestContainerLacks: what the container lacks is said as the flag that gives it.
+// TestContainerLacks checks that an error names the option that gives the container what it lacks.
 func TestContainerLacks(t *testing.T) {
 	requireContainers(t)
 	const hint = "hint: in a container: --device /dev/fuse --cap-add SYS_ADMIN"
@@ -119,7 +123,7 @@ func TestContainerLacks(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			r := runCommand(t, inContainer(t, container(t, test.device), test.capabilities, "mount", "--foreground", "/data", "/mnt"))
+			r := runCommand(t, inContainer(t, containerRoot(t, test.device), test.capabilities, "mount", "--foreground", "/data", "/mnt"))
 			if r.code != 1 || !strings.Contains(r.stderr, test.want) {
 				t.Errorf("exit code %d, stderr %q; want %q", r.code, r.stderr, test.want)
 			}

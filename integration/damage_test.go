@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,15 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// small is the cube that is damaged: 2³ blocks of 16³ voxels, so that the table ends
-// at byte 80, and a block is 4 KiB: a page of the flat file has rows of two blocks.
+// small is the cube that the tests damage: 2³ blocks of 16³ voxels. The jump table ends at byte 80. A block has
+// 4 KiB. A page of the flat file has rows of two blocks.
 var small = model{blockLog: 4, cubeLog: 1, blockType: 2, voxelType: 1, channels: 1}
 
-const smallTable = 16 // byte of the first entry of the jump table
+const smallTable = 16 // offset of the jump table
 
-// entry returns the jump table's entry: the end of block i.
+// tableEntry returns entry i of the jump table: the end of block i.
 func tableEntry(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[smallTable+8*i:]) }
 
+// setEntry changes entry i of the jump table.
 func setEntry(b []byte, i int, v uint64) []byte {
 	binary.LittleEndian.PutUint64(b[smallTable+8*i:], v)
 	return b
@@ -31,8 +33,8 @@ func setByte(i int, v byte) func([]byte) []byte {
 	return func(b []byte) []byte { b[i] = v; return b }
 }
 
-// damages has one row per field and rule. bad are the blocks, in Morton order, that
-// must fail; nil: all of the cube. log is what the log must say.
+// damages has one row for each field and each rule of the format. bad are the blocks, in Morton order, that
+// cannot be read. nil means all. The log has to contain log.
 var damages = []struct {
 	name   string
 	damage func([]byte) []byte
@@ -71,11 +73,11 @@ var damages = []struct {
 		copy(b[tableEntry(b, 5):], "\xf0\x05twenty literal bytes")
 		return setEntry(b, 6, tableEntry(b, 5)+22)
 	}, []int{6, 7}, `expected 4096`},
-	{"longer than needed", func(b []byte) []byte { return append(b, "behind the last block"...) }, []int{}, ``},
+	{"longer than needed", func(b []byte) []byte { return append(b, "after the last block"...) }, []int{}, ``},
 }
 
-// TestDamage holds for each kind of damage that what depends on it is an error, that
-// the log names it, and that every other byte of the dataset reads.
+// TestDamage checks for each kind of damage that everything that depends on it is an error, that the log has
+// one line with the reason, and that every other byte of the dataset reads.
 func TestDamage(t *testing.T) {
 	source := t.TempDir()
 	mag := filepath.Join(source, "color/1")
@@ -83,7 +85,7 @@ func TestDamage(t *testing.T) {
 	for i, d := range damages {
 		writeFile(t, filepath.Join(mag, cubePath(i)+".wkw"), d.damage(small.file(t)))
 	}
-	small.write(t, mag, 0, 0, len(damages)) // a cube that is whole, to the end
+	small.write(t, mag, 0, 0, len(damages)) // an intact cube
 	log := filepath.Join(t.TempDir(), "log")
 	dir := filepath.Join(mount(t, source, "--log-file", log), "color/1")
 	want := small.flat()
@@ -99,7 +101,7 @@ func TestDamage(t *testing.T) {
 			checkDirect(t, cube+".raw", want, bad)
 			checkPages(t, cube+".raw", want, bad)
 			if info, err := os.Stat(cube + ".raw"); err != nil || info.Size() != int64(len(want)) {
-				t.Errorf("stat: %v", err)
+				t.Errorf("stat: %v, or a wrong size", err)
 			}
 			if b, err := os.ReadFile(log); len(bad) > 0 && (err != nil || !logged(string(b), cubePath(i), d.log)) {
 				t.Errorf("the log has no line with %q for this cube; %v:\n%s", d.log, err, b)
@@ -107,36 +109,35 @@ func TestDamage(t *testing.T) {
 		})
 	}
 	if got, err := os.ReadFile(filepath.Join(dir, cubePath(len(damages))+".raw")); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("the cube that is whole: %v", err)
+		t.Errorf("the intact cube: %d bytes, %v", len(got), err)
 	}
-	told := map[string]bool{}
+	wantUniqueErrors(t, log)
+}
+
+// wantUniqueErrors checks that no two lines of a log have the same error.
+func wantUniqueErrors(t *testing.T, log string) {
+	t.Helper()
+	seen := map[string]bool{}
 	b, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(b)) {
-		_, what, ok := strings.Cut(line, " err=")
-		if ok && told[what] {
-			t.Errorf("told more than once: %s", what)
+		_, message, ok := strings.Cut(line, " err=")
+		if ok && seen[message] {
+			t.Errorf("logged more than once: %s", message)
 		}
-		told[what] = true
+		seen[message] = true
 	}
 }
 
+// cubePath returns the path of the cube at z without its extension.
 func cubePath(z int) string { return filepath.Join("z"+itoa(z), "y0", "x0") }
 
+// logged reports whether a line of the log names the cube and contains the text.
 func logged(log, cube, want string) bool {
 	for line := range strings.Lines(log) {
-		if strings.Contains(line, cube+".wkw") && containsAny(line, strings.Split(want, "|")) {
-			return true
-		}
-	}
-	return false
-}
-
-func containsAny(s string, any []string) bool {
-	for _, a := range any {
-		if strings.Contains(s, a) {
+		if strings.Contains(line, cube+".wkw") && strings.Contains(line, want) {
 			return true
 		}
 	}
@@ -149,31 +150,22 @@ func blockOf(i int) int {
 	return x | y<<1 | z<<2
 }
 
-func contains(list []int, n int) bool {
-	for _, l := range list {
-		if l == n {
-			return true
-		}
-	}
-	return false
-}
-
-// checkBlocks reads the block files: just the bad ones fail.
+// checkBlocks reads the block files. Exactly the bad blocks have to fail.
 func checkBlocks(t *testing.T, dir string, bad []int) {
 	t.Helper()
 	for i := range 8 {
 		x, y, z := i&1, i>>1&1, i>>2
 		got, err := os.ReadFile(filepath.Join(dir, "z"+itoa(z), "y"+itoa(y), "x"+itoa(x)+".raw"))
 		switch {
-		case contains(bad, i) && !errors.Is(err, syscall.EIO):
+		case slices.Contains(bad, i) && !errors.Is(err, syscall.EIO):
 			t.Errorf("bad block %d: %d bytes, error %v; want EIO", i, len(got), err)
-		case !contains(bad, i) && (err != nil || !bytes.Equal(got, small.part(x*16, y*16, z*16, 16))):
+		case !slices.Contains(bad, i) && (err != nil || !bytes.Equal(got, small.part(x*16, y*16, z*16, 16))):
 			t.Errorf("good block %d: %d bytes, error %v", i, len(got), err)
 		}
 	}
 }
 
-// checkDirect reads past the page cache: an error for just the bytes that are bad.
+// checkDirect reads past the page cache. Exactly the bytes of bad blocks have to fail.
 func checkDirect(t *testing.T, name string, want []byte, bad []int) {
 	t.Helper()
 	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_DIRECT, 0)
@@ -184,38 +176,38 @@ func checkDirect(t *testing.T, name string, want []byte, bad []int) {
 		return
 	}
 	defer unix.Close(fd)
-	for i := 0; i < len(want); i += 16 { // runs of 16 are of one block
+	for i := 0; i < len(want); i += 16 { // 16 bytes are in one block
 		p := make([]byte, 16)
 		n, err := unix.Pread(fd, p, int64(i))
-		switch isBad := contains(bad, blockOf(i)); {
+		switch isBad := slices.Contains(bad, blockOf(i)); {
 		case isBad && !errors.Is(err, syscall.EIO):
-			t.Fatalf("bad bytes at %d: %d, %v; want EIO", i, n, err)
+			t.Fatalf("bad bytes at %d: got %d bytes, error %v; want EIO", i, n, err)
 		case !isBad && (err != nil || !bytes.Equal(p, want[i:i+16])):
-			t.Fatalf("good bytes at %d: %d, %v", i, n, err)
+			t.Fatalf("good bytes at %d: got %d bytes, error %v", i, n, err)
 		}
 	}
 }
 
-// checkPages reads through the page cache: an error for the pages that hold a bad byte.
+// checkPages reads through the page cache. Exactly the pages with a byte of a bad block have to fail.
 func checkPages(t *testing.T, name string, want []byte, bad []int) {
 	t.Helper()
 	f, err := os.Open(name)
 	if err != nil {
-		return // as checkDirect has judged
+		return // checkDirect has checked the error
 	}
 	defer f.Close()
 	for page := 0; page < len(want); page += 4096 {
 		isBad := false
 		for i := page; i < page+4096; i += 16 {
-			isBad = isBad || contains(bad, blockOf(i))
+			isBad = isBad || slices.Contains(bad, blockOf(i))
 		}
 		p := make([]byte, 4096)
 		n, err := unix.Pread(int(f.Fd()), p, int64(page))
 		switch {
 		case isBad && !errors.Is(err, syscall.EIO):
-			t.Errorf("page at %d: %d, %v; want EIO", page, n, err)
+			t.Errorf("bad page at %d: got %d bytes, error %v; want EIO", page, n, err)
 		case !isBad && (err != nil || !bytes.Equal(p, want[page:page+4096])):
-			t.Errorf("page at %d: %d, %v", page, n, err)
+			t.Errorf("good page at %d: got %d bytes, error %v", page, n, err)
 		}
 	}
 }

@@ -14,85 +14,85 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dirent is an entry of a directory as the kernel tells it.
+// dirent is an entry of a directory, as getdents returns it.
 type dirent struct {
 	name string
 	ino  uint64
-	off  int64 // where the next entry begins
+	off  int64 // offset of the next entry
 	kind byte  // DT_DIR, DT_REG
 }
 
-// getdents reads some entries.
+// getdents reads the next entries into a buffer of size bytes.
 func getdents(fd, size int) ([]dirent, error) {
 	b := make([]byte, size)
 	n, err := unix.Getdents(fd, b)
 	if err != nil {
 		return nil, err
 	}
-	var all []dirent
+	var entries []dirent
 	for b = b[:n]; len(b) > 0; {
 		length := binary.NativeEndian.Uint16(b[16:])
 		name, _, _ := bytes.Cut(b[19:length], []byte{0})
-		all = append(all, dirent{
+		entries = append(entries, dirent{
 			name: string(name), ino: binary.NativeEndian.Uint64(b),
 			off: int64(binary.NativeEndian.Uint64(b[8:])), kind: b[18],
 		})
 		b = b[length:]
 	}
-	return all, nil
+	return entries, nil
 }
 
-// listInPieces reads a directory in pieces of random size and goes back now and then
-// to an offset that an entry gave: what follows must be the same.
+// listInPieces reads a directory in pieces of random size. Now and then it seeks back to the offset of an
+// entry. The entries after that offset have to be the same as before.
 func listInPieces(r *rand.Rand, dir string) ([]string, error) {
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(fd)
-	var all []dirent
-	for back := 0; ; {
+	var entries []dirent
+	for returns := 0; ; {
 		piece, err := getdents(fd, 64+r.IntN(500))
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, piece...)
+		entries = append(entries, piece...)
 		if len(piece) > 0 && r.IntN(3) > 0 {
 			continue
 		}
-		if len(piece) == 0 && back >= 2 || len(all) == 0 {
+		if len(piece) == 0 && returns >= 2 || len(entries) == 0 {
 			break
 		}
-		back++
-		keep := r.IntN(len(all))
-		tail := slices.Clone(all[keep+1:])
-		if _, err := unix.Seek(fd, all[keep].off, unix.SEEK_SET); err != nil {
+		returns++
+		keep := r.IntN(len(entries))
+		tail := slices.Clone(entries[keep+1:])
+		if _, err := unix.Seek(fd, entries[keep].off, unix.SEEK_SET); err != nil {
 			return nil, err
 		}
-		all = all[:keep+1]
+		entries = entries[:keep+1]
 		for len(tail) > 0 {
 			piece, err := getdents(fd, 1024)
 			if err != nil || len(piece) == 0 {
-				return nil, fmt.Errorf("behind offset %d: %w, and %d entries less than before", all[keep].off, err, len(tail))
+				return nil, fmt.Errorf("after offset %d: %w, and %d entries of before are missing", entries[keep].off, err, len(tail))
 			}
 			for _, d := range piece {
 				if len(tail) > 0 && d != tail[0] {
-					return nil, fmt.Errorf("behind offset %d: %+v, before it was %+v", all[keep].off, d, tail[0])
+					return nil, fmt.Errorf("after offset %d: got %+v, before %+v", entries[keep].off, d, tail[0])
 				}
 				tail = tail[min(1, len(tail)):]
 			}
-			all = append(all, piece...)
+			entries = append(entries, piece...)
 		}
 	}
 	var names []string
-	for _, d := range all {
+	for _, d := range entries {
 		names = append(names, d.name)
 	}
 	return names, nil
 }
 
-// TestListings compares what directories list with what their entries are, and lists
-// them in pieces.
+// TestListings lists each directory at once and in pieces, and compares the entries with what stat returns for
+// them.
 func TestListings(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	root := mount(t, sparse.write(t))
@@ -109,12 +109,12 @@ func TestListings(t *testing.T) {
 			return fmt.Errorf("%s: %w", dir, err)
 		}
 		if len(names) != len(entries)+2 || names[0] != "." || names[1] != ".." {
-			t.Errorf("%s: %d names, %d in pieces", dir, len(entries), len(names))
+			t.Errorf("%s: %d names at once, %d in pieces", dir, len(entries), len(names))
 			return nil
 		}
 		for i, e := range entries { // both are sorted by name
 			if names[i+2] != e.Name() {
-				t.Errorf("%s: %q, in pieces %q", dir, e.Name(), names[i+2])
+				t.Errorf("%s: %q at once, %q in pieces", dir, e.Name(), names[i+2])
 			}
 		}
 		return compareKinds(t, dir)
@@ -124,8 +124,7 @@ func TestListings(t *testing.T) {
 	}
 }
 
-// compareKinds compares the kind and inode of each entry, . and .. too, with what stat
-// says.
+// compareKinds compares kind and inode of each entry, including . and .., with what stat returns.
 func compareKinds(t *testing.T, dir string) error {
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -142,9 +141,9 @@ func compareKinds(t *testing.T, dir string) error {
 			if err := unix.Fstatat(fd, d.name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 				return fmt.Errorf("%s/%s: %w", dir, d.name, err)
 			}
-			isRoot := d.name == ".." && isMounted(dir) // its parent is of another file system
+			isRoot := d.name == ".." && isMounted(dir) // the parent is in another file system
 			if !isRoot && (st.Ino != d.ino || byte(st.Mode>>12) != d.kind) {
-				t.Errorf("%s/%s: listed as inode %d of kind %d, is %d of kind %d", dir, d.name, d.ino, d.kind, st.Ino, st.Mode>>12)
+				t.Errorf("%s/%s: listed with inode %d and kind %d, stat returns %d and %d", dir, d.name, d.ino, d.kind, st.Ino, st.Mode>>12)
 			}
 		}
 	}

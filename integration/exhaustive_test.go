@@ -3,6 +3,7 @@ package integration
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -20,7 +21,7 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// tiny are the cubes of 2³ blocks of 4³ voxels of which every byte is damaged in turn.
+// tiny has cubes of 2³ blocks of 4³ voxels. The tests damage every byte of them in turn.
 var tiny = []model{
 	{blockLog: 2, cubeLog: 1, blockType: 1, voxelType: 1, channels: 1},
 	{blockLog: 2, cubeLog: 1, blockType: 2, voxelType: 2, channels: 1},
@@ -29,19 +30,19 @@ var tiny = []model{
 
 // mutation is a damaged cube file.
 type mutation struct {
-	what string
-	file []byte
+	change string
+	file   []byte
 }
 
-// mutations damages the file everywhere: each byte of the header becomes each other
-// value, each byte behind it several, and the file is cut off at each length.
-func mutations(file []byte) []mutation {
-	var all []mutation
+// mutations damages the file everywhere: each byte of the header takes each other value, each later byte takes
+// several values, and the file is cut off at each length.
+func mutationsOf(file []byte) []mutation {
+	var mutations []mutation
 	change := func(i int, v byte) {
 		if file[i] != v {
 			b := bytes.Clone(file)
 			b[i] = v
-			all = append(all, mutation{fmt.Sprintf("byte %d = %#x, was %#x", i, v, file[i]), b})
+			mutations = append(mutations, mutation{fmt.Sprintf("byte %d = %#x, was %#x", i, v, file[i]), b})
 		}
 	}
 	for i := range 16 {
@@ -55,44 +56,56 @@ func mutations(file []byte) []mutation {
 		}
 	}
 	for n := range file {
-		all = append(all, mutation{fmt.Sprintf("cut off after %d bytes", n), file[:n]})
+		mutations = append(mutations, mutation{fmt.Sprintf("cut off after %d bytes", n), file[:n]})
 	}
-	return append(all, tables(file)...)
+	return append(mutations, tableMutations(file)...)
 }
 
-// tables gives the jump table, or what is in its place, numbers that wrap around, that
-// lead back and that point at each other.
-func tables(file []byte) []mutation {
-	var all []mutation
+// tableMutations changes entries of the jump table, or the bytes in its place in a RAW cube: to values that
+// overflow, that go back, and that are exchanged with each other.
+func tableMutations(file []byte) []mutation {
+	var mutations []mutation
 	for i := range 8 {
 		for _, v := range []uint64{0, 1, 15, 16, 79, 80, 1 << 31, 1 << 32, 1<<63 - 1, 1 << 63, 1<<64 - 1, 1<<64 - 80, uint64(len(file)), uint64(len(file)) + 1} {
-			all = append(all, mutation{fmt.Sprintf("entry %d = %d", i, v), setEntry(bytes.Clone(file), i, v)})
+			mutations = append(mutations, mutation{fmt.Sprintf("entry %d = %d", i, v), setEntry(bytes.Clone(file), i, v)})
 		}
 		for j := range i {
 			b := bytes.Clone(file)
 			first, second := tableEntry(b, i), tableEntry(b, j)
-			all = append(all, mutation{fmt.Sprintf("entries %d and %d exchanged", i, j), setEntry(setEntry(b, i, second), j, first)})
+			mutations = append(mutations, mutation{fmt.Sprintf("entries %d and %d exchanged", i, j), setEntry(setEntry(b, i, second), j, first)})
 		}
 	}
-	return all
+	return mutations
 }
 
-// TestEveryByteDamaged holds for every single damage of a small cube that what can be
-// read is what a naive reading of the file finds, that the rest is an error, and that
-// neither takes memory that the damage asks for.
+// allDamages makes TestEveryByteDamaged try each value.
+var allDamages = flag.Bool("damage.all", false, "each byte takes all values of TestEveryByteDamaged, not some of them")
+
+// partOf returns a part of the mutations, by default a quarter at random: each byte is in about two of them. A message has the
+// mutation, so it can be repeated.
+func partOf(all []mutation) []mutation {
+	n := len(all) / 4
+	switch {
+	case testing.Short() || os.Getenv(raceVariable) == "1":
+		n = 500
+	case *allDamages:
+		return all
+	}
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:n]
+}
+
+// TestEveryByteDamaged checks every single damage of a small cube, or a random part of them. The bytes that can be read are
+// those that a naive reader finds. All other bytes are errors.
 func TestEveryByteDamaged(t *testing.T) {
 	for _, m := range tiny {
 		t.Run(m.String(), func(t *testing.T) {
 			t.Parallel()
-			sound := m.file(t)
-			all := mutations(sound)
-			if testing.Short() || os.Getenv(raceVariable) == "1" { // a sample of them
-				rand.New(rand.NewPCG(1, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-				all = all[:500]
-			}
-			for _, damaged := range append(all, mutation{"sound", sound}) {
+			intact := m.file(t)
+			all := mutationsOf(intact)
+			for _, damaged := range append(partOf(all), mutation{"no change", intact}) {
 				if err := m.compareFS(damaged.file); err != nil {
-					t.Errorf("%s: %v", damaged.what, err)
+					t.Errorf("%s: %v", damaged.change, err)
 				}
 				if t.Failed() {
 					return
@@ -102,7 +115,7 @@ func TestEveryByteDamaged(t *testing.T) {
 	}
 }
 
-// compareFS reads the cube in every form that the tree has, without a mount.
+// compareFS reads the cube as blocks, as a cube, as a volume and as a box, without a mount.
 func (m model) compareFS(file []byte) error {
 	fsys := fstest.MapFS{
 		"1/header.wkw":      {Data: m.header(0)},
@@ -113,7 +126,7 @@ func (m model) compareFS(file []byte) error {
 	if err != nil {
 		return err
 	}
-	// A cache by itself: files in memory have no inodes, and those of other tests may have the same size.
+	// Files in memory have no inodes, so a shared cache could take them for files of another test with the same size.
 	c := cache.New(0)
 	defer c.Close()
 	tree, blocks := view.New(root, view.Options{Cache: c}), m.read(file)
@@ -139,12 +152,12 @@ func (m model) compareFS(file []byte) error {
 
 func isNil(b []byte) bool { return b == nil }
 
-// compareRuns reads a flat file in runs along x that lie in one block, and whole.
+// compareRuns reads a flat file in runs along x that are in one block.
 func (m model) compareRuns(tree fs.FS, name string, blocks [][]byte) error {
 	f, err := tree.Open(name)
 	if err != nil {
 		if slices.ContainsFunc(blocks, func(b []byte) bool { return b != nil }) {
-			return err // though something can be read
+			return err // some block can be read
 		}
 		return nil
 	}
@@ -160,7 +173,7 @@ func (m model) compareRuns(tree fs.FS, name string, blocks [][]byte) error {
 	return nil
 }
 
-// assemble lays blocks in Morton order out flat.
+// assemble returns the flat cube of blocks in Morton order.
 func (m model) assemble(blocks [][]byte) []byte {
 	side, run := m.side(), m.voxelSize()<<m.blockLog
 	flat := make([]byte, side*side*side*m.voxelSize())
@@ -174,7 +187,7 @@ func (m model) assemble(blocks [][]byte) []byte {
 	return flat
 }
 
-// blockAt returns the block, in Morton order, that holds a byte of the flat cube.
+// blockAt returns the block, in Morton order, that has the byte of the flat cube.
 func (m model) blockAt(off int) int {
 	v, s := off/m.voxelSize(), m.side()
 	return morton(v%s>>m.blockLog, v/s%s>>m.blockLog, v/s/s>>m.blockLog)
@@ -196,17 +209,17 @@ func unmorton(i int) (x, y, z int) {
 	return x, y, z
 }
 
-// TestDamageTakesNoMemory reads files that claim to be far larger than they are.
+// TestDamageTakesNoMemory reads files whose headers and tables claim far more bytes than the files have.
 func TestDamageTakesNoMemory(t *testing.T) {
 	for _, c := range []struct {
-		what string
+		name string
 		m    model
 		data []byte
 	}{
 		{"a block of 1 GiB out of 5 bytes", model{blockLog: 10, cubeLog: 0, blockType: 2, voxelType: 1, channels: 1}, []byte{0x10, 'a', 1, 0, 0}},
 		{"a block of 1 GiB out of none", model{blockLog: 10, cubeLog: 0, blockType: 2, voxelType: 1, channels: 1}, nil},
 		{"a raw block of 1 GiB", model{blockLog: 10, cubeLog: 0, blockType: 1, voxelType: 1, channels: 1}, make([]byte, 1000)},
-		{"more in a block than it holds", model{blockLog: 2, cubeLog: 0, blockType: 2, voxelType: 1, channels: 1},
+		{"a block that decodes to more than its size", model{blockLog: 2, cubeLog: 0, blockType: 2, voxelType: 1, channels: 1},
 			slices.Concat([]byte{0x1f, 'a', 1, 0}, bytes.Repeat([]byte{255}, 60), []byte{0})},
 		{"a table of 32768³ entries", model{blockLog: 0, cubeLog: 15, blockType: 2, voxelType: 1, channels: 1}, make([]byte, 1000)},
 	} {
@@ -231,28 +244,28 @@ func TestDamageTakesNoMemory(t *testing.T) {
 		for _, name := range []string{"z0/y0/x0.raw", "volume.raw", "volume.nii", "slices/z0000000.tif", "z0/y0/x0.blocks/z0/y0/x0.raw"} {
 			f, err := tree.Open(name)
 			if err != nil {
-				continue // as good as an error on reading
+				continue // an error of open is as good as one of read
 			}
 			info, err := f.Stat()
 			if err != nil {
 				t.Fatal(err)
 			}
 			if _, err := f.(io.ReaderAt).ReadAt(make([]byte, 4096), info.Size()/2); err == nil {
-				t.Errorf("%s: %s: no error", c.what, name)
+				t.Errorf("%s: %s: no error", c.name, name)
 			}
 			f.Close()
 		}
 		runtime.ReadMemStats(&after)
 		if taken := after.TotalAlloc - before.TotalAlloc; taken > 8<<20 {
-			t.Errorf("%s: %d MiB were taken", c.what, taken>>20)
+			t.Errorf("%s: allocated %d MiB", c.name, taken>>20)
 		}
 	}
 }
 
-// TestMountedDamage reads a sample of all damage through the kernel.
+// TestMountedDamage reads a sample of the mutations through the kernel.
 func TestMountedDamage(t *testing.T) {
 	m := tiny[1]
-	all := mutations(m.file(t))
+	all := mutationsOf(m.file(t))
 	rand.New(rand.NewPCG(3, 3)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	all = all[:300]
 	source := t.TempDir()
@@ -265,11 +278,9 @@ func TestMountedDamage(t *testing.T) {
 		for n, want := range m.read(damaged.file) {
 			x, y, z := unmorton(n)
 			got, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("z0/y0/x%d.blocks/z%d/y%d/x%d.raw", i, z, y, x)))
-			if want == nil && !isErrno(err, syscall.EIO) || want != nil && (err != nil || !bytes.Equal(got, want)) {
-				t.Errorf("%s: block %d: %d bytes, %v; sound: %v", damaged.what, n, len(got), err, want != nil)
+			if want == nil && !errors.Is(err, syscall.EIO) || want != nil && (err != nil || !bytes.Equal(got, want)) {
+				t.Errorf("%s: block %d: got %d bytes, error %v; intact: %v", damaged.change, n, len(got), err, want != nil)
 			}
 		}
 	}
 }
-
-func isErrno(err error, number syscall.Errno) bool { return errors.Is(err, number) }

@@ -17,35 +17,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// crowd is readers that open, read and compare files past the page cache until they
-// get an error.
+// crowd is a number of readers. They open, read and compare a file past the page cache until they are stopped
+// or get an error.
 type crowd struct {
 	group   sync.WaitGroup
 	reads   atomic.Int64
-	threads chan int // of each reader, the thread
-	enough  atomic.Bool
+	threads chan int // the thread of each reader
+	stop    atomic.Bool
 
 	mu   sync.Mutex
-	ends []error // of the readers that had an error
+	errs []error // of the readers that ended with one
 }
 
-// readers is how many a crowd is.
-const readers = 8
+// crowdSize is the number of readers of a crowd.
+const crowdSize = 8
 
-// gather starts a crowd in front of a file.
-func gather(name string, want []byte) *crowd {
-	c := &crowd{threads: make(chan int, readers)}
-	for i := range readers {
+// startCrowd starts a crowd that reads the file.
+func startCrowd(name string, want []byte) *crowd {
+	c := &crowd{threads: make(chan int, crowdSize)}
+	for i := range crowdSize {
 		c.group.Go(func() {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			c.threads <- unix.Gettid()
 			r := rand.New(rand.NewPCG(5, uint64(i)))
-			for !c.enough.Load() {
+			for !c.stop.Load() {
 				if err := c.read(r, name, want); err != nil {
 					c.mu.Lock()
 					defer c.mu.Unlock()
-					c.ends = append(c.ends, err)
+					c.errs = append(c.errs, err)
 					return
 				}
 			}
@@ -68,34 +68,33 @@ func (c *crowd) read(r *rand.Rand, name string, want []byte) error {
 			return err
 		}
 		if !bytes.Equal(p, want[off:off+len(p)]) {
-			return fmt.Errorf("%d bytes at %d: not those of the model", len(p), off)
+			return fmt.Errorf("read %d bytes at offset %d: wrong bytes", len(p), off)
 		}
 		c.reads.Add(1)
 	}
 	return nil
 }
 
-// awaitReads waits until the crowd has read some more.
+// awaitReads waits until the crowd has read more than 50 further ranges.
 func (c *crowd) awaitReads(t *testing.T) {
 	t.Helper()
 	before := c.reads.Load()
 	eventually(t, "the crowd reads", func() bool { return c.reads.Load() > before+50 })
 }
 
-// awaitStill waits until all readers wait for something, which is the server if that
-// is stopped.
-func (c *crowd) awaitStill(t *testing.T) {
+// awaitBlocked waits until all readers sleep. If the server is stopped, they wait for the server.
+func (c *crowd) awaitBlocked(t *testing.T) {
 	t.Helper()
-	for range readers {
+	for range crowdSize {
 		thread := <-c.threads
-		eventually(t, "all readers wait", func() bool {
+		eventually(t, "all readers sleep", func() bool {
 			state := stateOf(t, fmt.Sprintf("/proc/self/task/%d/stat", thread))
 			return state == "S" || state == "D"
 		})
 	}
 }
 
-// stateOf returns the letter for what a process or thread does.
+// stateOf returns the state of a process or thread: the letter in its stat file.
 func stateOf(t *testing.T, stat string) string {
 	t.Helper()
 	b, err := os.ReadFile(stat)
@@ -106,25 +105,25 @@ func stateOf(t *testing.T, stat string) string {
 	return rest[:1]
 }
 
-// disperse waits until all readers are gone and returns the errors they had.
-func (c *crowd) disperse(t *testing.T) []error {
+// wait waits until all readers end. It returns the errors that they got.
+func (c *crowd) wait(t *testing.T) []error {
 	t.Helper()
-	var gone atomic.Bool
-	go func() { c.group.Wait(); gone.Store(true) }()
-	eventually(t, "the crowd disperses", gone.Load)
-	return c.ends
+	var ended atomic.Bool
+	go func() { c.group.Wait(); ended.Store(true) }()
+	eventually(t, "all readers end", ended.Load)
+	return c.errs
 }
 
-// halt stops a server as kill -STOP does, with a crowd waiting for it.
-func (s *server) halt(t *testing.T, c *crowd) {
+// stopDuringReads stops the server by SIGSTOP while a crowd reads, and waits until all readers wait.
+func (s *server) stopDuringReads(t *testing.T, c *crowd) {
 	t.Helper()
 	c.awaitReads(t)
 	s.signal(t, unix.SIGSTOP)
 	eventually(t, "the server is stopped", func() bool { return stateOf(t, fmt.Sprintf("/proc/%d/stat", s.pid)) == "T" })
-	c.awaitStill(t)
+	c.awaitBlocked(t)
 }
 
-// mountForCrowd mounts the big cube, with hardly a cache.
+// mountForCrowd mounts the big cube with a very small cache.
 func mountForCrowd(t *testing.T) (s *server, name string, want []byte) {
 	t.Helper()
 	source := tempDir(t)
@@ -133,23 +132,22 @@ func mountForCrowd(t *testing.T) (s *server, name string, want []byte) {
 	return s, filepath.Join(s.dir, "z0/y0/x0.raw"), big.flat()
 }
 
-// TestStoppedUnderLoad: a server that is stopped makes its readers wait, and no more.
+// TestStoppedUnderLoad checks that the readers of a stopped server wait, and read on when it continues.
 func TestStoppedUnderLoad(t *testing.T) {
 	s, name, want := mountForCrowd(t)
-	c := gather(name, want)
-	s.halt(t, c)
+	c := startCrowd(name, want)
+	s.stopDuringReads(t, c)
 	before := c.reads.Load()
 	s.signal(t, unix.SIGCONT)
 	eventually(t, "the crowd reads on", func() bool { return c.reads.Load() > before+50 })
-	c.enough.Store(true)
-	for _, err := range c.disperse(t) {
+	c.stop.Store(true)
+	for _, err := range c.wait(t) {
 		t.Error(err)
 	}
 }
 
-// TestKilledUnderLoad: the readers of a server that is killed get an error at once,
-// those that wait, those that have a file open and those that open one; and a new mount
-// at the same place serves the right bytes.
+// TestKilledUnderLoad kills a server. All readers get an error at once: those that wait, those with an open
+// file and those that open one. A new mount at the same mountpoint serves the right bytes.
 func TestKilledUnderLoad(t *testing.T) {
 	s, name, want := mountForCrowd(t)
 	held := openDirect(t, name)
@@ -157,47 +155,47 @@ func TestKilledUnderLoad(t *testing.T) {
 	if _, err := cached.ReadAt(make([]byte, 4096), 0); err != nil {
 		t.Fatal(err)
 	}
-	c := gather(name, want)
-	s.halt(t, c)
+	c := startCrowd(name, want)
+	s.stopDuringReads(t, c)
 	s.kill(t)
-	ends := c.disperse(t)
-	for _, err := range ends {
-		if !isLost(err) {
+	errs := c.wait(t)
+	for _, err := range errs {
+		if !isServerGone(err) {
 			t.Error(err)
 		}
 	}
-	if len(ends) != readers {
-		t.Errorf("%d readers of %d had an error", len(ends), readers)
+	if len(errs) != crowdSize {
+		t.Errorf("%d of %d readers got an error, want all", len(errs), crowdSize)
 	}
-	check := func() {
+	wantLost := func() {
 		t.Helper()
 		if _, err := held.ReadAt(make([]byte, 4096), 0); !errors.Is(err, unix.ENOTCONN) {
-			t.Errorf("a file that is open: %v, want ENOTCONN", err)
+			t.Errorf("reading an open file: %v, want ENOTCONN", err)
 		}
-		if _, err := cached.ReadAt(make([]byte, 4096), int64(len(want)-4096)); !isLost(err) {
-			t.Errorf("a page that is not cached: %v", err)
+		if _, err := cached.ReadAt(make([]byte, 4096), int64(len(want)-4096)); !isServerGone(err) {
+			t.Errorf("reading a page that is not in the page cache: %v", err)
 		}
 	}
-	check()
+	wantLost()
 	if _, err := os.Open(name); !errors.Is(err, unix.ENOTCONN) {
 		t.Errorf("open: %v, want ENOTCONN", err)
 	}
 	again := mountOn(t, mountsAt(s.dir)[0].Source, s.dir)
 	if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("mounted again: %d bytes, %v", len(got), err)
+		t.Errorf("after the new mount: %d bytes, %v", len(got), err)
 	}
-	check() // what was open does not come back to life
+	wantLost() // the new mount does not revive open files
 	mustRun(t, "umount", again.dir)
 	again.wantExit(t, 0)
 }
 
-// TestUnmountUnderLoad takes a mount away from under its readers. They read the right
-// bytes, or get an error; the server ends, and nothing is left.
+// TestUnmountUnderLoad unmounts while readers read. They get the right bytes or an error. The server ends, and
+// nothing stays mounted.
 func TestUnmountUnderLoad(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		unmount func(t *testing.T, s *server)
-		lost    bool // readers may lose the server
+		lost    bool // whether readers may get the errors of a lost server
 	}{
 		{"lazily", func(t *testing.T, s *server) { mustRun(t, "umount", "--lazy", s.dir) }, false},
 		{"signals", func(t *testing.T, s *server) {
@@ -208,11 +206,11 @@ func TestUnmountUnderLoad(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s, name, want := mountForCrowd(t)
-			c := gather(name, want)
+			c := startCrowd(name, want)
 			c.awaitReads(t)
 			test.unmount(t, s)
-			for _, err := range c.disperse(t) {
-				if !errors.Is(err, fs.ErrNotExist) && !(test.lost && isLost(err)) {
+			for _, err := range c.wait(t) {
+				if !errors.Is(err, fs.ErrNotExist) && !(test.lost && isServerGone(err)) {
 					t.Error(err)
 				}
 			}

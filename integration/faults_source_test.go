@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestSourceRenamed renames the source below its mount. The mount stays with the
-// directory, wherever that goes; one that follows links stays with the path.
+// TestSourceRenamed renames the source of a mount. The mount stays with the directory. With --follow-links it
+// stays with the path.
 func TestSourceRenamed(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		args    []string
-		follows bool // the directory
+		follows bool // whether the mount stays with the directory
 	}{
 		{"directory", nil, true},
 		{"path", []string{"--follow-links"}, false},
@@ -33,7 +33,7 @@ func TestSourceRenamed(t *testing.T) {
 				t.Fatal(err)
 			}
 			small.write(t, elsewhere, 2, 0, 0)
-			wantFlat(t, held)
+			wantSmallCube(t, held)
 			for _, name := range []string{"x1.raw", "x2.raw"} {
 				got, err := os.ReadFile(filepath.Join(dir, name))
 				switch {
@@ -47,14 +47,14 @@ func TestSourceRenamed(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, name := range []string{"x1.raw", "x2.raw"} {
-				wantFlat(t, openDirect(t, filepath.Join(dir, name)))
+				wantSmallCube(t, openDirect(t, filepath.Join(dir, name)))
 			}
 		})
 	}
 }
 
-// wantFlat reads a file of the small cube's voxels.
-func wantFlat(t *testing.T, f *os.File) {
+// wantSmallCube checks that a file has the voxels of the small cube.
+func wantSmallCube(t *testing.T, f *os.File) {
 	t.Helper()
 	p := make([]byte, len(small.flat()))
 	if n, err := f.ReadAt(p, 0); err != nil || !bytes.Equal(p[:n], small.flat()) {
@@ -62,9 +62,8 @@ func wantFlat(t *testing.T, f *os.File) {
 	}
 }
 
-// TestSourceRemoved removes the source below its mount. Cube files that are open read
-// on, nothing can be opened any more, and a source that is made anew at the same
-// path is another one.
+// TestSourceRemoved removes the source of a mount. Open cube files read on, and nothing can be opened any more.
+// A new source at the same path is a different directory.
 func TestSourceRemoved(t *testing.T) {
 	source := tempDir(t)
 	small.write(t, source, 0, 0, 0)
@@ -75,7 +74,7 @@ func TestSourceRemoved(t *testing.T) {
 	if err := os.RemoveAll(source); err != nil {
 		t.Fatal(err)
 	}
-	wantFlat(t, held)
+	wantSmallCube(t, held)
 	wantNothing := func() {
 		t.Helper()
 		for _, name := range []string{"z0/y0/x0.raw", "z0/y0/x1.raw", "volume.raw", "z0/y0/x1.blocks/z0/y0/x0.raw"} {
@@ -88,11 +87,11 @@ func TestSourceRemoved(t *testing.T) {
 	wantNothing()
 	small.write(t, source, 0, 0, 0)
 	wantNothing()
-	wantFlat(t, held)
+	wantSmallCube(t, held)
 }
 
-// TestClockSteps gives cubes times far in the future and the past, in any order: what
-// counts is that they differ, not what time it is.
+// TestClockSteps gives cubes times far in the future and in the past, in any order. A change is detected by a
+// different time, not by a later one.
 func TestClockSteps(t *testing.T) {
 	source := tempDir(t)
 	small.write(t, source, 0, 0, 0)
@@ -120,47 +119,47 @@ func TestClockSteps(t *testing.T) {
 		for _, name := range []string{"z0/y0/x0.raw", "volume.raw", "box/0-32_0-32_0-32.raw"} {
 			got, err := os.ReadFile(filepath.Join(dir, name))
 			if err != nil || !bytes.Equal(got, want) {
-				t.Errorf("%d: %s at %v: %d bytes, not the new ones; %v", i, name, at, len(got), err)
+				t.Errorf("step %d: %s at %v: got %d bytes, want the new ones; error %v", i, name, at, len(got), err)
 			}
 		}
 		p := make([]byte, len(want))
 		if n, err := held.ReadAt(p, 0); err == nil && !bytes.Equal(p[:n], older.flat()) || err != nil && !errors.Is(err, unix.EIO) {
-			t.Errorf("%d: the file that was open: %d bytes, neither the old ones nor EIO: %v", i, n, err)
+			t.Errorf("step %d: the open file: got %d bytes, error %v; want the old bytes or EIO", i, n, err)
 		}
 		f := open(t, filepath.Join(dir, "z0/y0/x0.raw"))
-		if shown, err := f.Stat(); err != nil || !shown.ModTime().Equal(info.ModTime()) {
-			t.Errorf("%d: shown with the time %v, want %v; %v", i, shown.ModTime(), info.ModTime(), err)
+		if got, err := f.Stat(); err != nil || !got.ModTime().Equal(info.ModTime()) {
+			t.Errorf("step %d: the mount shows the time %v, want %v; error %v", i, got.ModTime(), info.ModTime(), err)
 		}
 		older, newer = newer, older
 	}
 }
 
-// TestListingIsCurrent adds and removes cubes and gives the directory its old time
-// back, as rsync -a and tar do: the next listing shows what there is.
+// TestListingIsCurrent adds and removes cubes, and restores the time of the directory each time, as rsync -a
+// and tar do. The next listing shows what exists.
 func TestListingIsCurrent(t *testing.T) {
 	source := tempDir(t)
 	cube := filepath.Dir(small.write(t, source, 0, 0, 0))
 	at := time.Date(2020, 2, 20, 0, 0, 0, 0, time.UTC)
-	touch := func() {
+	restoreTime := func() {
 		t.Helper()
 		if err := os.Chtimes(cube, at, at); err != nil {
 			t.Fatal(err)
 		}
 	}
-	touch()
+	restoreTime()
 	dir := filepath.Join(mount(t, source), "z0/y0")
 	for range 3 {
 		if got := names(t, dir); got != "x0.blocks x0.raw" {
-			t.Errorf("one cube: %s", got)
+			t.Errorf("with one cube, the listing is %q", got)
 		}
 		added := small.write(t, source, 1, 0, 0)
-		touch()
+		restoreTime()
 		if got := names(t, dir); got != "x0.blocks x0.raw x1.blocks x1.raw" {
-			t.Errorf("two cubes: %s", got)
+			t.Errorf("with two cubes, the listing is %q", got)
 		}
 		if err := os.Remove(added); err != nil {
 			t.Fatal(err)
 		}
-		touch()
+		restoreTime()
 	}
 }

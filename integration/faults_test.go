@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,40 +17,39 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// failing makes reads that touch bytes off … end of any file fail.
-func failing(number syscall.Errno, off, end int64) fault {
-	return func(_ context.Context, op, path string, from, to int64) syscall.Errno {
-		if op == opRead && filepath.Ext(path) == ".wkw" && filepath.Base(path) != "header.wkw" && from < end && off < to {
-			return number
+// failReads returns a fault that lets reads of bytes start to end of cube files fail.
+func failReads(errno syscall.Errno, start, end int64) fault {
+	return func(_ context.Context, op, path string, readStart, readEnd int64) syscall.Errno {
+		if op == opRead && filepath.Ext(path) == ".wkw" && filepath.Base(path) != "header.wkw" && readStart < end && start < readEnd {
+			return errno
 		}
 		return 0
 	}
 }
 
-// TestErrorsOfTheDisk lets reads of parts of a cube file fail below the mount. Only
-// what depends on them fails, and only for as long: nobody remembers an error, the page
-// cache included.
-func TestErrorsOfTheDisk(t *testing.T) {
+// TestDiskErrors lets reads of parts of a cube file fail below the mount. Only the blocks that need these parts
+// fail, and only while the disk fails: nothing caches the error, not even the page cache.
+func TestDiskErrors(t *testing.T) {
 	source := tempDir(t)
 	file := small.file(t)
 	writeFile(t, filepath.Join(source, "z0/y0/x0.wkw"), file)
 	small.writeHeader(t, source)
 	disk := serveFaulty(t, source)
-	begin := func(block int) int64 { return int64(tableEntry(file, block-1)) }
+	startOf := func(block int) int64 { return int64(tableEntry(file, block-1)) }
 	for _, c := range []struct {
-		name     string
-		off, end int64
-		bad      []int
+		name       string
+		start, end int64
+		bad        []int
 	}{
 		{"header", 0, 1, []int{0, 1, 2, 3, 4, 5, 6, 7}},
 		{"entry 2 of the table", smallTable + 16, smallTable + 17, []int{2, 3}},
-		{"first byte of block 3", begin(3), begin(3) + 1, []int{3}},
-		{"last byte of block 3", begin(4) - 1, begin(4), []int{3}},
-		{"blocks 4 and 5", begin(5) - 1, begin(5) + 1, []int{4, 5}},
-		{"all blocks", begin(1) - 1, int64(len(file)), []int{0, 1, 2, 3, 4, 5, 6, 7}},
+		{"first byte of block 3", startOf(3), startOf(3) + 1, []int{3}},
+		{"last byte of block 3", startOf(4) - 1, startOf(4), []int{3}},
+		{"blocks 4 and 5", startOf(5) - 1, startOf(5) + 1, []int{4, 5}},
+		{"all blocks", startOf(1) - 1, int64(len(file)), []int{0, 1, 2, 3, 4, 5, 6, 7}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			disk.set(failing(unix.EIO, c.off, c.end))
+			disk.set(failReads(unix.EIO, c.start, c.end))
 			cube := filepath.Join(mount(t, disk.dir), "z0/y0/x0")
 			for _, bad := range [][]int{c.bad, nil} {
 				checkBlocks(t, cube+".blocks", bad)
@@ -63,9 +61,9 @@ func TestErrorsOfTheDisk(t *testing.T) {
 	}
 }
 
-// TestErrorsOfDirectories lets all operations but reads fail, one after the other, for
-// a volume of several cubes: an error is never taken for the absence of a cube.
-func TestErrorsOfDirectories(t *testing.T) {
+// TestDirectoryErrors lets open, stat and list fail, one after the other, for a volume of several cubes. An
+// error never makes a cube look absent.
+func TestDirectoryErrors(t *testing.T) {
 	for _, op := range []string{opOpen, opStat, opList} {
 		t.Run(op, func(t *testing.T) {
 			source := sparse.write(t)
@@ -73,8 +71,8 @@ func TestErrorsOfDirectories(t *testing.T) {
 			disk := serveFaulty(t, source)
 			dir := filepath.Join(mount(t, disk.dir), "color/1")
 			want := sparse.box(sparse.min, sparse.max())
-			disk.set(func(_ context.Context, asked, path string, _, _ int64) syscall.Errno {
-				if asked == op && strings.HasPrefix(path, "color/1/z") {
+			disk.set(func(_ context.Context, failed, path string, _, _ int64) syscall.Errno {
+				if failed == op && strings.HasPrefix(path, "color/1/z") {
 					return unix.EIO
 				}
 				return 0
@@ -82,23 +80,22 @@ func TestErrorsOfDirectories(t *testing.T) {
 			for _, name := range []string{"volume.raw", "box/5-55_3-43_2-72.raw"} {
 				got, err := os.ReadFile(filepath.Join(dir, name))
 				if err == nil && !bytes.Equal(got, want) || err != nil && !errors.Is(err, unix.EIO) {
-					t.Errorf("%s: %d bytes, not the model's; error %v", name, len(got), err)
+					t.Errorf("%s: got %d bytes, error %v; want the model's bytes or EIO", name, len(got), err)
 				}
 			}
 			disk.set(nil)
 			for _, name := range []string{"volume.raw", "box/5-55_3-43_2-72.raw"} {
 				got, err := os.ReadFile(filepath.Join(dir, name))
 				if err != nil || !bytes.Equal(got, want) {
-					t.Errorf("%s afterwards: %d bytes, not the model's; error %v", name, len(got), err)
+					t.Errorf("%s after the fault: got %d bytes, error %v; want the model's bytes", name, len(got), err)
 				}
 			}
 		})
 	}
 }
 
-// TestStaleHandles lets a file server forget the files that are open. Who has a cube open
-// gets EIO; a volume opens its cubes anew, if they are what they were; and the next
-// open works.
+// TestStaleHandles lets a file server lose its open files. Readers of a cube get EIO. A volume opens its cubes
+// again if they have not changed. The next open works.
 func TestStaleHandles(t *testing.T) {
 	disk := serveFaulty(t, sparse.write(t))
 	dir := filepath.Join(mount(t, disk.dir, "--cache-size", "0"), "color/1")
@@ -111,13 +108,13 @@ func TestStaleHandles(t *testing.T) {
 			old := openDirect(t, path)
 			p := make([]byte, len(want))
 			if n, err := old.ReadAt(p, 0); err != nil || !bytes.Equal(p[:n], want) {
-				t.Fatalf("before: %d bytes, %v", n, err)
+				t.Fatalf("before the loss: %d bytes, %v", n, err)
 			}
-			disk.restart()
+			disk.makeHandlesStale()
 			n, err := old.ReadAt(p, 0)
 			readsOn := name == "volume.raw" && err == nil && bytes.Equal(p[:n], want)
 			if !readsOn && !errors.Is(err, unix.EIO) {
-				t.Errorf("the open file: %d bytes, %v; want EIO, or the bytes of the volume", n, err)
+				t.Errorf("the open file: %d bytes, %v; want EIO, or the bytes if it is a volume", n, err)
 			}
 			if err := old.Close(); err != nil {
 				t.Error(err)
@@ -130,7 +127,7 @@ func TestStaleHandles(t *testing.T) {
 	}
 }
 
-// openDirect opens a file past the page cache.
+// openDirect opens a file that bypasses the page cache.
 func openDirect(t *testing.T, name string) *os.File {
 	t.Helper()
 	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_DIRECT, 0)
@@ -141,9 +138,9 @@ func openDirect(t *testing.T, name string) *os.File {
 	return f
 }
 
-// hang makes reads of the blocks of small cubes wait until they are given up or the
-// function that it returns is called. waiting counts those that do.
-func hang(t *testing.T, disk *faulty) (waiting *atomic.Int32, release func()) {
+// hangBlockReads makes reads of the blocks of small cubes wait until they are cancelled or release is called.
+// waiting is the number of these reads so far.
+func hangBlockReads(t *testing.T, disk *faulty) (waiting *atomic.Int32, release func()) {
 	waiting, released := new(atomic.Int32), make(chan struct{})
 	end := int64(smallTable + 8*8)
 	disk.set(func(ctx context.Context, op, _ string, _, to int64) syscall.Errno {
@@ -159,57 +156,57 @@ func hang(t *testing.T, disk *faulty) (waiting *atomic.Int32, release func()) {
 		}
 	})
 	release = sync.OnceFunc(func() { disk.set(nil); close(released) })
-	t.Cleanup(release) // or nobody could unmount
+	t.Cleanup(release) // so that the source can be unmounted
 	return waiting, release
 }
 
-// TestSourceThatHangs reads from a disk that does not answer: who waits can be killed,
-// though a read goes on for 5 seconds after a signal; names can be looked up and listed;
-// and when the disk is back all is as it was.
-func TestSourceThatHangs(t *testing.T) {
+// TestHangingSource reads from a disk that does not answer. A reader can be killed, though its read goes on for
+// 5 seconds. Names can be looked up and listed. When the disk answers again, a reader that waited gets the
+// right bytes.
+func TestHangingSource(t *testing.T) {
 	source := tempDir(t)
 	small.write(t, source, 0, 0, 0)
 	disk := serveFaulty(t, source)
 	dir := mount(t, disk.dir)
 	name := filepath.Join(dir, "z0/y0/x0.raw")
-	waiting, release := hang(t, disk)
-	impatient := exec.Command("dd", "iflag=direct", "bs=4096", "of=/dev/null", "if="+filepath.Join(dir, "z0/y0/x0.blocks/z1/y1/x1.raw"))
-	if err := impatient.Start(); err != nil {
+	waiting, release := hangBlockReads(t, disk)
+	killed := exec.Command("dd", "iflag=direct", "bs=4096", "of=/dev/null", "if="+filepath.Join(dir, "z0/y0/x0.blocks/z1/y1/x1.raw"))
+	if err := killed.Start(); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "a reader waits", func() bool { return waiting.Load() > 0 })
-	patient := make(chan error, 1)
+	result := make(chan error, 1)
 	go func() {
 		got, err := os.ReadFile(name)
 		if err == nil && !bytes.Equal(got, small.flat()) {
-			err = errors.New("not the model's bytes")
+			err = errors.New("wrong bytes")
 		}
-		patient <- err
+		result <- err
 	}()
 	eventually(t, "both readers wait", func() bool { return waiting.Load() > 1 })
 	if got := names(t, filepath.Join(dir, "z0/y0")); got != "x0.blocks x0.raw" {
-		t.Errorf("meanwhile there is %s", got)
+		t.Errorf("while readers wait, the listing is %q", got)
 	}
-	if err := impatient.Process.Kill(); err != nil {
+	if err := killed.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- impatient.Wait() }()
-	eventually(t, "the reader that was killed ends", func() bool { return len(ended) > 0 })
+	go func() { ended <- killed.Wait() }()
+	eventually(t, "the killed reader ends", func() bool { return len(ended) > 0 })
 	release()
-	if err := <-patient; err != nil {
+	if err := <-result; err != nil {
 		t.Errorf("the reader that waited: %v", err)
 	}
 }
 
-// TestSignalsWhileTheSourceHangs: two signals end the server also when it waits for a
-// disk that does not answer, and with it those who wait for the server.
+// TestSignalsWhileTheSourceHangs checks that two signals end a server that waits for a disk. Its readers get an
+// error.
 func TestSignalsWhileTheSourceHangs(t *testing.T) {
 	source := tempDir(t)
 	small.write(t, source, 0, 0, 0)
 	disk := serveFaulty(t, source)
 	s := mountServer(t, disk.dir)
-	waiting, _ := hang(t, disk)
+	waiting, _ := hangBlockReads(t, disk)
 	reader := make(chan error, 1)
 	f := open(t, filepath.Join(s.dir, "z0/y0/x0.raw"))
 	go func() {
@@ -221,92 +218,12 @@ func TestSignalsWhileTheSourceHangs(t *testing.T) {
 	eventually(t, "the mount disappears", func() bool { return !isMounted(s.dir) })
 	s.signal(t, unix.SIGTERM)
 	s.wantExit(t, 0)
-	if err := <-reader; !isLost(err) {
+	if err := <-reader; !isServerGone(err) {
 		t.Errorf("the reader got %v", err)
 	}
 }
 
-// isLost reports whether an error is one that readers get whose server ends.
-func isLost(err error) bool {
+// isServerGone reports whether an error is one of those that a reader gets when the server ends.
+func isServerGone(err error) bool {
 	return slices.ContainsFunc([]error{unix.ENOTCONN, unix.ECONNABORTED, unix.EIO}, func(e error) bool { return errors.Is(err, e) })
-}
-
-// TestFewDescriptors lets the server have fewer files open than there are cubes. Who
-// opens too many is told, nobody else suffers, and a volume reads whatever the number of
-// its cubes.
-func TestFewDescriptors(t *testing.T) {
-	l := layer{
-		model: model{blockLog: 2, cubeLog: 0, blockType: 2, voxelType: 1, channels: 1},
-		size:  [3]int{24, 24, 24}, cubes: map[[3]int]bool{},
-	}
-	for i := range 6 * 6 * 6 {
-		l.cubes[[3]int{i % 6, i / 6 % 6, i / 36}] = true
-	}
-	s := mountServer(t, l.write(t), "--cache-size", "0")
-	limit := unix.Rlimit{Cur: 50, Max: 50}
-	if err := unix.Prlimit(s.pid, unix.RLIMIT_NOFILE, &limit, nil); err != nil {
-		t.Fatal(err)
-	}
-	dir, want := filepath.Join(s.dir, "color/1"), l.box(l.min, l.max())
-	volume := func() error {
-		got, err := os.ReadFile(filepath.Join(dir, "volume.raw"))
-		if err == nil && !bytes.Equal(got, want) {
-			err = errors.New("not the model's bytes")
-		}
-		return err
-	}
-	if err := volume(); err != nil {
-		t.Errorf("the volume of more cubes than descriptors: %v", err)
-	}
-	var held []*os.File
-	var err error
-	for c := range l.cubes {
-		var f *os.File
-		if f, err = os.Open(filepath.Join(dir, fmt.Sprintf("z%d/y%d/x%d.raw", c[2], c[1], c[0]))); err != nil {
-			break
-		}
-		t.Cleanup(func() { f.Close() })
-		held = append(held, f)
-	}
-	if !errors.Is(err, unix.EMFILE) || len(held) < 10 {
-		t.Fatalf("after %d open files: %v, want EMFILE", len(held), err)
-	}
-	for _, f := range held {
-		p := make([]byte, 64)
-		if _, err := f.ReadAt(p, 0); err != nil || !bytes.Equal(p, l.flat()) {
-			t.Errorf("a file that is open: %v", err)
-		}
-		f.Close()
-	}
-	eventually(t, "the volume reads again", func() bool { err = volume(); return !errors.Is(err, unix.EMFILE) })
-	if err != nil {
-		t.Errorf("afterwards: %v", err)
-	}
-}
-
-// TestFullLog fills the disk that the log is on: reads and errors are as ever.
-func TestFullLog(t *testing.T) {
-	requireRoot(t)
-	source, disk := tempDir(t), tempDir(t)
-	if err := unix.Mount("log", disk, "tmpfs", 0, "size=64k"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(disk, 0); err != nil {
-			t.Error(err)
-		}
-	})
-	small.write(t, source, 0, 0, 0)
-	damaged := small.file(t)
-	writeFile(t, filepath.Join(source, "z0/y0/x1.wkw"), setEntry(damaged, 7, 0))
-	if err := os.WriteFile(filepath.Join(disk, "ballast"), make([]byte, 1<<20), 0o644); !errors.Is(err, unix.ENOSPC) {
-		t.Fatalf("filling the disk: %v", err)
-	}
-	dir := mount(t, source, "--log-file", filepath.Join(disk, "log"))
-	checkBlocks(t, filepath.Join(dir, "z0/y0/x0.blocks"), nil)
-	checkBlocks(t, filepath.Join(dir, "z0/y0/x1.blocks"), []int{7})
-	checkPages(t, filepath.Join(dir, "z0/y0/x1.raw"), small.flat(), []int{7})
-	if info, err := os.Stat(filepath.Join(disk, "log")); err != nil || info.Size() > 0 {
-		t.Errorf("the log: %v, %v; want it empty", info, err)
-	}
 }

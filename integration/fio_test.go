@@ -12,19 +12,18 @@ import (
 	"testing"
 )
 
-// fioVolume is the layer that fio wrote: 2³ cubes of 128³ bytes.
+// fioVolume is the layer that fio writes: 2³ cubes of 128³ bytes.
 var fioVolume = layer{
 	model: model{blockLog: 5, cubeLog: 2, blockType: 2, voxelType: 1, channels: 1},
 	size:  [3]int{256, 256, 256},
 	cubes: map[[3]int]bool{},
 }
 
-// fioPiece is the bytes that fio writes with a checksum, its offset and number in front.
+// fioPiece is the length in bytes of a piece. fio writes checksum, offset and number at its start.
 const fioPiece = 4096
 
-// TestClientFio lets fio write a flat file whose pieces say where they belong, imports
-// it as cubes, and lets fio verify the mounted volume with the engines and patterns that
-// programs use.
+// TestClientFio lets fio write a flat file whose pieces contain their own offsets. It imports the file as cubes
+// and lets fio verify the mounted volume, with the engines and patterns that programs use.
 func TestClientFio(t *testing.T) {
 	flat := filepath.Join(tempDir(t), "flat")
 	if r := fio(t, flat, "--rw=write", "--do_verify=0", "--ioengine=psync"); r.code != 0 {
@@ -45,7 +44,7 @@ func TestClientFio(t *testing.T) {
 		{"libaio", []int{0, 1}, 16},
 		{"io_uring", []int{0, 1}, 16},
 	} {
-		if refused(t, engine.name, flat) {
+		if engineRefused(t, engine.name, flat) {
 			continue
 		}
 		for _, direct := range engine.direct {
@@ -67,13 +66,13 @@ func TestClientFio(t *testing.T) {
 		name := filepath.Join(mount(t, importFlat(t, voxels)), "color/1/volume.raw")
 		for _, pattern := range []string{"read", "randread"} {
 			if r := fio(t, name, "--readonly", "--ioengine=sync", "--rw="+pattern, "--bsrange=4k-512k"); r.code == 0 {
-				t.Errorf("%s: fio did not notice", pattern)
+				t.Errorf("%s: fio did not find the wrong byte", pattern)
 			}
 		}
 	})
 }
 
-// fio runs fio over the bytes of the volume, in a directory that it may litter.
+// fio runs fio on a file of the size of the volume, in a temporary directory.
 func fio(t *testing.T, name string, args ...string) result {
 	t.Helper()
 	program, err := exec.LookPath("fio")
@@ -90,8 +89,8 @@ func fio(t *testing.T, name string, args ...string) result {
 	return runCommand(t, cmd)
 }
 
-// refused reports whether the kernel does not let anybody use the engine, and says so.
-func refused(t *testing.T, engine, flat string) bool {
+// engineRefused reports whether the kernel does not permit the engine, and logs it.
+func engineRefused(t *testing.T, engine, flat string) bool {
 	t.Helper()
 	r := fio(t, flat, "--readonly", "--ioengine="+engine, "--rw=read")
 	if r.code == 0 {
@@ -99,7 +98,7 @@ func refused(t *testing.T, engine, flat string) bool {
 	}
 	for _, reason := range []string{"not permitted", "not implemented", "not supported"} {
 		if strings.Contains(r.stdout+r.stderr, reason) {
-			t.Logf("left out, because this kernel refuses it: %s: %s%s", engine, r.stdout, r.stderr)
+			t.Logf("not tested: the kernel refuses %s: %s%s", engine, r.stdout, r.stderr)
 			return true
 		}
 	}
@@ -107,7 +106,7 @@ func refused(t *testing.T, engine, flat string) bool {
 	return true
 }
 
-// importFlat makes a dataset of flat voxels.
+// importFlat writes a dataset of the flat voxels.
 func importFlat(t *testing.T, voxels []byte) (source string) {
 	t.Helper()
 	source = tempDir(t)
@@ -120,7 +119,7 @@ func importFlat(t *testing.T, voxels []byte) (source string) {
 	return source
 }
 
-// importCube is the cube file of the voxels that begin at x, y, z.
+// importCube returns the cube file of the voxels at x, y, z.
 func importCube(t *testing.T, voxels []byte, at [3]int) []byte {
 	n, side := 1<<(3*fioVolume.cubeLog), 1<<fioVolume.blockLog
 	start := 16 + 8*n
@@ -130,8 +129,8 @@ func importCube(t *testing.T, voxels []byte, at [3]int) []byte {
 		var block []byte
 		for row := range side * side {
 			y, z := at[1]+by*side+row%side, at[2]+bz*side+row/side
-			from := (z*fioVolume.size[1]+y)*fioVolume.size[0] + at[0] + bx*side
-			block = append(block, voxels[from:from+side]...)
+			start := (z*fioVolume.size[1]+y)*fioVolume.size[0] + at[0] + bx*side
+			block = append(block, voxels[start:start+side]...)
 		}
 		data = append(data, compress(t, block, false)...)
 		table = binary.LittleEndian.AppendUint64(table, uint64(start+len(data)))

@@ -13,21 +13,21 @@ import (
 	"testing"
 )
 
-// helperPaths are where mount(8) looks for what mounts the types fuse.wkwfs and wkwfs.
+// helperPaths are the paths at which mount(8) finds the program for the types fuse.wkwfs and wkwfs.
 var helperPaths = []string{"/sbin/mount.fuse.wkwfs", "/sbin/mount.wkwfs"}
 
-// installHelpers makes mount(8) find the program, until the end of the test. It changes
-// the machine, and so is only done where the environment asks for all tests.
+// installHelpers installs the program as a helper of mount(8) until the end of the test. It changes the
+// machine, so it runs only where requireVariable asks for all tests.
 func installHelpers(t *testing.T) {
 	t.Helper()
 	requireFUSE(t)
 	requireRoot(t)
 	if os.Getenv(requireVariable) != "1" {
-		t.Skipf("puts links into /sbin: only with %s=1", requireVariable)
+		t.Skipf("makes links in /sbin, only with %s=1", requireVariable)
 	}
 	for _, path := range helperPaths {
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-			t.Fatalf("%s is in the way: %v", path, err)
+			t.Fatalf("%s exists already, or: %v", path, err)
 		}
 		if err := os.Symlink(program, path); err != nil {
 			t.Fatal(err)
@@ -40,8 +40,8 @@ func installHelpers(t *testing.T) {
 	}
 }
 
-// found is the server of a mount that another program has asked for.
-func found(t *testing.T, dir string) *server {
+// serverAt returns the server of a mount that another program has started.
+func serverAt(t *testing.T, dir string) *server {
 	t.Helper()
 	s := &server{dir: dir, pid: serverOf(t, dir), ended: make(chan *os.ProcessState, 1)}
 	s.await(t)
@@ -49,7 +49,7 @@ func found(t *testing.T, dir string) *server {
 	return s
 }
 
-// TestMountCommand: mount(8) mounts by the type, and umount(8) unmounts.
+// TestMountCommand checks that mount(8) mounts by the type and umount(8) unmounts.
 func TestMountCommand(t *testing.T) {
 	installHelpers(t)
 	source := dataset(t)
@@ -69,7 +69,7 @@ func TestMountCommand(t *testing.T) {
 			if r := runCommand(t, exec.Command("mount", args...)); r.code != 0 || r.stderr != "" {
 				t.Fatalf("mount: exit code %d, stderr %q", r.code, r.stderr)
 			}
-			s := found(t, dir)
+			s := serverAt(t, dir)
 			if m := mountsAt(dir); len(m) != 1 || m[0].FSType != "fuse.wkwfs" || m[0].Source != source || !strings.HasPrefix(m[0].Options, "ro,nosuid,nodev,noexec") {
 				t.Errorf("mounted: %+v", m)
 			}
@@ -84,7 +84,7 @@ func TestMountCommand(t *testing.T) {
 	}
 }
 
-// TestMountCommandErrors: mount(8) passes on what is wrong, with its own exit codes.
+// TestMountCommandErrors checks that mount(8) prints our errors and returns its own exit codes.
 func TestMountCommandErrors(t *testing.T) {
 	installHelpers(t)
 	source, dir := dataset(t), tempDir(t)
@@ -96,7 +96,7 @@ func TestMountCommandErrors(t *testing.T) {
 		{source, "alow_other", 1, "wkwfs: unknown option -o alow_other\nhint: did you mean allow_other?\n"},
 		{source, "cache_size=much", 1, "wkwfs: -o cache_size: \"much\" is not a size\nhint: write it like 512MiB, 1GiB or 4GB\n"},
 		{filepath.Join(source, "none"), "ro", 32, "wkwfs: source: lstat " + filepath.Join(source, "none") + ": no such file or directory\n"},
-		{dir, "ro", 32, "wkwfs: the mount on " + dir + " would hide the source " + dir + " from its own server\nhint: choose a mountpoint elsewhere\n"},
+		{dir, "ro", 32, "wkwfs: the mount on " + dir + " would hide the source " + dir + " from its own server\nhint: choose another mountpoint\n"},
 	}
 	for _, test := range tests {
 		r := runCommand(t, exec.Command("mount", "-t", "fuse.wkwfs", test.source, dir, "-o", test.options))
@@ -108,13 +108,13 @@ func TestMountCommandErrors(t *testing.T) {
 		}
 	}
 	if r := runCommand(t, exec.Command("mount", "-s", "-t", "fuse.wkwfs", source, dir, "-o", "alow_other")); r.code != 0 {
-		t.Fatalf("sloppy: exit code %d, stderr %q", r.code, r.stderr)
+		t.Fatalf("with -s: exit code %d, stderr %q", r.code, r.stderr)
 	}
-	found(t, dir)
+	serverAt(t, dir)
 }
 
-// TestFstab: lines of fstab mount, one by its mountpoint and all by mount -a; what
-// cannot be mounted does not keep the rest from it.
+// TestFstab mounts lines of an fstab file, one by its mountpoint and the others by mount -a. A line that cannot
+// be mounted does not stop the others.
 func TestFstab(t *testing.T) {
 	installHelpers(t)
 	source, one, two, none := dataset(t), tempDir(t), tempDir(t), tempDir(t)
@@ -126,7 +126,7 @@ func TestFstab(t *testing.T) {
 	if r := runCommand(t, exec.Command("mount", "-T", fstab, one)); r.code != 0 || r.stderr != "" {
 		t.Fatalf("mount: exit code %d, stderr %q", r.code, r.stderr)
 	}
-	found(t, one)
+	serverAt(t, one)
 	info, err := os.Stat(one)
 	if err != nil {
 		t.Fatal(err)
@@ -135,31 +135,31 @@ func TestFstab(t *testing.T) {
 		t.Errorf("owner %d, group %d, mode %v", st.Uid, st.Gid, info.Mode())
 	}
 	const someSucceeded, allFailed = 64, 32
-	for _, code := range []int{someSucceeded, allFailed} { // the second time, there is only that left
+	for _, code := range []int{someSucceeded, allFailed} { // the second time, only the line that fails is left
 		r := runCommand(t, exec.Command("mount", "-a", "-T", fstab))
 		if want := "wkwfs: source: lstat " + source + "/none: no such file or directory\n"; r.code != code || r.stderr != want {
 			t.Errorf("mount -a: exit code %d, stderr %q; want %d, %q", r.code, r.stderr, code, want)
 		}
 	}
-	found(t, two)
+	serverAt(t, two)
 	for _, dir := range []string{one, two} {
 		if n := len(mountsAt(dir)); n != 1 {
 			t.Errorf("%s: %d mounts", dir, n)
 		}
 	}
 	if isMounted(none) {
-		t.Error("mounted what is not there")
+		t.Error("a source that does not exist is mounted")
 	}
 }
 
-// TestAutomount holds that the helper can mount where an automount waits for it: until
-// it has, the kernel makes everybody wait who is not of its process group. The test is
-// what systemd is for x-systemd.automount.
+// TestAutomount checks that the program can mount on an automount. Until the mount is complete, the kernel
+// blocks all processes outside of the daemon's process group. The test does what systemd does for
+// x-systemd.automount.
 func TestAutomount(t *testing.T) {
 	requireFUSE(t)
 	requireRoot(t)
 	source, dir := dataset(t), tempDir(t)
-	asked := mountAutofs(t, dir)
+	awaitRequest := mountAutofs(t, dir)
 
 	var list bytes.Buffer
 	reader := exec.Command("ls", dir)
@@ -168,14 +168,14 @@ func TestAutomount(t *testing.T) {
 	if err := reader.Start(); err != nil {
 		t.Fatal(err)
 	}
-	answer := asked()
+	answer := awaitRequest()
 	r := runCommand(t, &exec.Cmd{Path: program, Args: []string{"mount.fuse.wkwfs", source, dir, "-o", "rw,x-systemd.automount"}})
 	answer(r.code == 0)
 	err := reader.Wait()
 	if r.code != 0 || r.stderr != "" {
 		t.Fatalf("mount: exit code %d, stderr %q", r.code, r.stderr)
 	}
-	s := found(t, dir)
+	s := serverAt(t, dir)
 	if err != nil || !strings.Contains(list.String(), "color") {
 		t.Errorf("ls: %v, %q", err, list.String())
 	}

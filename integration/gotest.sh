@@ -1,16 +1,9 @@
 #!/bin/sh
-# gotest.sh ARGUMENTS: go test -v ARGUMENTS, told in short: the packages, and each test that was skipped with its reason. If a
-# test fails, all of the output.
+# gotest.sh ARGUMENTS runs go test ARGUMENTS. It prints a line for each package when it is done, with its time; then each test
+# that was skipped, with its reason, each test that failed, with its output, and totals. bin/test.json, or
+# the file that TESTLOG names, has what all tests print.
 mkdir -p bin
-echo "go test $*"
-if ! "${GO:-go}" test -v "$@" >bin/test.log 2>&1; then
-	cat bin/test.log
-	exit 1
-fi
-grep '^ok' bin/test.log
-awk '
-/^=== (RUN|NAME|CONT)/ { test = $3 }
-/^ +[a-z0-9_]+_test\.go:[0-9]+: / { said[test] = $0 }
-/^ *--- SKIP: / { skipped++; print "skipped: " $3 ":" substr(said[$3], index(said[$3], ": ") + 1) }
-END { if (!skipped) print "nothing was skipped" }
-' bin/test.log
+go=${GO:-go}
+echo "${WKWFS_RACE:+WKWFS_RACE=$WKWFS_RACE }${GOMAXPROCS:+GOMAXPROCS=$GOMAXPROCS }go test $*" | sed 's,github.com/wkwfs/wkwfs/,./,g'
+exec "$go" tool gotestsum --format pkgname --format-icons text --format-hide-empty-pkg --jsonfile "${TESTLOG:-bin/test.json}" \
+	--raw-command -- "$go" test -json "$@"

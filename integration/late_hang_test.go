@@ -14,28 +14,35 @@ import (
 	"github.com/wkwfs/wkwfs/internal/status"
 )
 
-// soon is for how long one may wait who does not need the source.
-const soon = 2 * time.Second
+// soon limits the time of an operation that does not need the source. With the race detector, which makes programs several times
+// slower, a limit of seconds would measure the machine.
+var soon = func() time.Duration {
+	if os.Getenv(raceVariable) == "1" {
+		return 10 * time.Second
+	}
+	return 2 * time.Second
+}()
 
-// wantSoon fails the test if something goes wrong or takes long. It does not wait for what never ends.
-func wantSoon(t *testing.T, what string, do func() error) {
+// wantSoon fails the test if the operation fails or takes longer than soon. It stops waiting for an operation
+// that does not end.
+func wantSoon(t *testing.T, operation string, run func() error) {
 	t.Helper()
-	begin, ended := time.Now(), make(chan error, 1)
-	go func() { ended <- do() }()
+	start, ended := time.Now(), make(chan error, 1)
+	go func() { ended <- run() }()
 	select {
 	case err := <-ended:
 		if err != nil {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: %v", operation, err)
 		}
-		if took := time.Since(begin); took > soon {
-			t.Errorf("%s: it took %v, want at most %v", what, took, soon)
+		if took := time.Since(start); took > soon {
+			t.Errorf("%s took %v, want at most %v", operation, took, soon)
 		}
 	case <-time.After(5 * soon):
-		t.Errorf("%s: no answer in %v", what, 5*soon)
+		t.Errorf("%s did not end in %v", operation, 5*soon)
 	}
 }
 
-// runSoon runs the program, which has to succeed soon. It is killed if it does not.
+// runSoon runs the program. It fails the test if the program fails or takes longer than soon.
 func runSoon(t *testing.T, args ...string) {
 	t.Helper()
 	wantSoon(t, fmt.Sprintf("wkwfs %q", args), func() error {
@@ -50,23 +57,23 @@ func runSoon(t *testing.T, args ...string) {
 	})
 }
 
-// releaseAtEnd lets a source answer again, at the end of the test at the latest: or nobody could unmount.
+// releaseAtEnd makes the source answer again at the end of the test. Otherwise unmounting it would hang.
 func releaseAtEnd(t *testing.T, late *latefs.Server) {
-	t.Cleanup(func() { change(t, late, "-hang=") })
+	t.Cleanup(func() { setMode(t, late, "-hang=") })
 }
 
 // waiters are processes that wait for a source.
 type waiters struct {
 	commands []*exec.Cmd
-	ended    chan error // how each of them ended
+	ended    chan error // the result of each process
 }
 
-// maxWaiters is how many there can be at most.
+// maxWaiters limits the number of processes.
 const maxWaiters = 1000
 
 func newWaiters() *waiters { return &waiters{ended: make(chan error, maxWaiters)} }
 
-// start starts a command, which can read from a file as its standard input.
+// start starts a command. Its standard input is stdin, unless that is nil.
 func (w *waiters) start(t *testing.T, stdin *os.File, name string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(name, args...)
@@ -80,41 +87,42 @@ func (w *waiters) start(t *testing.T, stdin *os.File, name string, args ...strin
 	go func() { w.ended <- cmd.Wait() }()
 }
 
-// awaitStill waits until all of them wait.
-func (w *waiters) awaitStill(t *testing.T) {
+// awaitBlocked waits until all processes sleep.
+func (w *waiters) awaitBlocked(t *testing.T) {
 	t.Helper()
 	for _, cmd := range w.commands {
-		eventually(t, "all readers wait", func() bool {
+		eventually(t, "all processes sleep", func() bool {
 			state := stateOf(t, fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
 			return state == "S" || state == "D"
 		})
 	}
 }
 
-// kill kills all of them. They have to end, though who reads goes on for 5 seconds after a signal. If they do not, the
-// source answers again.
-func (w *waiters) kill(t *testing.T, late *latefs.Server, what string) {
+// kill kills all processes and waits for their end. They may take long, because a read goes on for 5 seconds
+// after a signal. If one does not end, the test fails and the source answers again.
+func (w *waiters) kill(t *testing.T, late *latefs.Server, requests string) {
 	t.Helper()
 	for _, cmd := range w.commands {
 		if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			t.Error(err)
 		}
 	}
-	patience := time.After(20 * time.Second) // on a busy machine
+	timeout := time.After(20 * time.Second) // a busy machine is slow
 	for i := range w.commands {
 		select {
-		case <-w.ended: // it was killed
-		case <-patience:
-			t.Errorf("%d of %d who wait for %s do not end when they are killed", len(w.commands)-i, len(w.commands), what)
-			change(t, late, "-hang=") // nobody could unmount
+		case <-w.ended:
+		case <-timeout:
+			t.Errorf("%d of %d processes that wait for %s do not end after SIGKILL", len(w.commands)-i, len(w.commands), requests)
+			setMode(t, late, "-hang=") // so that the source can be unmounted
 			return
 		}
 	}
 }
 
-// TestLateSourceHangsReads: a source that answers no read any more holds up who reads what is not in memory, and nobody
-// else, even if there are more of those than there may be reads in flight.
-func TestLateSourceHangsReads(t *testing.T) {
+// TestHangingReadsBlockNoOtherReads checks that cached blocks and pages, status and listings answer at once
+// while the source answers no read. The readers that wait are more than the reads that may be in flight.
+func TestHangingReadsBlockNoOtherReads(t *testing.T) {
+	t.Parallel() // most of the time is waiting
 	const readers = 70
 	source := tempDir(t)
 	big.write(t, source, 0, 0, 0)
@@ -124,43 +132,32 @@ func TestLateSourceHangsReads(t *testing.T) {
 	releaseAtEnd(t, late)
 	name, other := filepath.Join(s.dir, "z0/y0/x0.raw"), filepath.Join(s.dir, "z0/y0/x1.raw")
 	want := big.flat()
-	const cached, paged = 5 * 4096, 900 * 4096 // offsets of what is in memory
+	const cachedOffset, pageOffset = 5 * 4096, 900 * 4096 // in the cache of blocks, in the page cache
 	f, g, h := openDirect(t, name), openDirect(t, other), open(t, other)
-	keep(t, late, f, cached)
-	keep(t, late, g, cached)
-	if _, err := h.ReadAt(make([]byte, 4096), paged); err != nil {
+	readUntilCached(t, late, f, cachedOffset)
+	readUntilCached(t, late, g, cachedOffset)
+	if _, err := h.ReadAt(make([]byte, 4096), pageOffset); err != nil {
 		t.Fatal(err)
 	}
 	var files []*os.File
 	for i := range readers {
 		files = append(files, openDirect(t, []string{name, other}[i/49]))
 	}
-	change(t, late, "-hang", "read")
+	setMode(t, late, "-hang", "read")
 	w := newWaiters()
 	for i, f := range files {
-		// Each waits for another row of blocks: there are 8 × 8 in a cube, and a plane has 8 pages.
+		// Each process waits for a row of blocks of its own. A cube has 8 × 8 rows of blocks, a plane has 8 pages.
 		y, z := 1+i%7, 1+i/7%7
 		w.start(t, f, "dd", "bs=4096", "count=1", "of=/dev/null", fmt.Sprintf("skip=%d", (16*z)*8+y))
-		f.Close() // just the process has it open now
+		f.Close() // only the process has it open now
 	}
-	w.awaitStill(t)
-	eventually(t, "reads hang", func() bool { return asked(t, late).Hanging[latefs.Read] > 0 })
+	w.awaitBlocked(t)
+	eventually(t, "reads hang", func() bool { return countsOf(t, late).Hanging[latefs.Read] > 0 })
 
-	for _, c := range []struct {
-		what string
-		f    *os.File
-		off  int64
-	}{{"a block in memory", f, cached}, {"a block of another file", g, cached}, {"a page of another file", h, paged}} {
-		wantSoon(t, c.what, func() error {
-			p := make([]byte, 4096)
-			_, err := c.f.ReadAt(p, c.off)
-			if err == nil && !bytes.Equal(p, want[c.off:][:len(p)]) {
-				err = errors.New("not the model's bytes")
-			}
-			return err
-		})
-	}
-	wantStatus(t, s)
+	wantPageSoon(t, "a cached block", f, cachedOffset, want)
+	wantPageSoon(t, "a cached block of another file", g, cachedOffset, want)
+	wantPageSoon(t, "a page of another file in the page cache", h, pageOffset, want)
+	wantStatusSoon(t, s)
 	wantSoon(t, "a listing", func() error { _, err := os.ReadDir(filepath.Dir(name)); return err })
 	w.kill(t, late, "reads")
 	for _, f := range []*os.File{f, g, h} {
@@ -170,59 +167,74 @@ func TestLateSourceHangsReads(t *testing.T) {
 	s.wantExit(t, 0)
 }
 
-// hanging returns how many requests hang.
-func hanging(t *testing.T, late *latefs.Server) int {
+// wantPageSoon reads a page at an offset of a file with the given content.
+func wantPageSoon(t *testing.T, description string, f *os.File, off int64, content []byte) {
+	t.Helper()
+	wantSoon(t, "reading "+description, func() error {
+		p := make([]byte, 4096)
+		_, err := f.ReadAt(p, off)
+		if err == nil && !bytes.Equal(p, content[off:][:len(p)]) {
+			err = errors.New("wrong bytes")
+		}
+		return err
+	})
+}
+
+// hangingRequests returns the number of requests that hang now.
+func hangingRequests(t *testing.T, late *latefs.Server) int {
 	t.Helper()
 	sum := 0
-	for _, n := range asked(t, late).Hanging {
+	for _, n := range countsOf(t, late).Hanging {
 		sum += n
 	}
 	return sum
 }
 
-// keep reads a page until the source is not asked for it any more.
-func keep(t *testing.T, late *latefs.Server, f *os.File, off int64) {
+// readUntilCached reads a page until the server does not need the source for it any more.
+func readUntilCached(t *testing.T, late *latefs.Server, f *os.File, off int64) {
 	t.Helper()
-	eventually(t, "the block is in memory", func() bool {
-		before := asked(t, late).Reads
+	eventually(t, "the block is cached", func() bool {
+		before := countsOf(t, late).Reads
 		if _, err := f.ReadAt(make([]byte, 4096), off); err != nil {
 			t.Fatal(err)
 		}
-		return asked(t, late).Reads == before
+		return countsOf(t, late).Reads == before
 	})
 }
 
-// wantStatus: the server says soon what it does.
-func wantStatus(t *testing.T, s *server) {
+// wantStatusSoon checks that the status file and wkwfs status answer soon.
+func wantStatusSoon(t *testing.T, s *server) {
 	t.Helper()
-	wantSoon(t, status.StatusFile, func() error {
+	wantSoon(t, "reading "+status.StatusFile, func() error {
 		_, err := os.ReadFile(filepath.Join(s.dir, status.StatusFile))
 		return err
 	})
 	runSoon(t, "status", s.dir)
 }
 
-// TestLateSourceHangsLooks: while a source does not answer what it is asked when names are looked up and files opened,
-// the server says what it does, who waits can be killed, and the mount can be taken away. The server ends.
-func TestLateSourceHangsLooks(t *testing.T) {
+// TestHangingSourceBlocksNoStatus checks a server whose source does not answer requests of one kind, or of any
+// kind. The status still answers. The waiting processes can be killed, the mount can be unmounted, and the
+// server ends.
+func TestHangingSourceBlocksNoStatus(t *testing.T) {
+	t.Parallel() // most of the time is waiting
 	for _, kinds := range []string{"lookup", "getattr", "open", "readdir", "read", "lookup,getattr,open,readdir,readlink,getxattr,read"} {
 		t.Run(kinds, func(t *testing.T) {
-			t.Parallel() // they wait most of the time
+			t.Parallel() // most of the time is waiting
 			late := serveLate(t, sparse.write(t))
 			s := mountServer(t, late.Dir)
 			releaseAtEnd(t, late)
-			change(t, late, "-hang", kinds)
+			setMode(t, late, "-hang", kinds)
 			w := newWaiters()
 			eventually(t, "a request hangs", func() bool {
 				if len(w.commands) < maxWaiters-1 {
 					w.start(t, nil, "stat", filepath.Join(s.dir, "color/1/z0/y0/x0.raw"))
 					w.start(t, nil, "cat", filepath.Join(s.dir, "color/1/volume.raw"))
 				}
-				return hanging(t, late) > 0
+				return hangingRequests(t, late) > 0
 			})
-			// The kernel believes what it knows for a second. Afterwards it has to ask.
+			// The kernel caches names and attributes for a second. After that it asks the server again.
 			for end := time.Now().Add(1500 * time.Millisecond); time.Now().Before(end) && !t.Failed(); time.Sleep(300 * time.Millisecond) {
-				wantStatus(t, s)
+				wantStatusSoon(t, s)
 			}
 			runSoon(t, "umount", "--lazy", s.dir)
 			w.kill(t, late, kinds)

@@ -20,14 +20,15 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wkwfs/wkwfs/integration/latefs"
+	"github.com/wkwfs/wkwfs/internal/refdata"
 )
 
-// lateArgument makes the test a source that answers late: package latefs. It is a process of its own, so that the test
-// may look at it, too.
+// lateArgument makes the test binary a source that answers late: see package latefs. It is a process of its
+// own, because a process must not read a file system that it serves.
 const lateArgument = "late"
 
-// serveLate mounts a directory whose requests are answered as the flags of latefs say, until the end of the test.
-func serveLate(t *testing.T, source string, flags ...string) *latefs.Server {
+// serveLate mounts a directory with latefs until the end of the test. The flags are those of latefs.
+func serveLate(t testing.TB, source string, flags ...string) *latefs.Server {
 	t.Helper()
 	requireFUSE(t)
 	s, err := latefs.Start([]string{os.Args[0], lateArgument}, source, tempDir(t), flags...)
@@ -36,22 +37,22 @@ func serveLate(t *testing.T, source string, flags ...string) *latefs.Server {
 	}
 	t.Cleanup(func() {
 		if err := s.Stop(); err != nil {
-			t.Errorf("unmounting the source: %v", err)
+			t.Errorf("unmount the source: %v", err)
 		}
 	})
 	return s
 }
 
-// change changes how a source answers.
-func change(t *testing.T, source *latefs.Server, flags ...string) {
+// setMode changes the mode of a source by flags.
+func setMode(t testing.TB, source *latefs.Server, flags ...string) {
 	t.Helper()
 	if _, err := source.Do(flags...); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// asked returns what a source was asked for.
-func asked(t *testing.T, source *latefs.Server) latefs.Counts {
+// countsOf returns the number of requests that a source has got.
+func countsOf(t testing.TB, source *latefs.Server) latefs.Counts {
 	t.Helper()
 	counts, err := source.Do()
 	if err != nil {
@@ -60,16 +61,12 @@ func asked(t *testing.T, source *latefs.Server) latefs.Counts {
 	return counts
 }
 
-// TestLateBytes reads datasets whose sources answer late and in any order. Files and errors are those of a source on
-// disk.
-func TestLateBytes(t *testing.T) {
+// TestLateSourceBytes compares mounts of sources that answer late and out of order with mounts of the same
+// sources on disk. Bytes and errors are equal.
+func TestLateSourceBytes(t *testing.T) {
 	sources := []string{"../testdata/damaged", "../testdata/draft", sparse.write(t)}
-	if dir, err := findRefdata(); err == nil {
-		for _, name := range []string{"wkw/sparse", "wkw/type_uint16", "wkw/two_channels", "wkw/sides_b2_f16", "annotation", "precomputed/cseg_u32", "precomputed/sh_gaps"} {
-			sources = append(sources, filepath.Join(dir, name))
-		}
-	} else {
-		t.Log("no reference data is read: ", err)
+	for _, name := range []string{"wkw/sparse", "wkw/type_uint16", "wkw/two_channels", "wkw/sides_b2_f16", "forms/annotation", "precomputed/cseg_u32", "precomputed/sh_gaps"} {
+		sources = append(sources, refdata.Dir(t, name))
 	}
 	for _, source := range sources {
 		t.Run(filepath.Base(source), func(t *testing.T) {
@@ -77,18 +74,18 @@ func TestLateBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			late := serveLate(t, source, "-read", "3ms", "-look", "300us", "-shuffle", "-slow-one-in", "50", "-slow", "30ms")
+			late := serveLate(t, source, "-read", "3ms", "-metadata", "300us", "-shuffle", "-slow-one-in", "50", "-slow", "30ms")
 			compareMounts(t, mount(t, source), mount(t, late.Dir))
 		})
 	}
 }
 
-// compareMounts compares the files of two mounts, but those of single blocks and slices.
-func compareMounts(t *testing.T, want, got string) {
+// compareMounts compares the files of two mounts, except block files, slices and precomputed volumes.
+func compareMounts(t testing.TB, want, got string) {
 	t.Helper()
 	var group sync.WaitGroup
 	defer group.Wait()
-	places := make(chan struct{}, 8)
+	slots := make(chan struct{}, 8)
 	n := 0
 	err := filepath.WalkDir(want, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -102,9 +99,9 @@ func compareMounts(t *testing.T, want, got string) {
 		}
 		n++
 		name, err := filepath.Rel(want, path)
-		places <- struct{}{}
+		slots <- struct{}{}
 		group.Go(func() {
-			defer func() { <-places }()
+			defer func() { <-slots }()
 			if err := compareFiles(path, filepath.Join(got, name)); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -116,12 +113,12 @@ func compareMounts(t *testing.T, want, got string) {
 	}
 }
 
-// compareFiles compares the first MiBs of two files piece by piece. A piece that has an error has it in both.
+// compareFiles compares the first 4 MiB of two files piece by piece, bytes and errors.
 func compareFiles(want, got string) error {
 	a, errA := os.OpenFile(want, os.O_RDONLY|unix.O_DIRECT, 0)
 	b, errB := os.OpenFile(got, os.O_RDONLY|unix.O_DIRECT, 0)
 	if errA != nil || errB != nil {
-		if numberOf(errA) != numberOf(errB) {
+		if errnoOf(errA) != errnoOf(errB) {
 			return fmt.Errorf("open: %v, want %v", errB, errA)
 		}
 		return errors.Join(closeAny(a), closeAny(b))
@@ -132,8 +129,8 @@ func compareFiles(want, got string) error {
 	for off := int64(0); off < 4<<20; off += int64(len(pa)) {
 		na, errA := a.ReadAt(pa, off)
 		nb, errB := b.ReadAt(pb, off)
-		if na != nb || numberOf(errA) != numberOf(errB) || !bytes.Equal(pa[:na], pb[:nb]) {
-			return fmt.Errorf("from byte %d on: %d bytes, %v; want %d, %v, and the same bytes", off, nb, errB, na, errA)
+		if na != nb || errnoOf(errA) != errnoOf(errB) || !bytes.Equal(pa[:na], pb[:nb]) {
+			return fmt.Errorf("at offset %d: %d bytes, %v; want %d bytes, %v, and equal bytes", off, nb, errB, na, errA)
 		}
 		if errors.Is(errA, io.EOF) {
 			return nil
@@ -149,21 +146,21 @@ func closeAny(f *os.File) error {
 	return f.Close()
 }
 
-// numberOf returns the number of an error, 0 if it has none.
-func numberOf(err error) (number syscall.Errno) {
+// errnoOf returns the error number of an error, or 0.
+func errnoOf(err error) (number syscall.Errno) {
 	errors.As(err, &number)
 	return number
 }
 
-// bigPages is how many pages the flat file of big has. Each is a row of blocks along x, 16 voxels of y and one of z.
+// bigPages is the number of pages in the flat file of big. A page has 128 × 16 × 1 voxels: one row of blocks.
 const bigPages = 128 * 128 * 128 * 2 / 4096
 
-// badPages returns which pages of the flat file of big need a block that cannot be read.
+// badPages reports for each page of the flat file of big whether it needs a block that cannot be read.
 func badPages(file []byte, mode latefs.Mode) []bool {
 	bad := make([]bool, bigPages)
 	for i := range 512 {
-		from, end := int64(tableEntry(file, i-1)), int64(tableEntry(file, i))
-		if !mode.Fails(from, end-from) {
+		start, end := int64(tableEntry(file, i-1)), int64(tableEntry(file, i))
+		if !mode.Fails(start, end-start) {
 			continue
 		}
 		var at [3]int
@@ -177,32 +174,33 @@ func badPages(file []byte, mode latefs.Mode) []bool {
 	return bad
 }
 
-// TestLateErrors reads from a source of which a part fails, by many readers at once and in any order. What fails is just
-// what needs that part, and when the source is well again, nothing does.
-func TestLateErrors(t *testing.T) {
+// TestLateSourceErrors reads by many readers, in random order, from a source that fails in parts. Only the
+// pages that need these parts fail. After the source recovers, no page fails.
+func TestLateSourceErrors(t *testing.T) {
 	source := tempDir(t)
 	file := big.file(t)
 	writeFile(t, filepath.Join(source, "z0/y0/x0.wkw"), file)
 	big.writeHeader(t, source)
 	want := big.flat()
-	mode := latefs.Mode{Fail: 0.02, FailFrom: 2 * latefs.Stripe, Seed: 4} // not in the table
+	mode := latefs.Mode{Fail: 0.02, FailFrom: 2 * latefs.Stripe, Seed: 4} // the jump table does not fail
 	late := serveLate(t, source, "-read", "1ms", "-shuffle")
 	f := openDirect(t, filepath.Join(mount(t, late.Dir), "z0/y0/x0.raw"))
 	bad := badPages(file, mode)
 	if n := len(slices.DeleteFunc(slices.Clone(bad), func(b bool) bool { return !b })); n < bigPages/20 || n > bigPages/2 {
-		t.Fatalf("%d pages of %d are bad: choose another share", n, bigPages)
+		t.Fatalf("%d of %d pages are bad: this test needs another fraction", n, bigPages)
 	}
-	change(t, late, "-fail", fmt.Sprint(mode.Fail), "-fail-from", fmt.Sprint(mode.FailFrom), "-seed", fmt.Sprint(mode.Seed))
+	setMode(t, late, "-fail", fmt.Sprint(mode.Fail), "-fail-from", fmt.Sprint(mode.FailFrom), "-seed", fmt.Sprint(mode.Seed))
 	readBigPages(t, 32, f, want, bad)
-	if c := asked(t, late); c.MostReads < 2 {
-		t.Errorf("at most %d reads were in flight", c.MostReads)
+	if c := countsOf(t, late); c.MostReads < 2 {
+		t.Errorf("at most %d reads were in flight, want at least 2", c.MostReads)
 	}
-	change(t, late, "-fail", "0")
+	setMode(t, late, "-fail", "0")
 	readBigPages(t, 32, f, want, make([]bool, bigPages))
 }
 
-// readBigPages has readers read the pages of the flat file of big, each once, in random order.
-func readBigPages(t *testing.T, readers int, f *os.File, want []byte, bad []bool) {
+// readBigPages reads each page of the flat file of big once, in random order. Exactly the bad pages have to
+// fail.
+func readBigPages(t testing.TB, readers int, f *os.File, want []byte, bad []bool) {
 	t.Helper()
 	var group sync.WaitGroup
 	next := make(chan int)
@@ -215,7 +213,7 @@ func readBigPages(t *testing.T, readers int, f *os.File, want []byte, bad []bool
 				case bad[i] && !errors.Is(err, unix.EIO):
 					t.Errorf("page %d: %v, want EIO", i, err)
 				case !bad[i] && (err != nil || !bytes.Equal(p, want[i*4096:][:4096])):
-					t.Errorf("page %d: not the model's bytes, or %v", i, err)
+					t.Errorf("page %d: wrong bytes, or error %v", i, err)
 				}
 			}
 		})
@@ -227,40 +225,40 @@ func readBigPages(t *testing.T, readers int, f *os.File, want []byte, bad []bool
 	group.Wait()
 }
 
-// TestLateReadsInFlight: a single reader of many blocks waits for many answers at once, and so do many readers. But they
-// do not ask for more at once than they may.
+// TestLateReadsInFlight checks that one reader of many blocks has many reads of the source in flight, and that
+// many readers together do not exceed the limit of 64.
 func TestLateReadsInFlight(t *testing.T) {
 	source := tempDir(t)
 	big.write(t, source, 0, 0, 0)
 	late := serveLate(t, source, "-read", "20ms")
 	dir := mount(t, late.Dir)
 	f := openDirect(t, filepath.Join(dir, "z0/y0/x0.raw"))
-	for range 5 { // some reads until it is known that they are late
+	for range 5 { // the server detects by these reads that the source is late
 		if _, err := f.ReadAt(make([]byte, 4096), 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// Blocks that follow each other in y are far from each other in the file.
-	change(t, late, "-reset")
+	// Blocks that are neighbours along y are far from each other in the file.
+	setMode(t, late, "-reset")
 	box := openDirect(t, filepath.Join(dir, "box/32-48_0-128_0-128.raw"))
 	if _, err := box.ReadAt(make([]byte, 16*128*128*2), 0); err != nil {
 		t.Fatal(err)
 	}
-	if c := asked(t, late); c.MostReads < 16 || c.MostReads > 64 {
-		t.Errorf("one reader: at most %d reads of %d were in flight, want 16 to 64", c.MostReads, c.Reads)
+	if c := countsOf(t, late); c.MostReads < 16 || c.MostReads > 64 {
+		t.Errorf("one reader: at most %d of %d reads were in flight, want 16 to 64", c.MostReads, c.Reads)
 	}
-	change(t, late, "-reset")
+	setMode(t, late, "-reset")
 	readBigPages(t, 150, f, big.flat(), make([]bool, bigPages))
-	if c := asked(t, late); c.MostReads < 16 || c.MostReads > 64 {
-		t.Errorf("many readers: at most %d reads of %d were in flight, want 16 to 64", c.MostReads, c.Reads)
+	if c := countsOf(t, late); c.MostReads < 16 || c.MostReads > 64 {
+		t.Errorf("many readers: at most %d of %d reads were in flight, want 16 to 64", c.MostReads, c.Reads)
 	}
 }
 
-// TestLateInterrupted: signals come for the threads of the server while they wait, as Go's own runtime sends them, and
-// the source answers EINTR. No reader gets to know.
-func TestLateInterrupted(t *testing.T) {
+// TestLateSourceInterrupted sends signals to the threads of the server while they wait, as Go's runtime does.
+// The source answers EINTR. The readers see no error.
+func TestLateSourceInterrupted(t *testing.T) {
 	source := sparse.write(t)
-	late := serveLate(t, source, "-read", "1ms", "-look", "1ms", "-interrupt")
+	late := serveLate(t, source, "-read", "1ms", "-metadata", "1ms", "-interrupt")
 	s := mountServer(t, late.Dir)
 	ended := make(chan struct{})
 	var group sync.WaitGroup
@@ -282,7 +280,8 @@ func TestLateInterrupted(t *testing.T) {
 	group.Wait()
 }
 
-// interruptThreads sends the signal to all threads of a process by which Go takes turns.
+// interruptThreads sends SIGURG to all threads of a process. Go's runtime uses this signal to preempt
+// goroutines.
 func interruptThreads(pid int) error {
 	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	for _, d := range threads {

@@ -2,11 +2,9 @@ package integration
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// names returns the names in a directory.
+// names returns the names in a directory, separated by spaces.
 func names(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -28,7 +26,7 @@ func names(t *testing.T, dir string) string {
 	return strings.Join(all, " ")
 }
 
-// anyFile returns some file of the mount with bytes in it.
+// anyFile returns the path of a file of the mount that is not empty.
 func anyFile(t *testing.T, dir string) string {
 	t.Helper()
 	found := ""
@@ -44,11 +42,12 @@ func anyFile(t *testing.T, dir string) string {
 		return fs.SkipAll
 	})
 	if err != nil || found == "" {
-		t.Fatalf("looking for a file in %s: %q, %v", dir, found, err)
+		t.Fatalf("find a file in %s: %q, %v", dir, found, err)
 	}
 	return found
 }
 
+// open opens a file until the end of the test.
 func open(t *testing.T, path string) *os.File {
 	t.Helper()
 	f, err := os.Open(path)
@@ -59,8 +58,8 @@ func open(t *testing.T, path string) *os.File {
 	return f
 }
 
-// TestBackground: the command returns when the mount answers, and the server is
-// tied to nothing of it.
+// TestBackground checks that the command returns when the mount answers, and that the server is independent of
+// the session, directory and standard files of the command.
 func TestBackground(t *testing.T) {
 	source := dataset(t)
 	s := mountServer(t, source)
@@ -78,7 +77,7 @@ func TestBackground(t *testing.T) {
 	}
 	for link, want := range map[string]string{"cwd": "/", "fd/0": "/dev/null", "fd/1": "/dev/null", "fd/2": "/dev/null"} {
 		if got, err := os.Readlink(fmt.Sprintf("/proc/%d/%s", s.pid, link)); err != nil || got != want {
-			t.Errorf("%s of the server is %q, %v; want %q", link, got, err, want)
+			t.Errorf("%s of the server is %q, error %v; want %q", link, got, err, want)
 		}
 	}
 	if session, err := unix.Getsid(s.pid); err != nil || session != s.pid {
@@ -86,8 +85,8 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-// TestFailingMount: one line, a hint at most, exit code 1 and nothing mounted, in
-// the background and in the foreground.
+// TestFailingMount checks that a mount that fails prints one line and at most one hint, returns 1 and mounts
+// nothing.
 func TestFailingMount(t *testing.T) {
 	requireFUSE(t)
 	source := dataset(t)
@@ -113,40 +112,13 @@ func TestFailingMount(t *testing.T) {
 					t.Errorf("exit code %d, stdout %q, stderr %q; want 1 and one line", r.code, r.stdout, r.stderr)
 				}
 				if !strings.Contains(r.stderr, test.want) {
-					t.Errorf("stderr %q does not say %q", r.stderr, test.want)
+					t.Errorf("stderr %q does not contain %q", r.stderr, test.want)
 				}
 				if isMounted(dir) {
 					t.Error("something is mounted")
 				}
 			})
 		}
-	}
-}
-
-// TestSignals: a signal unmounts, and the server ends with 0.
-func TestSignals(t *testing.T) {
-	source := dataset(t)
-	for _, sig := range []unix.Signal{unix.SIGTERM, unix.SIGINT} {
-		t.Run("background/"+unix.SignalName(sig), func(t *testing.T) {
-			s := mountServer(t, source)
-			s.signal(t, unix.SIGHUP) // which the background ignores
-			names(t, s.dir)
-			s.signal(t, sig)
-			s.wantExit(t, 0)
-			wantUnmounted(t, s.dir)
-		})
-	}
-	for _, sig := range []unix.Signal{unix.SIGTERM, unix.SIGINT, unix.SIGHUP} {
-		t.Run("foreground/"+unix.SignalName(sig), func(t *testing.T) {
-			if signal.Ignored(sig) {
-				t.Skip("the tests were started with this signal ignored, as under nohup, and so is the server")
-			}
-			s := serve(t, source)
-			names(t, s.dir)
-			s.signal(t, sig)
-			s.wantExit(t, 0)
-			wantUnmounted(t, s.dir)
-		})
 	}
 }
 
@@ -157,34 +129,7 @@ func wantUnmounted(t *testing.T, dir string) {
 	}
 }
 
-// TestSignalWhileBusy: the mount disappears at once, open files can be read on,
-// and the server ends when the last one is closed, or at a second signal.
-func TestSignalWhileBusy(t *testing.T) {
-	t.Run("closed", func(t *testing.T) {
-		s, f := signalWhileBusy(t)
-		if _, err := f.ReadAt(make([]byte, 1), 0); err != nil {
-			t.Errorf("reading a file that is still open: %v", err)
-		}
-		f.Close()
-		s.wantExit(t, 0)
-	})
-	t.Run("second signal", func(t *testing.T) {
-		s, _ := signalWhileBusy(t)
-		s.signal(t, unix.SIGTERM)
-		s.wantExit(t, 0)
-	})
-}
-
-func signalWhileBusy(t *testing.T) (*server, *os.File) {
-	t.Helper()
-	s := mountServer(t, dataset(t))
-	f := open(t, anyFile(t, s.dir))
-	s.signal(t, unix.SIGTERM)
-	eventually(t, "the mount disappears", func() bool { return !isMounted(s.dir) })
-	return s, f
-}
-
-// TestUnmountedByOthers: the server ends with 0 when somebody else unmounts.
+// TestUnmountedByOthers checks that the server exits with 0 when another program unmounts.
 func TestUnmountedByOthers(t *testing.T) {
 	requireRoot(t)
 	s := mountServer(t, dataset(t))
@@ -194,75 +139,9 @@ func TestUnmountedByOthers(t *testing.T) {
 	s.wantExit(t, 0)
 }
 
-// kill ends the server the hard way, which leaves a dead mount.
-func (s *server) kill(t *testing.T) {
-	t.Helper()
-	s.signal(t, unix.SIGKILL)
-	s.wantExit(t, -1)
-	var st unix.Statfs_t
-	if err := unix.Statfs(s.dir, &st); !errors.Is(err, unix.ENOTCONN) {
-		t.Fatalf("statfs of a mount without a server: %v", err)
-	}
-}
-
-// TestDeadMount: what a killed server leaves behind is in nobody's way.
-func TestDeadMount(t *testing.T) {
-	source := dataset(t)
-	t.Run("mounted again", func(t *testing.T) {
-		old := mountServer(t, source)
-		old.kill(t)
-		log := filepath.Join(tempDir(t), "log")
-		link := filepath.Join(tempDir(t), "link") // its end must not be looked at either
-		if err := os.Symlink(old.dir, link); err != nil {
-			t.Fatal(err)
-		}
-		s := mountOn(t, source, link, "--log-file", log)
-		if names(t, old.dir) == "" || len(mountsAt(old.dir)) != 1 {
-			t.Errorf("mounted at %s: %v", old.dir, mountsAt(old.dir))
-		}
-		text, err := os.ReadFile(log)
-		if err != nil || !strings.Contains(string(text), "cleared a dead mount") {
-			t.Errorf("the log says %q, %v", text, err)
-		}
-		mustRun(t, "umount", link)
-		s.wantExit(t, 0)
-	})
-	t.Run("umount", func(t *testing.T) {
-		s := mountServer(t, source)
-		s.kill(t)
-		mustRun(t, "umount", s.dir)
-		wantUnmounted(t, s.dir)
-	})
-}
-
-// TestDeadMountOfOthers: what others left behind is theirs to clear.
-func TestDeadMountOfOthers(t *testing.T) {
-	requireFUSE(t)
-	requireRoot(t)
-	dir := tempDir(t)
-	device, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	options := fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", device.Fd())
-	if err := unix.Mount("theirs", dir, "fuse.other", 0, options); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	device.Close() // and with it the server
-	r := wkwfs(t, "mount", dataset(t), dir)
-	if r.code != 1 || !strings.Contains(r.stderr, "is a dead mount of type fuse.other (theirs)") {
-		t.Errorf("exit code %d, stderr %q", r.code, r.stderr)
-	}
-}
-
-// TestAlreadyMounted: a live mount is not mounted over, also when its server is
-// stopped and nobody answers.
+// TestAlreadyMounted checks that a live mount is not mounted over, also while its server is stopped.
 func TestAlreadyMounted(t *testing.T) {
+	t.Parallel() // most of the time is waiting
 	source := dataset(t)
 	s := mountServer(t, source)
 	want := fmt.Sprintf("wkwfs: already mounted: %s on %s\nhint: wkwfs umount %s\n", source, s.dir, s.dir)
@@ -273,14 +152,14 @@ func TestAlreadyMounted(t *testing.T) {
 	r := wkwfs(t, "mount", source, s.dir)
 	s.signal(t, unix.SIGCONT)
 	if r.code != 1 || r.stderr != want {
-		t.Errorf("stopped: exit code %d, stderr %q; want %q", r.code, r.stderr, want)
+		t.Errorf("while the server is stopped: exit code %d, stderr %q; want %q", r.code, r.stderr, want)
 	}
 	if names(t, s.dir) == "" {
 		t.Error("the mount is gone")
 	}
 }
 
-// TestMountpointInSource: the server would read its own mount.
+// TestMountpointInSource checks that mountpoints are refused at which the server would read its own mount.
 func TestMountpointInSource(t *testing.T) {
 	requireFUSE(t)
 	source := tempDir(t)
@@ -299,8 +178,8 @@ func TestMountpointInSource(t *testing.T) {
 	}
 }
 
-// TestUmount: the command returns when the mount is gone; one that is in use stays,
-// unless asked to be lazy, and the error says by whom.
+// TestUmount checks that the command returns when the mount is gone. A mount in use stays, and the error names
+// the processes that use it. With --lazy it is unmounted.
 func TestUmount(t *testing.T) {
 	s := mountServer(t, dataset(t))
 	f := open(t, anyFile(t, s.dir))
@@ -311,16 +190,16 @@ func TestUmount(t *testing.T) {
 	}
 	holder := fmt.Sprintf("in use by %s (%d)", bytes.TrimSpace(self), os.Getpid())
 	if want := "\nhint: wkwfs umount --lazy " + s.dir + "\n"; r.code != 1 || !strings.HasSuffix(r.stderr, holder+want) || !isMounted(s.dir) {
-		t.Errorf("in use: exit code %d, stderr %q, want it to end with %q", r.code, r.stderr, holder+want)
+		t.Errorf("while a file is open: exit code %d, stderr %q, want it to end with %q", r.code, r.stderr, holder+want)
 	}
 	mustRun(t, "umount", "--lazy", s.dir)
 	wantUnmounted(t, s.dir)
 	if _, err := f.ReadAt(make([]byte, 1), 0); err != nil {
-		t.Errorf("reading a file that is still open: %v", err)
+		t.Errorf("reading the open file: %v", err)
 	}
 	f.Close()
 	s.wantExit(t, 0)
 	if r := wkwfs(t, "umount", s.dir); r.code != 1 || !strings.Contains(r.stderr, "is not a mount") {
-		t.Errorf("again: exit code %d, stderr %q", r.code, r.stderr)
+		t.Errorf("the second time: exit code %d, stderr %q", r.code, r.stderr)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestLinksStayInside holds that links are followed inside of the source and not out
-// of it, and that the rest of the dataset does not suffer.
+// TestLinksStayInside checks that links are followed inside of the source and not out of it, and that the rest
+// of the dataset still reads.
 func TestLinksStayInside(t *testing.T) {
 	elsewhere, source := t.TempDir(), t.TempDir()
 	outside := small.write(t, filepath.Join(elsewhere, "color/1"), 0, 0, 0)
@@ -31,7 +31,7 @@ func TestLinksStayInside(t *testing.T) {
 		}
 	}
 	dir := mount(t, source)
-	// A cube that cannot be had is listed and fails: it must not pass for a hole.
+	// A cube that cannot be read is listed and fails. It must not look like an absent cube.
 	cubes := "x0.blocks x0.raw x1.blocks x1.raw x2.blocks x2.raw x3.blocks x3.raw x5.blocks x5.raw"
 	for name, want := range map[string]string{".": "color inside", "color/1/z0/y0": cubes, "inside/1/z0/y0": cubes} {
 		entries, err := os.ReadDir(filepath.Join(dir, name))
@@ -49,7 +49,7 @@ func TestLinksStayInside(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "secret")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a layer outside: %v", err)
+		t.Errorf("a layer outside of the source: %v", err)
 	}
 	for _, name := range []string{"x2", "x3", "x5"} {
 		if got, err := os.ReadFile(filepath.Join(dir, "color/1/z0/y0", name+".raw")); !errors.Is(err, syscall.EIO) {
@@ -57,6 +57,6 @@ func TestLinksStayInside(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(filepath.Join(dir, "color/1/z1/y0/x0.raw")); !errors.Is(err, syscall.EIO) {
-		t.Errorf("a directory outside: %d bytes, %v; want EIO", len(got), err)
+		t.Errorf("a directory outside of the source: %d bytes, %v; want EIO", len(got), err)
 	}
 }

@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ways are how people read.
+// ways are the ways to read that TestLoad mixes.
 var ways = []struct {
 	name string
 	read func(*load, *rand.Rand) error
 }{
 	{"sequential", (*load).readSequentially},
-	{"random", (*load).readSomewhere},
-	{"random direct", (*load).readDirectly},
+	{"random", (*load).readRandom},
+	{"random direct", (*load).readRandomDirect},
 	{"mmap", (*load).readMapped},
 	{"cube", (*load).readCube},
 	{"block", (*load).readBlock},
@@ -26,7 +26,7 @@ var ways = []struct {
 	{"slice", (*load).readSlice},
 }
 
-// readSequentially reads the volume from its begin to its end.
+// readSequentially reads the volume from start to end.
 func (l *load) readSequentially(*rand.Rand) error {
 	return l.withVolume(0, func(f *os.File) error {
 		p := make([]byte, 1<<20)
@@ -35,7 +35,7 @@ func (l *load) readSequentially(*rand.Rand) error {
 			if err != nil && err != io.EOF {
 				return err
 			}
-			if err := same(p[:n], l.want[off:min(off+len(p), len(l.want))]); err != nil {
+			if err := compareBytes(p[:n], l.want[off:min(off+len(p), len(l.want))]); err != nil {
 				return fmt.Errorf("at %d: %w", off, err)
 			}
 		}
@@ -43,7 +43,7 @@ func (l *load) readSequentially(*rand.Rand) error {
 	})
 }
 
-// withVolume opens the volume, and takes it out of the page cache at the end.
+// withVolume opens the volume, calls use, and drops the volume from the page cache.
 func (l *load) withVolume(flags int, use func(*os.File) error) error {
 	f, err := os.OpenFile(filepath.Join(l.dir, "volume.raw"), os.O_RDONLY|flags, 0)
 	if err != nil {
@@ -56,26 +56,26 @@ func (l *load) withVolume(flags int, use func(*os.File) error) error {
 	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 }
 
-// readSomewhere reads 4 KiB to 1 MiB of the volume.
-func (l *load) readSomewhere(r *rand.Rand) error {
-	return l.withVolume(0, func(f *os.File) error { return l.readFrom(f, r) })
+// readRandom reads 4 KiB to 1 MiB at a random offset of the volume.
+func (l *load) readRandom(r *rand.Rand) error {
+	return l.withVolume(0, func(f *os.File) error { return l.readRandomRange(f, r) })
 }
 
-// readDirectly does the same past the page cache.
-func (l *load) readDirectly(r *rand.Rand) error {
-	return l.withVolume(unix.O_DIRECT, func(f *os.File) error { return l.readFrom(f, r) })
+// readRandomDirect does the same past the page cache.
+func (l *load) readRandomDirect(r *rand.Rand) error {
+	return l.withVolume(unix.O_DIRECT, func(f *os.File) error { return l.readRandomRange(f, r) })
 }
 
-func (l *load) readFrom(f *os.File, r *rand.Rand) error {
+func (l *load) readRandomRange(f *os.File, r *rand.Rand) error {
 	p := make([]byte, 4096<<r.IntN(9))
 	off := r.IntN(len(l.want) - len(p))
 	if _, err := f.ReadAt(p, int64(off)); err != nil {
 		return err
 	}
-	return same(p, l.want[off:off+len(p)])
+	return compareBytes(p, l.want[off:off+len(p)])
 }
 
-// readMapped looks at bytes here and there in a mapping.
+// readMapped reads 50 random bytes of a mapping of the volume.
 func (l *load) readMapped(r *rand.Rand) error {
 	return l.withVolume(0, func(f *os.File) error {
 		m, err := unix.Mmap(int(f.Fd()), 0, len(l.want), unix.PROT_READ, unix.MAP_SHARED)
@@ -97,75 +97,74 @@ func (l *load) readMapped(r *rand.Rand) error {
 // readCube reads a cube file.
 func (l *load) readCube(r *rand.Rand) error {
 	at := anyCube(r)
-	return readSame(filepath.Join(l.dir, fmt.Sprintf("z%d/y%d/x%d.raw", at[2], at[1], at[0])), 0, l.cube)
+	return readAndCompare(filepath.Join(l.dir, fmt.Sprintf("z%d/y%d/x%d.raw", at[2], at[1], at[0])), 0, l.cube)
 }
 
-// anyCube is one that exists.
+// anyCube returns a random cube that exists.
 func anyCube(r *rand.Rand) [3]int {
 	for {
-		if at := [3]int{r.IntN(3), r.IntN(2), r.IntN(2)}; loaded.cubes[at] {
+		if at := [3]int{r.IntN(3), r.IntN(2), r.IntN(2)}; loadLayer.cubes[at] {
 			return at
 		}
 	}
 }
 
-// readBlock reads a file of one block.
+// readBlock reads a block file.
 func (l *load) readBlock(r *rand.Rand) error {
-	at, side := anyCube(r), 1<<loaded.blockLog
+	at, side := anyCube(r), 1<<loadLayer.blockLog
 	x, y, z := r.IntN(8), r.IntN(8), r.IntN(8)
 	name := fmt.Sprintf("z%d/y%d/x%d.blocks/z%d/y%d/x%d.raw", at[2], at[1], at[0], z, y, x)
-	return readSame(filepath.Join(l.dir, name), 0, loaded.part(x*side, y*side, z*side, side))
+	return readAndCompare(filepath.Join(l.dir, name), 0, loadLayer.part(x*side, y*side, z*side, side))
 }
 
-// readBox reads a box of up to 64 voxels a side, in part outside of the layer.
+// readBox reads a box of up to 74 voxels on each axis, partly outside of the layer.
 func (l *load) readBox(r *rand.Rand) error {
 	var lo, hi [3]int
 	for axis := range 3 {
-		lo[axis] = r.IntN(loaded.size[axis]+20) - 10
-		hi[axis] = lo[axis] + 1 + r.IntN(64)
+		lo[axis] = loadLayer.min[axis] - 10 + r.IntN(loadLayer.size[axis]+10)
+		hi[axis] = max(loadLayer.min[axis], lo[axis]) + 1 + r.IntN(64) // a box with no voxel of the layer does not exist
 	}
 	name := fmt.Sprintf("box/%d-%d_%d-%d_%d-%d.raw", lo[0], hi[0], lo[1], hi[1], lo[2], hi[2])
-	return readSame(filepath.Join(l.dir, name), 0, l.part(lo, hi))
+	return readAndCompare(filepath.Join(l.dir, name), 0, l.box(lo, hi))
 }
 
-// part is the voxels of a box, row by row out of those of the bounding box.
-func (l *load) part(lo, hi [3]int) []byte {
+// box returns the voxels of a box. It copies rows from the voxels of the bounding box.
+func (l *load) box(lo, hi [3]int) []byte {
 	row := hi[0] - lo[0]
 	b := make([]byte, row*(hi[1]-lo[1])*(hi[2]-lo[2]))
-	begin, end := max(lo[0], loaded.min[0]), min(hi[0], loaded.max()[0])
+	start, end := max(lo[0], loadLayer.min[0]), min(hi[0], loadLayer.max()[0])
 	for i := range len(b) / row {
-		y, z := lo[1]+i%(hi[1]-lo[1])-loaded.min[1], lo[2]+i/(hi[1]-lo[1])-loaded.min[2]
-		if y < 0 || y >= loaded.size[1] || z < 0 || z >= loaded.size[2] || begin >= end {
+		y, z := lo[1]+i%(hi[1]-lo[1])-loadLayer.min[1], lo[2]+i/(hi[1]-lo[1])-loadLayer.min[2]
+		if y < 0 || y >= loadLayer.size[1] || z < 0 || z >= loadLayer.size[2] || start >= end {
 			continue
 		}
-		from := (z*loaded.size[1]+y)*loaded.size[0] - loaded.min[0]
-		copy(b[i*row+begin-lo[0]:], l.want[from+begin:from+end])
+		origin := (z*loadLayer.size[1]+y)*loadLayer.size[0] - loadLayer.min[0]
+		copy(b[i*row+start-lo[0]:], l.want[origin+start:origin+end])
 	}
 	return b
 }
 
-// readSlice reads a plane, a TIFF.
+// readSlice reads one plane as TIFF.
 func (l *load) readSlice(r *rand.Rand) error {
-	plane := loaded.size[0] * loaded.size[1]
-	z := r.IntN(loaded.size[2])
-	name := filepath.Join(l.dir, fmt.Sprintf("slices/z%07d.tif", loaded.min[2]+z))
-	return readSame(name, 4096, l.want[z*plane:(z+1)*plane])
+	plane := loadLayer.size[0] * loadLayer.size[1]
+	z := r.IntN(loadLayer.size[2])
+	name := filepath.Join(l.dir, fmt.Sprintf("slices/z%07d.tif", loadLayer.min[2]+z))
+	return readAndCompare(name, 4096, l.want[z*plane:(z+1)*plane])
 }
 
-// readSame reads a whole file and compares what follows its head. It takes the file
-// out of the page cache.
-func readSame(name string, head int, want []byte) error {
+// readAndCompare reads a file, compares the bytes after its header, and drops it from the page cache.
+func readAndCompare(name string, header int, want []byte) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	got, err := io.ReadAll(f)
-	if err == nil && len(got) < head {
+	if err == nil && len(got) < header {
 		err = io.ErrUnexpectedEOF
 	}
 	if err == nil {
-		err = same(got[head:], want)
+		err = compareBytes(got[header:], want)
 	}
 	if err == nil {
 		err = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
@@ -176,9 +175,9 @@ func readSame(name string, head int, want []byte) error {
 	return nil
 }
 
-func same(got, want []byte) error {
+func compareBytes(got, want []byte) error {
 	if bytes.Equal(got, want) {
 		return nil
 	}
-	return fmt.Errorf("%d bytes, not the %d of the model", len(got), len(want))
+	return fmt.Errorf("got %d bytes, which are not the %d bytes of the model", len(got), len(want))
 }

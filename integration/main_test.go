@@ -1,5 +1,5 @@
-// Package integration tests what a user gets: the program is built once and run as
-// a process of its own, and its mounts are read from here, through the kernel.
+// Package integration tests the program as its users run it. It builds the program once, runs it as a process
+// of its own, and reads its mounts through the kernel.
 package integration
 
 import (
@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ import (
 	"github.com/wkwfs/wkwfs/integration/latefs"
 )
 
-// The environment of a test run.
+// The environment variables of a test run.
 const (
 	// raceVariable = 1 builds the program with the race detector.
 	raceVariable = "WKWFS_RACE"
@@ -34,10 +35,17 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if len(os.Args) > 2 && os.Args[1] == requestsArgument {
+		if err := makeRequests(os.Args[2], os.Args[3:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
 	os.Exit(testMain(m))
 }
 
-// testMain builds the program, runs the tests and looks for what they left behind.
+// testMain builds the program and runs the tests. The run fails if a mount remains or if the race detector
+// reports something.
 func testMain(m *testing.M) int {
 	dir, err := prepare()
 	if err != nil {
@@ -46,8 +54,8 @@ func testMain(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	code := m.Run()
-	if left := leftMounts(dir); len(left) > 0 {
-		fmt.Fprintln(os.Stderr, "mounts left behind:", left)
+	if remaining := removeMounts(dir); len(remaining) > 0 {
+		fmt.Fprintln(os.Stderr, "these mounts remained:", remaining)
 		code = 1
 	}
 	if races := raceReports(dir); races != "" {
@@ -57,8 +65,7 @@ func testMain(m *testing.M) int {
 	return code
 }
 
-// prepare makes the directory of the run, with everything temporary inside, and
-// builds the program there.
+// prepare makes a directory for all temporary files of the run and builds the program in it.
 func prepare() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "wkwfs-integration-"); err != nil {
 		return "", err
@@ -66,72 +73,75 @@ func prepare() (dir string, err error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return "", err
 	}
-	if err := os.Chmod(dir, 0o755); err != nil { // other users are tested too
+	if err := os.Chmod(dir, 0o755); err != nil { // some tests act as other users
 		return "", err
 	}
 	environment := map[string]string{
 		"TMPDIR": dir,
-		// A race in the background has nowhere else to go. The detector would wait a
-		// second at the end of every process.
+		// A server in the background has no stderr for reports. By default, the detector also delays the end of
+		// every process by a second.
 		"GORACE":        "log_path=" + filepath.Join(dir, "race") + " atexit_sleep_ms=10",
 		"NOTIFY_SOCKET": "",
+		// Where there is no journal and no syslog, servers in the background log to a file there.
+		"STATE_DIRECTORY": filepath.Join(dir, "state"),
 	}
 	for name, value := range environment {
 		if err := os.Setenv(name, value); err != nil {
 			return "", err
 		}
 	}
-	// Background servers become our children when the command that started them
-	// has ended: so we can wait for them and see how they ended.
+	// A background server becomes a child of this process when the command that started it ends. So the tests can
+	// wait for it and get its exit code.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return "", fmt.Errorf("become the parent of orphans: %w", err)
 	}
 	program = filepath.Join(dir, "wkwfs")
+	if os.Getenv(raceVariable) == "1" {
+		return dir, build(program, "-race")
+	}
 	return dir, build(program)
 }
 
-func build(path string) error {
-	args := []string{"build", "-o", path}
-	if os.Getenv(raceVariable) == "1" {
-		args = append(args, "-race")
+// build builds the program with the flags. It is static, as the released one, unless it has the race detector.
+func build(path string, flags ...string) error {
+	cmd := exec.Command("go", slices.Concat([]string{"build", "-o", path}, flags, []string{"../cmd/wkwfs"})...)
+	if !slices.Contains(flags, "-race") {
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	}
-	output, err := exec.Command("go", append(args, "../cmd/wkwfs")...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, output)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%v: %w\n%s", cmd.Args, err, output)
 	}
 	return nil
 }
 
-// leftMounts takes away what is still mounted below the directory, and says what
-// it was.
-func leftMounts(dir string) []string {
-	var left []string
+// removeMounts unmounts everything below the directory and returns the mountpoints.
+func removeMounts(dir string) []string {
+	var remaining []string
 	for _, m := range mountTable() {
 		if strings.HasPrefix(m.Mountpoint, dir+"/") {
-			left = append(left, m.Mountpoint)
-			_ = exec.Command(program, "umount", "--lazy", m.Mountpoint).Run() // it failed the run already
+			remaining = append(remaining, m.Mountpoint)
+			_ = exec.Command(program, "umount", "--lazy", m.Mountpoint).Run() // the run has failed anyway
 		}
 	}
-	return left
+	return remaining
 }
 
 // raceReports returns what the race detector wrote.
 func raceReports(dir string) string {
-	var all strings.Builder
-	files, _ := filepath.Glob(filepath.Join(dir, "race.*")) // the pattern is a good one
+	var reports strings.Builder
+	files, _ := filepath.Glob(filepath.Join(dir, "race.*")) // the only error is a bad pattern
 	for _, name := range files {
 		report, err := os.ReadFile(name)
 		if err != nil {
 			report = []byte(err.Error())
 		}
-		all.Write(report)
+		reports.Write(report)
 	}
-	return all.String()
+	return reports.String()
 }
 
-// requireFUSE skips the test where FUSE cannot be used, or fails it where the
-// environment promises FUSE.
-func requireFUSE(t *testing.T) {
+// requireFUSE skips the test if FUSE does not work here. With requireVariable it fails the test instead.
+func requireFUSE(t testing.TB) {
 	t.Helper()
 	reason := ""
 	if f, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0); err != nil {
@@ -145,15 +155,14 @@ func requireFUSE(t *testing.T) {
 	switch {
 	case reason == "":
 	case os.Getenv(requireVariable) == "1":
-		t.Fatalf("%s=1, but there is no FUSE: %s", requireVariable, reason)
+		t.Fatalf("%s=1, but FUSE does not work: %s", requireVariable, reason)
 	default:
-		t.Skipf("no FUSE (%s=1 makes this a failure): %s", requireVariable, reason)
+		t.Skipf("FUSE does not work (%s=1 makes this a failure): %s", requireVariable, reason)
 	}
 }
 
-// skipUnlessRequired skips a test that lacks something, or fails it where the
-// environment promises everything.
-func skipUnlessRequired(t *testing.T, reason string) {
+// skipUnlessRequired skips a test that lacks something. With requireVariable it fails the test instead.
+func skipUnlessRequired(t testing.TB, reason string) {
 	t.Helper()
 	if os.Getenv(requireVariable) == "1" {
 		t.Fatalf("%s=1, but: %s", requireVariable, reason)
@@ -161,8 +170,8 @@ func skipUnlessRequired(t *testing.T, reason string) {
 	t.Skip(reason)
 }
 
-// requireRoot skips a test that does what only root can do.
-func requireRoot(t *testing.T) {
+// requireRoot skips a test that only root can run.
+func requireRoot(t testing.TB) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")

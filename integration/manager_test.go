@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// serviceManager listens as systemd does.
+// serviceManager is the socket at which systemd gets the notifications of a service.
 type serviceManager struct{ *net.UnixConn }
 
 func newServiceManager(t *testing.T) serviceManager {
@@ -25,10 +25,10 @@ func newServiceManager(t *testing.T) serviceManager {
 	return serviceManager{socket}
 }
 
-// hear returns the next that is said within the time; "": nothing.
-func (m serviceManager) hear(t *testing.T, within time.Duration) string {
+// receive returns the next message. If there is none within the timeout, it returns an empty string.
+func (m serviceManager) receive(t *testing.T, timeout time.Duration) string {
 	t.Helper()
-	if err := m.SetReadDeadline(time.Now().Add(within)); err != nil {
+	if err := m.SetReadDeadline(time.Now().Add(timeout)); err != nil {
 		t.Fatal(err)
 	}
 	message := make([]byte, 256)
@@ -39,23 +39,24 @@ func (m serviceManager) hear(t *testing.T, within time.Duration) string {
 	return string(message[:n])
 }
 
-// want waits until something else than WATCHDOG=1 is said.
+// want checks that the next message other than WATCHDOG=1 is the given one.
 func (m serviceManager) want(t *testing.T, state string) {
 	t.Helper()
 	for {
-		switch said := m.hear(t, deadline); said {
+		switch message := m.receive(t, deadline); message {
 		case state:
 			return
 		case "WATCHDOG=1":
 		default:
-			t.Fatalf("the service manager heard %q, want %q", said, state)
+			t.Fatalf("the service manager got %q, want %q", message, state)
 		}
 	}
 }
 
-// TestServiceManager: it is told when the mount answers, that it lives, and that it
-// ends; a server that is stopped gives no signs of life, and ends as ever afterwards.
+// TestServiceManager checks that the service manager is notified when the mount answers, while the server lives
+// and when it stops. A server that is stopped by SIGSTOP sends nothing. It ends normally after SIGCONT.
 func TestServiceManager(t *testing.T) {
+	t.Parallel() // most of the time is waiting
 	requireFUSE(t)
 	manager, dir := newServiceManager(t), tempDir(t)
 	cmd := exec.Command(program, "mount", "--foreground", dataset(t), dir)
@@ -68,23 +69,23 @@ func TestServiceManager(t *testing.T) {
 	s.await(t)
 	t.Cleanup(func() { s.stop(t) })
 
-	if said := manager.hear(t, deadline); said != "READY=1" {
-		t.Fatalf("first it says %q", said)
+	if message := manager.receive(t, deadline); message != "READY=1" {
+		t.Fatalf("the first message is %q, want READY=1", message)
 	}
 	if names(t, dir) == "" {
-		t.Error("it is ready, and the mount is empty")
+		t.Error("the mount is empty after READY=1")
 	}
-	for range 6 { // how often it does is held by TestWatch
-		if said := manager.hear(t, deadline); said != "WATCHDOG=1" {
-			t.Fatalf("it says %q", said)
+	for range 6 { // TestWatch checks the interval
+		if message := manager.receive(t, deadline); message != "WATCHDOG=1" {
+			t.Fatalf("the message is %q, want WATCHDOG=1", message)
 		}
 	}
 
 	s.signal(t, unix.SIGSTOP)
-	for manager.hear(t, 300*time.Millisecond) != "" { // what was said before
+	for manager.receive(t, 300*time.Millisecond) != "" { // messages from before the signal
 	}
-	if said := manager.hear(t, 300*time.Millisecond); said != "" {
-		t.Errorf("stopped, it says %q", said)
+	if message := manager.receive(t, 300*time.Millisecond); message != "" {
+		t.Errorf("the stopped server sent %q", message)
 	}
 	s.signal(t, unix.SIGCONT)
 	s.signal(t, unix.SIGTERM)

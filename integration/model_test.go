@@ -10,17 +10,17 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// model is a cube file as the specification describes it, voxel by voxel and with no
-// code in common with the program: what the fast path is compared with.
+// model is a cube file, written voxel by voxel from the specification. It shares no code with the program, so
+// that tests can compare the program with it.
 type model struct {
 	blockLog, cubeLog int // log2 of voxels per block side, of blocks per cube side
 	blockType         int // 1 RAW, 2 LZ4, 3 LZ4HC
-	voxelType         int // 1 … 10
+	voxelType         int // 1 to 10, as in the specification
 	channels          int
 	seed              uint32
 }
 
-// typeSizes are the bytes of a value by voxelType.
+// typeSizes has the bytes of a value by voxelType.
 var typeSizes = [...]int{1: 1, 2: 2, 3: 4, 4: 8, 5: 4, 6: 8, 7: 1, 8: 2, 9: 4, 10: 8}
 
 func (m model) String() string {
@@ -31,8 +31,8 @@ func (m model) String() string {
 func (m model) voxelSize() int { return typeSizes[m.voxelType] * m.channels }
 func (m model) side() int      { return 1 << (m.blockLog + m.cubeLog) }
 
-// byteAt is byte i of the voxel at x, y, z: it encodes its own coordinates. Some of
-// it repeats, so that there is something to compress.
+// byteAt returns byte i of the voxel at x, y, z. It encodes these coordinates. A third of the voxels repeat, so
+// that there is something to compress.
 func (m model) byteAt(x, y, z, i int) byte {
 	if (x/5+y/3+z)%3 == 0 {
 		return byte(z + i)
@@ -41,10 +41,10 @@ func (m model) byteAt(x, y, z, i int) byte {
 	return byte(h >> 15)
 }
 
-// flat is the cube in Fortran order.
+// flat returns the voxels of the cube in Fortran order.
 func (m model) flat() []byte { return m.part(0, 0, 0, m.side()) }
 
-// part is the sub-cube of so many voxels a side that begins at x0, y0, z0.
+// part returns the voxels of the box of side³ voxels at x0, y0, z0, in Fortran order.
 func (m model) part(x0, y0, z0, side int) []byte {
 	b := make([]byte, 0, side*side*side*m.voxelSize())
 	for z := range side {
@@ -59,13 +59,13 @@ func (m model) part(x0, y0, z0, side int) []byte {
 	return b
 }
 
-// header is the 16 bytes that begin a cube file.
+// header returns the 16 bytes at the start of a cube file.
 func (m model) header(dataOffset int) []byte {
 	h := []byte{'W', 'K', 'W', 1, byte(m.cubeLog<<4 | m.blockLog), byte(m.blockType), byte(m.voxelType), byte(m.voxelSize())}
 	return binary.LittleEndian.AppendUint64(h, uint64(dataOffset))
 }
 
-// file is the cube file.
+// file returns the bytes of the cube file.
 func (m model) file(t testing.TB) []byte {
 	n := 1 << (3 * m.cubeLog)
 	if m.blockType == 1 {
@@ -84,7 +84,7 @@ func (m model) file(t testing.TB) []byte {
 	return append(table, data...)
 }
 
-// block is block i in Morton order: bit 3k of i is bit k of x, then y, then z.
+// block returns the voxels of block i in Morton order: bit 3k of i is bit k of x, bit 3k+1 of y, bit 3k+2 of z.
 func (m model) block(i int) []byte {
 	var at [3]int
 	for bit := range 3 * m.cubeLog {
@@ -94,6 +94,7 @@ func (m model) block(i int) []byte {
 	return m.part(at[0]*side, at[1]*side, at[2]*side, side)
 }
 
+// compress compresses a block with LZ4, or LZ4HC.
 func compress(t testing.TB, raw []byte, hc bool) []byte {
 	b := make([]byte, lz4.CompressBlockBound(len(raw)))
 	var n int
@@ -104,23 +105,24 @@ func compress(t testing.TB, raw []byte, hc bool) []byte {
 		n, err = lz4.CompressBlock(raw, b, nil)
 	}
 	if err != nil || n == 0 {
-		t.Fatalf("compressing %d bytes: %d, %v", len(raw), n, err)
+		t.Fatalf("compress %d bytes: got %d bytes, error %v", len(raw), n, err)
 	}
 	return b[:n]
 }
 
-// write puts the cube into a mag's directory as cube x, y, z.
+// write writes cube x, y, z into the directory of a mag. It returns the path.
 func (m model) write(t testing.TB, mag string, x, y, z int) string {
 	t.Helper()
 	return writeFile(t, filepath.Join(mag, fmt.Sprintf("z%d/y%d/x%d.wkw", z, y, x)), m.file(t))
 }
 
-// writeHeader puts header.wkw into a mag's directory.
+// writeHeader writes header.wkw into the directory of a mag.
 func (m model) writeHeader(t testing.TB, mag string) {
 	t.Helper()
 	writeFile(t, filepath.Join(mag, "header.wkw"), m.header(0))
 }
 
+// writeFile writes a file and the directories that it needs. It returns the path.
 func writeFile(t testing.TB, name string, b []byte) string {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {

@@ -16,22 +16,23 @@ import (
 	"github.com/moby/sys/mountinfo"
 )
 
-// deadline is when a test gives up on something that should happen at once.
+// deadline limits the time that a test waits for something that should happen at once.
 const deadline = 30 * time.Second
 
-// result is how a command ended.
+// result is the exit code and output of a command.
 type result struct {
 	code           int
 	stdout, stderr string
 }
 
-// wkwfs runs the program to its end.
-func wkwfs(t *testing.T, args ...string) result {
+// wkwfs runs the program and returns its result.
+func wkwfs(t testing.TB, args ...string) result {
 	t.Helper()
 	return runCommand(t, exec.Command(program, args...))
 }
 
-func runCommand(t *testing.T, cmd *exec.Cmd) result {
+// runCommand runs a command and returns its result.
+func runCommand(t testing.TB, cmd *exec.Cmd) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -42,8 +43,9 @@ func runCommand(t *testing.T, cmd *exec.Cmd) result {
 	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// mustRun runs the program, which has to succeed without a word on stderr.
-func mustRun(t *testing.T, args ...string) string {
+// mustRun runs the program and returns its output. The test fails unless it succeeds and prints nothing to
+// stderr.
+func mustRun(t testing.TB, args ...string) string {
 	t.Helper()
 	r := wkwfs(t, args...)
 	if r.code != 0 || r.stderr != "" {
@@ -56,25 +58,25 @@ func mustRun(t *testing.T, args ...string) string {
 type server struct {
 	dir   string // the mountpoint
 	pid   int
-	ended chan *os.ProcessState // gets one state; nil where there was none to be had
+	ended chan *os.ProcessState // gets one state; nil if the state could not be read
 }
 
-// mount mounts the source in a new directory, in the background. At the end of the
-// test it must be possible to unmount it, and the server must end with 0.
-func mount(t *testing.T, source string, args ...string) (dir string) {
+// mount mounts the source on a new directory, in the background. At the end of the test it unmounts, and the
+// server must exit with 0.
+func mount(t testing.TB, source string, args ...string) (dir string) {
 	t.Helper()
 	return mountServer(t, source, args...).dir
 }
 
-// mountServer is mount for tests that care for the process too.
-func mountServer(t *testing.T, source string, args ...string) *server {
+// mountServer is mount for tests that need the process.
+func mountServer(t testing.TB, source string, args ...string) *server {
 	t.Helper()
 	requireFUSE(t)
 	return mountOn(t, source, tempDir(t), args...)
 }
 
-// mountOn is mountServer with a mountpoint that is there already.
-func mountOn(t *testing.T, source, dir string, args ...string) *server {
+// mountOn is mountServer with a given mountpoint.
+func mountOn(t testing.TB, source, dir string, args ...string) *server {
 	t.Helper()
 	mustRun(t, slices.Concat([]string{"mount"}, args, []string{source, dir})...)
 	s := &server{dir: dir, pid: serverOf(t, dir), ended: make(chan *os.ProcessState, 1)}
@@ -83,22 +85,21 @@ func mountOn(t *testing.T, source, dir string, args ...string) *server {
 	return s
 }
 
-// await makes the end of a server in the background known.
-func (s *server) await(t *testing.T) {
+// await sends the final state of a background server to s.ended.
+func (s *server) await(t testing.TB) {
 	t.Helper()
 	process, err := os.FindProcess(s.pid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	go func() {
-		state, _ := process.Wait() // a state that is nil fails where it is looked at
+		state, _ := process.Wait() // wantExit reports a nil state
 		s.ended <- state
 	}()
 }
 
-// serve mounts the source in the foreground and returns when the program says that
-// the mount is ready, as systemd would be told.
-func serve(t *testing.T, source string, args ...string) *server {
+// serve mounts the source in the foreground. It returns when the program notifies that the mount is ready.
+func serve(t testing.TB, source string, args ...string) *server {
 	t.Helper()
 	requireFUSE(t)
 	dir := tempDir(t)
@@ -115,7 +116,7 @@ func serve(t *testing.T, source string, args ...string) *server {
 	}
 	s := &server{dir: dir, pid: cmd.Process.Pid, ended: make(chan *os.ProcessState, 1)}
 	go func() {
-		_ = cmd.Wait() // the state says it
+		_ = cmd.Wait() // the state has the exit code
 		s.ended <- cmd.ProcessState
 	}()
 	t.Cleanup(func() { s.stop(t) })
@@ -125,17 +126,17 @@ func serve(t *testing.T, source string, args ...string) *server {
 	message := make([]byte, 64)
 	n, err := socket.Read(message)
 	if err != nil || string(message[:n]) != "READY=1" {
-		t.Fatalf("waiting for the mount: %q, %v", message[:n], err)
+		t.Fatalf("wait for the mount: got the message %q, error %v", message[:n], err)
 	}
 	return s
 }
 
-// stop unmounts what is still mounted and waits for the server.
-func (s *server) stop(t *testing.T) {
+// stop unmounts if necessary and waits until the server ends.
+func (s *server) stop(t testing.TB) {
 	t.Helper()
 	if isMounted(s.dir) {
 		if r := wkwfs(t, "umount", s.dir); r.code != 0 {
-			t.Errorf("unmounting after the test: %s", r.stderr)
+			t.Errorf("unmount after the test: %s", r.stderr)
 			mustRun(t, "umount", "--lazy", s.dir)
 		}
 	}
@@ -144,9 +145,8 @@ func (s *server) stop(t *testing.T) {
 	}
 }
 
-// wantExit waits until the server has ended and compares its exit code; −1: it was
-// killed.
-func (s *server) wantExit(t *testing.T, code int) {
+// wantExit waits until the server ends and compares its exit code. −1 means that a signal ended it.
+func (s *server) wantExit(t testing.TB, code int) {
 	t.Helper()
 	select {
 	case state := <-s.ended:
@@ -159,7 +159,7 @@ func (s *server) wantExit(t *testing.T, code int) {
 	}
 }
 
-func (s *server) signal(t *testing.T, sig os.Signal) {
+func (s *server) signal(t testing.TB, sig os.Signal) {
 	t.Helper()
 	process, err := os.FindProcess(s.pid)
 	if err == nil {
@@ -170,9 +170,9 @@ func (s *server) signal(t *testing.T, sig os.Signal) {
 	}
 }
 
-// serverOf returns the process that serves the mount: the one of our program that
-// was started with the mountpoint.
-func serverOf(t *testing.T, dir string) int {
+// serverOf returns the process that serves the mount: a process of the program that has the mountpoint as an
+// argument.
+func serverOf(t testing.TB, dir string) int {
 	t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/exe")
 	if err != nil {
@@ -200,7 +200,7 @@ func serverOf(t *testing.T, dir string) int {
 func mountTable() []*mountinfo.Info {
 	table, err := mountinfo.GetMounts(mountinfo.FSTypeFilter("fuse.wkwfs"))
 	if err != nil {
-		panic(fmt.Sprint("reading the table of mounts: ", err))
+		panic(fmt.Sprint("read the table of mounts:  ", err))
 	}
 	return table
 }
@@ -212,21 +212,21 @@ func mountsAt(dir string) []*mountinfo.Info {
 
 func isMounted(dir string) bool { return len(mountsAt(dir)) > 0 }
 
-// eventually waits until the condition holds.
-func eventually(t *testing.T, what string, condition func() bool) {
+// eventually waits until the condition holds. It fails the test after the deadline.
+func eventually(t testing.TB, description string, condition func() bool) {
 	t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(deadline); !condition(); <-tick.C {
 		if time.Now().After(end) {
-			t.Fatalf("waited in vain: %s", what)
+			t.Fatalf("waited %v without success until: %s", deadline, description)
 		}
 	}
 }
 
-// tempDir is t.TempDir under a name without what would have to be escaped; the
-// test's own name may be long, and a socket's path may not.
-func tempDir(t *testing.T) string {
+// tempDir returns a new directory. Unlike t.TempDir, its path is short, as the paths of sockets have to be, and
+// has no characters that need to be escaped.
+func tempDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
@@ -235,11 +235,11 @@ func tempDir(t *testing.T) string {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return dir // goes with the directory of the run
+	return dir // testMain removes it
 }
 
 // dataset writes a small dataset: one layer of one cube.
-func dataset(t *testing.T) string {
+func dataset(t testing.TB) string {
 	t.Helper()
 	dir := tempDir(t)
 	m := model{blockLog: 3, cubeLog: 1, blockType: 2, voxelType: 1, channels: 1}

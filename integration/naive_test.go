@@ -5,13 +5,12 @@ import (
 	"encoding/binary"
 )
 
-// read reads a cube file that lies in a mag of the model, as the specification says
-// and with no code in common with the program: its blocks in Morton order, nil for
-// each that is damaged.
+// read decodes a cube file of a mag of this model, as the specification describes it and without code of the
+// program. It returns the blocks in Morton order, nil for each damaged block.
 func (m model) read(file []byte) [][]byte {
 	blocks := make([][]byte, 1<<(3*m.cubeLog))
-	sound := m.header(0)
-	if len(file) < 16 || !bytes.Equal(file[:5], sound[:5]) || !bytes.Equal(file[6:8], sound[6:8]) || file[5] < 1 || file[5] > 3 {
+	want := m.header(0)
+	if len(file) < 16 || !bytes.Equal(file[:5], want[:5]) || !bytes.Equal(file[6:8], want[6:8]) || file[5] < 1 || file[5] > 3 {
 		return blocks
 	}
 	offset, size := binary.LittleEndian.Uint64(file[8:]), uint64(len(file))
@@ -26,24 +25,24 @@ func (m model) read(file []byte) [][]byte {
 	length := uint64(m.voxelSize()) << (3 * m.blockLog)
 	for i := range blocks {
 		if isRaw {
-			if begin := offset + uint64(i)*length; begin+length <= size {
-				blocks[i] = file[begin : begin+length]
+			if start := offset + uint64(i)*length; start+length <= size {
+				blocks[i] = file[start : start+length]
 			}
 			continue
 		}
-		begin, end := offset, binary.LittleEndian.Uint64(file[16+8*i:])
+		start, end := offset, binary.LittleEndian.Uint64(file[16+8*i:])
 		if i > 0 {
-			begin = binary.LittleEndian.Uint64(file[8+8*i:])
+			start = binary.LittleEndian.Uint64(file[8+8*i:])
 		}
-		if begin >= offset && begin < end && end <= size {
-			blocks[i] = decompress(file[begin:end], int(length))
+		if start >= offset && start < end && end <= size {
+			blocks[i] = decompress(file[start:end], int(length))
 		}
 	}
 	return blocks
 }
 
-// decompress decodes an LZ4 block byte by byte; nil if it is no LZ4 or has not just
-// so many bytes.
+// decompress decodes an LZ4 block byte by byte. It returns nil if the block is not valid or does not have size
+// bytes.
 func decompress(in []byte, size int) []byte {
 	var out []byte
 	for {
@@ -51,7 +50,7 @@ func decompress(in []byte, size int) []byte {
 			return nil
 		}
 		token := in[0]
-		literals, rest, ok := lengthOf(int(token>>4), in[1:])
+		literals, rest, ok := readLength(int(token>>4), in[1:])
 		if !ok || literals > len(rest) || len(out)+literals > size {
 			return nil
 		}
@@ -60,13 +59,13 @@ func decompress(in []byte, size int) []byte {
 			if token&15 != 0 {
 				return nil
 			}
-			break // the last sequence ends behind its literals
+			break // the last sequence has no match
 		}
 		if len(in) < 2 {
 			return nil
 		}
 		distance := int(binary.LittleEndian.Uint16(in))
-		match, rest, ok := lengthOf(int(token&15), in[2:])
+		match, rest, ok := readLength(int(token&15), in[2:])
 		match += 4
 		if !ok || distance == 0 || distance > len(out) || len(out)+match > size {
 			return nil
@@ -82,8 +81,8 @@ func decompress(in []byte, size int) []byte {
 	return out
 }
 
-// lengthOf reads a length that begins with the number in a token.
-func lengthOf(n int, in []byte) (int, []byte, bool) {
+// readLength reads a length. n is the part of it in the token.
+func readLength(n int, in []byte) (int, []byte, bool) {
 	if n < 15 {
 		return n, in, true
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestOwnerAndMask: uid, gid and umask stand in place of what the source says, in all
-// that is shown, and the kernel goes by them.
+// TestOwnerAndMask checks that uid, gid and umask replace owner and permissions of the source in all files, and
+// that the kernel decides by them.
 func TestOwnerAndMask(t *testing.T) {
 	requireRoot(t)
 	source := tempDir(t)
@@ -21,14 +21,14 @@ func TestOwnerAndMask(t *testing.T) {
 		name, options     string
 		uid, gid          uint32
 		directory, file   os.FileMode
-		owner, groupReads bool // whether they may read the cube
+		owner, groupReads bool // may read the cube
 		strangerReads     bool
 	}{
 		{"as in the source", "allow_other", 0, 0, 0o555, 0o400, false, false, false},
 		{"owner", "allow_other,uid=4321", user, 0, 0o555, 0o400, true, false, false},
 		{"group and mask", "allow_other,gid=8765,umask=027", 0, group, 0o550, 0o440, false, true, false},
 		{"all", "allow_other,uid=4321,gid=8765,umask=0", user, group, 0o555, 0o444, true, true, true},
-		{"nobody but root", "allow_other,umask=0777", 0, 0, 0, 0, false, false, false},
+		{"only root", "allow_other,umask=0777", 0, 0, 0, 0, false, false, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -44,13 +44,13 @@ func TestOwnerAndMask(t *testing.T) {
 					t.Errorf("%s: owner %d, group %d, mode %o; want %d, %d, %o", path, st.Uid, st.Gid, info.Mode().Perm(), test.uid, test.gid, mode)
 				}
 			}
-			for _, who := range []struct {
-				what     string
+			for _, reader := range []struct {
+				name     string
 				uid, gid uint32
 				allowed  bool
 			}{{"owner", user, stranger, test.owner || test.strangerReads}, {"group", stranger, group, test.groupReads}, {"stranger", stranger, stranger, test.strangerReads}} {
-				if got, said := readAs(t, who.uid, who.gid, name); (len(got) > 0 && said == "") != who.allowed {
-					t.Errorf("%s: %d bytes, %q; allowed: %v", who.what, len(got), said, who.allowed)
+				if got, stderr := readAs(t, reader.uid, reader.gid, name); (len(got) > 0 && stderr == "") != reader.allowed {
+					t.Errorf("%s: got %d bytes, stderr %q; allowed: %v", reader.name, len(got), stderr, reader.allowed)
 				}
 			}
 		})

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// readAs reads a file as another user, and returns what the program that did it said.
-func readAs(t *testing.T, uid, gid uint32, name string) ([]byte, string) {
+// readAs reads a file with cat as another user. It returns what cat prints to stdout and stderr.
+func readAs(t testing.TB, uid, gid uint32, name string) ([]byte, string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command("cat", name)
@@ -25,16 +25,16 @@ func readAs(t *testing.T, uid, gid uint32, name string) ([]byte, string) {
 	return stdout.Bytes(), stderr.String()
 }
 
-// TestSourcePermissionsDecide holds that a mount by root that lets others in shows them
-// what they may read in the source, and nothing else: neither as a cube, nor as part
-// of a volume.
+// TestSourcePermissionsDecide checks that a mount with --allow-other shows other users only what they may read
+// in the source: cubes, and volumes if all of their cubes may be read.
 func TestSourcePermissionsDecide(t *testing.T) {
+	t.Parallel() // most of the time is waiting
 	requireRoot(t)
 	const user, group = 4321, 8765
 	l := sparse
 	l.cubes = map[[3]int]bool{{0, 0, 0}: true, {2, 1, 0}: true, {1, 2, 1}: true}
 	source := l.write(t)
-	for dir := source; dir != "/"; dir = filepath.Dir(dir) { // the way there
+	for dir := source; dir != "/"; dir = filepath.Dir(dir) { // the user needs to reach the source
 		if err := os.Chmod(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -44,18 +44,18 @@ func TestSourcePermissionsDecide(t *testing.T) {
 	}
 	mag := filepath.Join(source, "color/1")
 	dir := filepath.Join(mount(t, source, "--allow-other"), "color/1")
-	volumes := []string{"volume.raw", "volume.npy", "volume.tif", "slices/z0000009.tif", "box/6-8_4-8_3-5.raw", "../precomputed/1/4-36_0-32_0-32"}
+	volumes := []string{"volume.raw", "volume.npy", "volume.tif", "slices/z0000009.tif", "box/6-8_4-8_3-5.raw", "../precomputed/1/4-36_0-32_0-32", "../ome.zarr/1/0/0/0"}
 	cubes := []string{"z0/y0/x0.raw", "z0/y0/x0.blocks/z0/y0/x0.raw"}
-	check := func(what string, names []string, allowed bool) {
+	check := func(state string, names []string, allowed bool) {
 		t.Helper()
-		for _, name := range names { // attributes are believed for a second or two
-			eventually(t, fmt.Sprintf("%s: %s: allowed: %v", what, name, allowed), func() bool {
-				got, said := readAs(t, user, group, filepath.Join(dir, name))
-				return allowed == (len(got) != 0 && said == "")
+		for _, name := range names { // attributes are cached for up to two seconds
+			eventually(t, fmt.Sprintf("%s: %s: allowed: %v", state, name, allowed), func() bool {
+				got, stderr := readAs(t, user, group, filepath.Join(dir, name))
+				return allowed == (len(got) != 0 && stderr == "")
 			})
 		}
 	}
-	change := func(err error) {
+	mustChange := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -63,18 +63,18 @@ func TestSourcePermissionsDecide(t *testing.T) {
 	}
 	cube := filepath.Join(mag, "z0/y0/x0.wkw")
 
-	check("all may be read", append(volumes, cubes...), true)
-	change(os.Chmod(cube, 0o600))
-	check("one cube may not", append(volumes, cubes...), false)
-	check("one cube may not, another may", []string{"z0/y1/x2.raw"}, true)
-	change(errors.Join(os.Chmod(cube, 0o640), os.Chown(cube, 0, group)))
-	check("one cube of the user's group", cubes, true)
-	check("cubes of different groups", []string{"volume.raw"}, true) // others may read the rest
-	change(os.Chmod(filepath.Join(mag, "z0/y1/x2.wkw"), 0o640))
-	check("cubes of different groups, neither for others", volumes, false)
-	change(errors.Join(os.Chmod(filepath.Join(mag, "z0/y1/x2.wkw"), 0o644), os.Chmod(cube, 0o644), os.Chmod(filepath.Join(mag, "z1"), 0o700)))
-	check("a directory that may not be searched", append(volumes, "z1/y2/x1.raw"), false)
-	check("a directory that may not be searched, another may", cubes, true)
-	change(os.Chmod(filepath.Join(mag, "z1"), 0o755))
-	check("all may be read again", append(volumes, cubes...), true)
+	check("all cubes are readable", append(volumes, cubes...), true)
+	mustChange(os.Chmod(cube, 0o600))
+	check("one cube is not readable", append(volumes, cubes...), false)
+	check("one cube is not readable, another is", []string{"z0/y1/x2.raw"}, true)
+	mustChange(errors.Join(os.Chmod(cube, 0o640), os.Chown(cube, 0, group)))
+	check("one cube belongs to the user's group", cubes, true)
+	check("cubes belong to different groups", []string{"volume.raw"}, true) // the user may read the others as others
+	mustChange(os.Chmod(filepath.Join(mag, "z0/y1/x2.wkw"), 0o640))
+	check("cubes belong to different groups, others may read neither", volumes, false)
+	mustChange(errors.Join(os.Chmod(filepath.Join(mag, "z0/y1/x2.wkw"), 0o644), os.Chmod(cube, 0o644), os.Chmod(filepath.Join(mag, "z1"), 0o700)))
+	check("a directory may not be searched", append(volumes, "z1/y2/x1.raw"), false)
+	check("a directory may not be searched, another may", cubes, true)
+	mustChange(os.Chmod(filepath.Join(mag, "z1"), 0o755))
+	check("all cubes are readable again", append(volumes, cubes...), true)
 }

@@ -15,9 +15,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/wkwfs/wkwfs/internal/refdata"
 )
 
-// precomputedScale is what the manifest says of one scale.
+// precomputedScale is the entry of one scale in the manifest.
 type precomputedScale struct {
 	Key        string `json:"key"`
 	DataType   string `json:"data_type"`
@@ -25,7 +27,7 @@ type precomputedScale struct {
 	Size       [3]int `json:"size"`
 	Offset     [3]int `json:"voxel_offset"`
 	SHA256     string `json:"sha256"`
-	Expected   string `json:"expected"` // of a lossy encoding: the voxels, gzipped
+	Expected   string `json:"expected"` // only of lossy encodings: file of gzipped voxels
 	OrExpected string `json:"or_expected"`
 	MaxDiff    int    `json:"max_abs_diff"`
 	Chunks     []struct {
@@ -39,7 +41,7 @@ type precomputedScale struct {
 	} `json:"voxels"`
 }
 
-// dir is the directory of the scale in a mount.
+// dir returns the directory of the scale in a mount.
 func (s precomputedScale) dir() string {
 	var parts []string
 	for part := range strings.SplitSeq(s.Key, "/") {
@@ -50,14 +52,15 @@ func (s precomputedScale) dir() string {
 	return strings.Join(parts, "_")
 }
 
-// TestPrecomputedReferenceData reads every scale of every volume that other programs
-// wrote: the whole volume, chunks by name, and voxels as boxes.
+// TestPrecomputedReferenceData reads each scale of each volume that other programs wrote: the whole volume, its
+// chunks, and single voxels as boxes.
 func TestPrecomputedReferenceData(t *testing.T) {
-	root := filepath.Join(refdata(t), "precomputed")
+	parallelHeavy(t)
+	root := refdata.Dir(t, "precomputed")
 	var manifest struct {
 		Volumes []struct {
 			Volume   string             `json:"volume"`
-			Optional bool               `json:"optional"` // may be refused
+			Optional bool               `json:"optional"` // uses an old form of shards that is not supported
 			Scales   []precomputedScale `json:"scales"`
 		} `json:"volumes"`
 	}
@@ -65,37 +68,67 @@ func TestPrecomputedReferenceData(t *testing.T) {
 	scales := 0
 	for _, v := range manifest.Volumes {
 		t.Run(v.Volume, func(t *testing.T) {
+			scales += len(v.Scales)
+			if v.Optional {
+				wantObsolete(t, filepath.Join(root, v.Volume))
+				return
+			}
 			dir := mount(t, filepath.Join(root, v.Volume), "--follow-links")
 			for _, s := range v.Scales {
-				scales++
-				if v.Optional {
-					mustRefuse(t, filepath.Join(dir, s.dir(), "volume.raw"))
-					continue
-				}
 				compareScale(t, filepath.Join(dir, s.dir()), root, s)
 			}
 		})
 	}
 	if scales < 70 {
-		t.Errorf("%d scales, want 70", scales)
+		t.Errorf("%d scales, want at least 70", scales)
 	}
 }
 
-// mustRefuse holds that what we do not read, an older form of shards, is an error.
-func mustRefuse(t *testing.T, name string) {
+// obsoleteReason is the start of the reason why a scale with shards in two files is not shown.
+const obsoleteReason = ".index: shards in two files are obsolete and not read; make one file of them: cat "
+
+// wantObsolete checks that a volume with nothing but such shards is not mounted, and that the error names a file and what to do.
+func wantObsolete(t *testing.T, source string) {
 	t.Helper()
-	if got, err := os.ReadFile(name); !errors.Is(err, syscall.EIO) {
-		t.Errorf("%s: %d bytes, %v; want EIO", name, len(got), err)
+	dir := tempDir(t)
+	if r := wkwfs(t, "mount", source, dir); r.code != 1 || !strings.Contains(r.stderr, obsoleteReason) || isMounted(dir) {
+		t.Errorf("mounting %s: exit code %d, stderr %q; want %q", source, r.code, r.stderr, obsoleteReason)
 	}
 }
 
+// TestObsoleteShards checks that a volume with shards in two files is refused by name when it is mounted, and that a dataset with such
+// a layer is mounted without it.
+func TestObsoleteShards(t *testing.T) {
+	source := sparse.write(t)
+	writeFile(t, filepath.Join(source, "labels/info"), []byte(`{"@type":"neuroglancer_multiscale_volume","type":"segmentation","data_type":"uint8",
+		"num_channels":1,"scales":[{"key":"8_8_30","size":[20,17,9],"voxel_offset":[0,0,0],"chunk_sizes":[[8,8,4]],"resolution":[8,8,30],"encoding":"raw",
+		"sharding":{"@type":"neuroglancer_uint64_sharded_v1","preshift_bits":1,"hash":"identity","minishard_bits":1,"shard_bits":2}}]}`))
+	writeFile(t, filepath.Join(source, "labels/8_8_30/0.index"), make([]byte, 32))
+	writeFile(t, filepath.Join(source, "labels/8_8_30/0.data"), nil)
+	writeFile(t, filepath.Join(source, "datasource-properties.json"), []byte(`{"scale":[4,5,60],"dataLayers":[
+		{"name":"color","category":"color","boundingBox":{"topLeft":[5,3,2],"width":50,"height":40,"depth":70}},
+		{"name":"labels","category":"segmentation","dataFormat":"neuroglancerPrecomputed"}]}`))
+	wantObsolete(t, filepath.Join(source, "labels"))
+	if info, want := wkwfs(t, "info", source).stdout, "labels/8_8_30/0"+obsoleteReason+"0.index 0.data > 0.shard\n"; !strings.Contains(info, "\nnot shown\n") || !strings.Contains(info, want) {
+		t.Errorf("info does not have %q:\n%s", want, info)
+	}
+	dir := mount(t, source)
+	if got, err := os.ReadFile(filepath.Join(dir, "color/1/volume.raw")); err != nil || !bytes.Equal(got, sparse.box(sparse.min, sparse.max())) {
+		t.Errorf("the other layer: %v", err)
+	}
+	if got, want := names(t, dir), "color datasource-properties.json"; got != want {
+		t.Errorf("the mount has %s, want %s", got, want)
+	}
+}
+
+// compareScale compares the files of a scale with the manifest.
 func compareScale(t *testing.T, dir, root string, s precomputedScale) {
 	t.Helper()
 	if s.Expected != "" {
 		compareLossy(t, filepath.Join(dir, "volume.raw"), root, s)
 	} else if s.SHA256 != "" {
 		if got, n := hash(t, filepath.Join(dir, "volume.raw")); got != s.SHA256 {
-			t.Errorf("%s/volume.raw: %d bytes of hash %s, want %s", dir, n, got, s.SHA256)
+			t.Errorf("%s/volume.raw: %d bytes with hash %s, want %s", dir, n, got, s.SHA256)
 		}
 	}
 	for _, c := range s.Chunks {
@@ -103,12 +136,12 @@ func compareScale(t *testing.T, dir, root string, s precomputedScale) {
 		switch {
 		case !c.Present:
 			if !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("chunk %s, which is absent: %d bytes, %v", c.Name, len(got), err)
+				t.Errorf("absent chunk %s: %d bytes, %v; want ENOENT", c.Name, len(got), err)
 			}
 		case err != nil:
 			t.Errorf("chunk %s: %v", c.Name, err)
 		case s.Expected == "" && hashOf(got) != c.SHA256:
-			t.Errorf("chunk %s: %d bytes of hash %s, want %s", c.Name, len(got), hashOf(got), c.SHA256)
+			t.Errorf("chunk %s: %d bytes with hash %s, want %s", c.Name, len(got), hashOf(got), c.SHA256)
 		}
 	}
 	for _, v := range s.Voxels {
@@ -122,8 +155,8 @@ func compareScale(t *testing.T, dir, root string, s precomputedScale) {
 	}
 }
 
-// compareLossy holds the volume to be as near to one of two decoders as these are to
-// each other.
+// compareLossy compares the volume with the output of one or two other decoders. Its difference from
+// one of them must not be larger than the difference between them.
 func compareLossy(t *testing.T, name, root string, s precomputedScale) {
 	t.Helper()
 	got, err := os.ReadFile(name)
@@ -131,33 +164,34 @@ func compareLossy(t *testing.T, name, root string, s precomputedScale) {
 		t.Error(err)
 		return
 	}
-	var off []int
+	var differences []int
 	for _, expected := range []string{s.Expected, s.OrExpected} {
 		if expected != "" {
-			off = append(off, largestDifference(t, got, gunzipped(t, filepath.Join(root, expected))))
+			differences = append(differences, largestDifference(t, got, gunzipped(t, filepath.Join(root, expected))))
 		}
 	}
-	if slices.Min(off) > s.MaxDiff {
-		t.Errorf("%s: off by %v, want at most %d", name, off, s.MaxDiff)
+	if slices.Min(differences) > s.MaxDiff {
+		t.Errorf("%s: differences of %v, want at most %d", name, differences, s.MaxDiff)
 	}
 }
 
+// largestDifference returns the largest difference of two bytes at the same offset.
 func largestDifference(t *testing.T, a, b []byte) int {
 	t.Helper()
 	if len(a) != len(b) {
 		t.Errorf("%d bytes, want %d", len(a), len(b))
 		return 256
 	}
-	most := 0
+	largest := 0
 	for i := range a {
-		most = max(most, int(a[i])-int(b[i]), int(b[i])-int(a[i]))
+		largest = max(largest, int(a[i])-int(b[i]), int(b[i])-int(a[i]))
 	}
-	return most
+	return largest
 }
 
-// TestPrecomputedDamage holds that a damaged chunk is an error and costs no other one.
+// TestPrecomputedDamage checks that a damaged chunk is an error and that all other chunks read.
 func TestPrecomputedDamage(t *testing.T) {
-	root := filepath.Join(refdata(t), "precomputed/damaged")
+	root := refdata.Dir(t, "precomputed/damaged")
 	var manifest struct {
 		Cases []struct {
 			Case string `json:"case"`
@@ -189,22 +223,22 @@ func TestPrecomputedDamage(t *testing.T) {
 			for _, good := range c.Good {
 				for _, name := range []string{"chunks/" + good.Name + ".raw", "box/" + good.Name + ".raw"} {
 					if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || hashOf(got) != good.SHA256 {
-						t.Errorf("%s (%s): %d bytes, not those expected; %v", name, c.What, len(got), err)
+						t.Errorf("%s (%s): got %d bytes with a wrong hash, or error %v", name, c.What, len(got), err)
 					}
 				}
 			}
 		})
 	}
 	if len(manifest.Cases) == 0 {
-		t.Error("no cases")
+		t.Error("the manifest has no cases")
 	}
 }
 
-// TestPrecomputedRoundTrip mounts the Precomputed view of a mount as a source: its
-// voxels over the bounding box are those of the first mount.
+// TestPrecomputedRoundTrip mounts the directory precomputed of a mount as a source. Both mounts have the same
+// voxels in the bounding box.
 func TestPrecomputedRoundTrip(t *testing.T) {
 	for voxelType := 1; voxelType <= 10; voxelType++ {
-		if voxelType == 6 || voxelType == 10 { // double and int64, which Precomputed lacks
+		if voxelType == 6 || voxelType == 10 { // Precomputed does not have double and int64
 			continue
 		}
 		l := sparse
@@ -218,16 +252,16 @@ func TestPrecomputedRoundTrip(t *testing.T) {
 			one, err := os.ReadFile(filepath.Join(first, "color/1/volume.raw"))
 			two, err2 := os.ReadFile(filepath.Join(second, box))
 			if err := errors.Join(err, err2); err != nil || !bytes.Equal(one, want) || !bytes.Equal(two, want) {
-				t.Errorf("%d bytes, then %d, not the model's %d; %v", len(one), len(two), len(want), err)
+				t.Errorf("first mount: %d bytes, second mount: %d bytes; want the model's %d bytes; error %v", len(one), len(two), len(want), err)
 			}
 		})
 	}
 }
 
-// TestMixedDataset shows WKW and Precomputed layers of one dataset side by side.
+// TestMixedDataset mounts a dataset with a WKW layer and a Precomputed layer.
 func TestMixedDataset(t *testing.T) {
 	source := sparse.write(t)
-	if err := os.CopyFS(filepath.Join(source, "labels"), os.DirFS(filepath.Join(refdata(t), "precomputed/cseg_u32"))); err != nil {
+	if err := os.CopyFS(filepath.Join(source, "labels"), os.DirFS(refdata.Dir(t, "precomputed/cseg_u32"))); err != nil {
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(source, "datasource-properties.json"), []byte(`{"scale":[4,5,60],"dataLayers":[
@@ -245,7 +279,7 @@ func TestMixedDataset(t *testing.T) {
 	scale := filepath.Base(filepath.Dir(volumes[0]))
 	a, _ := hash(t, volumes[0])
 	if b, n := hash(t, filepath.Join(own, scale, "volume.raw")); a != b || n == 0 {
-		t.Errorf("the Precomputed layer: %s in the dataset, %s by itself", a, b)
+		t.Errorf("the Precomputed layer has hash %s in the dataset, and %s as a source of its own", a, b)
 	}
 }
 

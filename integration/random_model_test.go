@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// history is all that a cube file has been since the begin, the latest last.
+// history has all versions of a cube file, the newest last.
 type history struct {
 	path     string // of the file in the source
 	layer    *randomLayer
@@ -21,17 +21,18 @@ type history struct {
 	versions []version
 }
 
-// version is a cube at one time. The zero version: there is none, and it reads as zeros.
+// version is one state of a cube. The zero version is an absent cube, which reads as zeros.
 type version struct {
-	exists bool     // there is an entry of its name
-	blocks [][]byte // in Morton order, nil for each that is an error
+	exists bool     // the directory has an entry with its name
+	blocks [][]byte // in Morton order; nil: reading it is an error
 	flat   []byte   // zeros in bad blocks
 	until  time.Time
 }
 
+// now returns the current version.
 func (h *history) now() version { return h.versions[len(h.versions)-1] }
 
-// add enters what the file has become.
+// add appends a version with the content of the file.
 func (h *history) add(exists bool, file []byte) {
 	v := version{exists: exists}
 	if exists {
@@ -47,6 +48,7 @@ func (h *history) add(exists bool, file []byte) {
 // bad reports whether byte i of the flat cube cannot be read.
 func (v version) bad(m model, i int) bool { return v.exists && v.blocks[m.blockAt(i)] == nil }
 
+// byteAt returns byte i of the flat cube.
 func (v version) byteAt(i int) byte {
 	if !v.exists {
 		return 0
@@ -54,24 +56,24 @@ func (v version) byteAt(i int) byte {
 	return v.flat[i]
 }
 
-// allBad reports whether nothing of the cube can be read: then it need not open.
+// allBad reports whether no block can be read. Such a cube may fail to open.
 func (v version) allBad() bool {
 	return v.exists && !slices.ContainsFunc(v.blocks, func(b []byte) bool { return b != nil })
 }
 
-// randomLayer is a layer of one mag and its possible cubes.
+// randomLayer is a layer of one mag with all cubes that can exist.
 type randomLayer struct {
 	model
 	name     string
-	mag      string // its directory in the source
-	count    [3]int // possible cubes on each axis
-	min, max [3]int // the bounding box; max 0: the extent of the cubes
+	mag      string // directory in the source
+	count    [3]int // number of cubes on each axis that can exist
+	min, max [3]int // the bounding box; if max is 0, the box of all cubes
 	cubes    []*history
-	header   bool // there is a header.wkw; else the first cube always stays as it is
+	header   bool // whether header.wkw exists; without it the first cube must not change
 }
 
-// newRandomLayer makes up a layer and writes it.
-func newRandomLayer(t *testing.T, r *rand.Rand, source string, n int) *randomLayer {
+// newRandomLayer chooses a layer and writes it.
+func newRandomLayer(t testing.TB, r *rand.Rand, source string, n int) *randomLayer {
 	l := &randomLayer{
 		model: model{
 			blockLog: r.IntN(4), cubeLog: r.IntN(3), blockType: 1 + r.IntN(3),
@@ -102,30 +104,30 @@ func newRandomLayer(t *testing.T, r *rand.Rand, source string, n int) *randomLay
 	return l
 }
 
-// changeable are the cubes that may become something else.
+// changeable returns the cubes that may change.
 func (l *randomLayer) changeable() []*history { return l.cubes[1:] }
 
-// write puts a new cube in the place of what was there. Times of modification are
-// years apart, as far as clocks can tell.
-func (h *history) write(t *testing.T, r *rand.Rand) {
+// write replaces the file by a new cube.
+func (h *history) write(t testing.TB, r *rand.Rand) {
 	m := h.layer.model
 	m.seed = r.Uint32()
 	m.blockType = 1 + r.IntN(3)
 	h.replace(t, r, m.file(t))
 }
 
-func (h *history) replace(t *testing.T, r *rand.Rand, file []byte) {
+// replace replaces the file by rename.
+func (h *history) replace(t testing.TB, r *rand.Rand, file []byte) {
 	t.Helper()
 	temp := writeFile(t, h.path+".tmp", file)
-	h.stamp(t, temp)
+	h.setTime(t, temp)
 	if err := os.Rename(temp, h.path); err != nil {
 		t.Fatal(err)
 	}
 	h.add(true, file)
 }
 
-// stamp gives the file a time of modification that no other version has.
-func (h *history) stamp(t *testing.T, name string) {
+// setTime sets a time of modification that no other version has.
+func (h *history) setTime(t testing.TB, name string) {
 	t.Helper()
 	when := time.Unix(1_000_000_000+int64(len(h.versions)), 0)
 	if err := os.Chtimes(name, when, when); err != nil {
@@ -134,14 +136,14 @@ func (h *history) stamp(t *testing.T, name string) {
 }
 
 // overwrite changes the file in place.
-func (h *history) overwrite(t *testing.T, file []byte) {
+func (h *history) overwrite(t testing.TB, file []byte) {
 	t.Helper()
 	writeFile(t, h.path, file)
-	h.stamp(t, h.path)
+	h.setTime(t, h.path)
 	h.add(true, file)
 }
 
-// box is what volume.raw covers now.
+// box returns the voxels that volume.raw covers now.
 func (l *randomLayer) box() (lo, hi [3]int) {
 	if l.max != [3]int{} {
 		return l.min, l.max
@@ -158,8 +160,8 @@ func (l *randomLayer) box() (lo, hi [3]int) {
 	return lo, hi
 }
 
-// cubeAt returns the cube that holds a voxel of the layer and the voxel's place in it;
-// nil where there can be none, or the voxel lies outside of the layer's box.
+// cubeAt returns the cube that has voxel v, and the index of the voxel in the cube. It returns nil if no cube
+// can exist there, or if v is outside of the box from lo to hi.
 func (l *randomLayer) cubeAt(v, lo, hi [3]int) (*history, int) {
 	s := l.side()
 	for axis := range 3 {
@@ -171,8 +173,8 @@ func (l *randomLayer) cubeAt(v, lo, hi [3]int) (*history, int) {
 	return l.cubes[cube], v[0]%s + s*(v[1]%s+s*(v[2]%s))
 }
 
-// randomSource writes a dataset of some layers, with metadata or without.
-func randomSource(t *testing.T, r *rand.Rand) (source string, layers []*randomLayer) {
+// randomSource writes a dataset of up to four layers, with or without datasource-properties.json.
+func randomSource(t testing.TB, r *rand.Rand) (source string, layers []*randomLayer) {
 	source = tempDir(t)
 	type jsonBox struct {
 		TopLeft              [3]int `json:"topLeft"`
@@ -182,22 +184,22 @@ func randomSource(t *testing.T, r *rand.Rand) (source string, layers []*randomLa
 		Name        string  `json:"name"`
 		BoundingBox jsonBox `json:"boundingBox"`
 	}
-	var all []jsonLayer
-	isDescribed := r.IntN(2) == 0
+	var jsonLayers []jsonLayer
+	hasMetadata := r.IntN(2) == 0
 	for n := range 1 + r.IntN(4) {
 		l := newRandomLayer(t, r, source, n)
 		layers = append(layers, l)
-		if !isDescribed {
+		if !hasMetadata {
 			continue
 		}
 		for axis := range 3 {
 			l.min[axis] = r.IntN(l.side())
 			l.max[axis] = l.min[axis] + 1 + r.IntN((l.count[axis]+1)*l.side())
 		}
-		all = append(all, jsonLayer{l.name, jsonBox{l.min, l.max[0] - l.min[0], l.max[1] - l.min[1], l.max[2] - l.min[2]}})
+		jsonLayers = append(jsonLayers, jsonLayer{l.name, jsonBox{l.min, l.max[0] - l.min[0], l.max[1] - l.min[1], l.max[2] - l.min[2]}})
 	}
-	if isDescribed {
-		b, err := json.Marshal(map[string]any{"dataLayers": all})
+	if hasMetadata {
+		b, err := json.Marshal(map[string]any{"dataLayers": jsonLayers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,41 +209,41 @@ func randomSource(t *testing.T, r *rand.Rand) (source string, layers []*randomLa
 	return source, layers
 }
 
-// believed is for how long a name that is gone may still be listed or described.
-const believed = 1200 * time.Millisecond
+// cacheTime is how long a removed name may still be listed or described.
+const cacheTime = 1200 * time.Millisecond
 
-// wasLately reports whether the cube was there a moment ago.
-func (h *history) wasLately() bool {
-	return slices.ContainsFunc(h.versions, func(v version) bool { return v.exists && time.Since(v.until) < believed })
+// existedLately reports whether the cube existed within the last cacheTime.
+func (h *history) existedLately() bool {
+	return slices.ContainsFunc(h.versions, func(v version) bool { return v.exists && time.Since(v.until) < cacheTime })
 }
 
-// wasMissingLately reports whether the cube was not there a moment ago.
-func (h *history) wasMissingLately() bool {
-	return slices.ContainsFunc(h.versions, func(v version) bool { return !v.exists && time.Since(v.until) < believed })
+// wasAbsentLately reports whether the cube was absent within the last cacheTime.
+func (h *history) wasAbsentLately() bool {
+	return slices.ContainsFunc(h.versions, func(v version) bool { return !v.exists && time.Since(v.until) < cacheTime })
 }
 
-// change makes something else of a cube file.
+// change changes a random cube file.
 func (s *session) change() error {
-	l := pickOf(s.r, s.layers)
+	l := randomOf(s.r, s.layers)
 	if len(l.changeable()) == 0 {
 		return nil
 	}
-	h := pickOf(s.r, l.changeable())
+	h := randomOf(s.r, l.changeable())
 	isFile := h.now().exists
 	if info, err := os.Lstat(h.path); err == nil && !info.Mode().IsRegular() {
 		isFile = false
 	}
-	what := s.r.IntN(7)
-	s.note("change %s: %d, of %d versions", h.path, what, len(h.versions))
+	kind := s.r.IntN(7)
+	s.log("change %s in way %d, after %d versions", h.path, kind, len(h.versions))
 	switch {
-	case what <= 1 || !isFile:
+	case kind <= 1 || !isFile:
 		h.write(s.t, s.r)
-	case what == 2:
+	case kind == 2:
 		if err := os.Remove(h.path); err != nil {
 			return err
 		}
 		h.add(false, nil)
-	case what == 3: // cut off
+	case kind == 3: // cut off
 		b, err := os.ReadFile(h.path)
 		if err != nil {
 			return err
@@ -250,20 +252,20 @@ func (s *session) change() error {
 		if err := os.Truncate(h.path, int64(n)); err != nil {
 			return err
 		}
-		h.stamp(s.t, h.path)
+		h.setTime(s.t, h.path)
 		h.add(true, b[:n])
-	case what == 4: // one byte, in place
+	case kind == 4: // one byte, in place
 		b, err := os.ReadFile(h.path)
 		if err != nil || len(b) == 0 {
 			return err
 		}
 		b[s.r.IntN(len(b))] ^= byte(1 + s.r.IntN(255))
 		h.overwrite(s.t, b)
-	case what == 5: // all of it, in place
+	case kind == 5: // the whole file, in place
 		m := l.model
 		m.seed = s.r.Uint32()
 		h.overwrite(s.t, m.file(s.t))
-	case what == 6: // there, and out of reach
+	case kind == 6: // a link that leads nowhere
 		if err := errors.Join(os.Remove(h.path), os.Symlink("/nowhere", h.path)); err != nil {
 			return err
 		}

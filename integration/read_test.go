@@ -14,23 +14,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// models covers all voxel types and compressions, and sides from one voxel up.
+// models returns cubes of all voxel types and compressions, and of many block and cube sizes.
 func models() []model {
-	var all []model
+	var models []model
 	for voxelType := 1; voxelType <= 10; voxelType++ {
 		for blockType := 1; blockType <= 3; blockType++ {
-			all = append(all, model{blockLog: 3, cubeLog: 1, blockType: blockType, voxelType: voxelType, channels: 1 + voxelType%3})
+			models = append(models, model{blockLog: 3, cubeLog: 1, blockType: blockType, voxelType: voxelType, channels: 1 + voxelType%3})
 		}
 	}
 	for _, sides := range [][2]int{{0, 0}, {0, 3}, {1, 4}, {5, 0}, {2, 2}, {5, 1}, {6, 0}} {
 		for blockType := 1; blockType <= 3; blockType++ {
-			all = append(all, model{blockLog: sides[0], cubeLog: sides[1], blockType: blockType, voxelType: 2, channels: 1})
+			models = append(models, model{blockLog: sides[0], cubeLog: sides[1], blockType: blockType, voxelType: 2, channels: 1})
 		}
 	}
-	return append(all, model{blockLog: 1, cubeLog: 1, blockType: 2, voxelType: 1, channels: 255})
+	return append(models, model{blockLog: 1, cubeLog: 1, blockType: 2, voxelType: 1, channels: 255})
 }
 
-// TestReadAgreesWithModel reads random ranges of all kinds of cubes, and every block.
+// TestReadAgreesWithModel compares random ranges and blocks of all kinds of cubes with the model.
 func TestReadAgreesWithModel(t *testing.T) {
 	source := t.TempDir()
 	for _, m := range models() {
@@ -49,6 +49,7 @@ func TestReadAgreesWithModel(t *testing.T) {
 	}
 }
 
+// compareRanges compares random ranges of a file, and the whole file, with the bytes.
 func compareRanges(t *testing.T, name string, want []byte) {
 	t.Helper()
 	f, err := os.Open(name)
@@ -58,7 +59,7 @@ func compareRanges(t *testing.T, name string, want []byte) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || info.Size() != int64(len(want)) {
-		t.Errorf("%s: %d bytes, want %d; %v", name, info.Size(), len(want), err)
+		t.Errorf("%s has %d bytes, want %d; error %v", name, info.Size(), len(want), err)
 	}
 	r := rand.New(rand.NewPCG(7, uint64(len(want))))
 	for range 40 {
@@ -68,16 +69,17 @@ func compareRanges(t *testing.T, name string, want []byte) {
 		end := min(off+len(p), len(want))
 		switch {
 		case off+len(p) > len(want) && err != io.EOF, off+len(p) <= len(want) && err != nil:
-			t.Errorf("%s: %d bytes at %d: error %v", name, len(p), off, err)
+			t.Errorf("%s: read of %d bytes at %d: error %v", name, len(p), off, err)
 		case off < end && !bytes.Equal(p[:n], want[off:end]), off >= end && n != 0:
-			t.Errorf("%s: %d bytes at %d: not those of the model", name, len(p), off)
+			t.Errorf("%s: read of %d bytes at %d: wrong bytes", name, len(p), off)
 		}
 	}
 	if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%s: whole: not the model's bytes; error %v", name, err)
+		t.Errorf("%s: reading all of it: wrong bytes, or error %v", name, err)
 	}
 }
 
+// compareBlocks compares up to 60 random block files of a cube with the model.
 func compareBlocks(t *testing.T, dir string, m model) {
 	t.Helper()
 	side, n := 1<<m.blockLog, 1<<m.cubeLog
@@ -87,14 +89,15 @@ func compareBlocks(t *testing.T, dir string, m model) {
 		name := fmt.Sprintf("%s/z%d/y%d/x%d.raw", dir, z, y, x)
 		got, err := os.ReadFile(name)
 		if err != nil || !bytes.Equal(got, m.part(x*side, y*side, z*side, side)) {
-			t.Errorf("%s: %d bytes, not the model's; error %v", name, len(got), err)
+			t.Errorf("%s: got %d bytes, error %v; want the model's bytes", name, len(got), err)
 		}
 	}
 }
 
-// big is a cube with enough blocks for many readers.
+// big is a cube with enough blocks for many readers: 128³ voxels.
 var big = model{blockLog: 4, cubeLog: 3, blockType: 2, voxelType: 2, channels: 1}
 
+// mountBig mounts big. It returns the path and the voxels of the cube.
 func mountBig(t *testing.T, args ...string) (name string, want []byte) {
 	t.Helper()
 	source := t.TempDir()
@@ -102,8 +105,9 @@ func mountBig(t *testing.T, args ...string) (name string, want []byte) {
 	return filepath.Join(mount(t, source, args...), "z0/y0/x0.raw"), big.flat()
 }
 
+// TestManyReaders reads one cube by 64 readers, with a cache that is too small, so that blocks are evicted all
+// the time.
 func TestManyReaders(t *testing.T) {
-	// A cache that is too small, so that blocks come and go.
 	name, want := mountBig(t, "--cache-size", "100KiB")
 	var group sync.WaitGroup
 	for i := range 64 {
@@ -119,7 +123,7 @@ func TestManyReaders(t *testing.T) {
 				off := r.IntN(len(want) - 1)
 				p := make([]byte, 1+r.IntN(min(len(want)-off, 100_000)))
 				if _, err := f.ReadAt(p, int64(off)); err != nil || !bytes.Equal(p, want[off:off+len(p)]) {
-					t.Errorf("%d bytes at %d: not those of the model; error %v", len(p), off, err)
+					t.Errorf("read of %d bytes at %d: wrong bytes, or error %v", len(p), off, err)
 					return
 				}
 			}
@@ -128,6 +132,7 @@ func TestManyReaders(t *testing.T) {
 	group.Wait()
 }
 
+// TestDirectIO reads ranges of all kinds past the page cache.
 func TestDirectIO(t *testing.T) {
 	name, want := mountBig(t)
 	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_DIRECT, 0)
@@ -141,7 +146,7 @@ func TestDirectIO(t *testing.T) {
 		for n < len(p) {
 			got, err := unix.Pread(fd, p[n:], int64(c.off+n))
 			if err != nil {
-				t.Fatalf("%d bytes at %d: %v", c.n, c.off, err)
+				t.Fatalf("read of %d bytes at %d: %v", c.n, c.off, err)
 			}
 			if got == 0 {
 				break
@@ -149,11 +154,12 @@ func TestDirectIO(t *testing.T) {
 			n += got
 		}
 		if end := min(c.off+c.n, len(want)); !bytes.Equal(p[:n], want[c.off:end]) {
-			t.Errorf("%d bytes at %d: %d bytes, not those of the model", c.n, c.off, n)
+			t.Errorf("read of %d bytes at %d: got %d bytes, which are wrong", c.n, c.off, n)
 		}
 	}
 }
 
+// TestMmap reads a shared and a private mapping. A writable mapping is refused.
 func TestMmap(t *testing.T) {
 	name, want := mountBig(t)
 	f, err := os.Open(name)
@@ -161,24 +167,22 @@ func TestMmap(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for _, prot := range []int{unix.PROT_READ} {
-		for _, flags := range []int{unix.MAP_SHARED, unix.MAP_PRIVATE} {
-			m, err := unix.Mmap(int(f.Fd()), 0, len(want), prot, flags)
-			if err != nil {
-				t.Fatal(err)
+	for _, flags := range []int{unix.MAP_SHARED, unix.MAP_PRIVATE} {
+		m, err := unix.Mmap(int(f.Fd()), 0, len(want), unix.PROT_READ, flags)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := rand.New(rand.NewPCG(3, 3))
+		for range 300 {
+			if i := r.IntN(len(want)); m[i] != want[i] {
+				t.Errorf("byte %d is %d, want %d", i, m[i], want[i])
 			}
-			r := rand.New(rand.NewPCG(3, 3))
-			for range 300 {
-				if i := r.IntN(len(want)); m[i] != want[i] {
-					t.Errorf("byte %d: %d, want %d", i, m[i], want[i])
-				}
-			}
-			if !bytes.Equal(m, want) {
-				t.Error("the whole mapping: not the bytes of the model")
-			}
-			if err := unix.Munmap(m); err != nil {
-				t.Error(err)
-			}
+		}
+		if !bytes.Equal(m, want) {
+			t.Error("the mapping does not have the bytes of the model")
+		}
+		if err := unix.Munmap(m); err != nil {
+			t.Error(err)
 		}
 	}
 	if _, err := unix.Mmap(int(f.Fd()), 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); !errors.Is(err, unix.EACCES) {
@@ -186,7 +190,7 @@ func TestMmap(t *testing.T) {
 	}
 }
 
-// TestEndOfFile holds what reads at and past the end return.
+// TestEndOfFile checks reads at the end of the file and after it.
 func TestEndOfFile(t *testing.T) {
 	name, want := mountBig(t)
 	f, err := os.Open(name)
@@ -202,7 +206,7 @@ func TestEndOfFile(t *testing.T) {
 	}{{size - 1, 1, 1}, {size - 1, 2, 1}, {size, 1, 0}, {size + 1, 1, 0}, {size + 1<<40, 10, 0}, {0, 0, 0}, {size - 5000, 10000, 5000}} {
 		n, err := unix.Pread(int(f.Fd()), make([]byte, c.len), c.off)
 		if n != c.n || err != nil {
-			t.Errorf("%d bytes at %d: %d, %v; want %d", c.len, c.off, n, err, c.n)
+			t.Errorf("read of %d bytes at %d: got %d, %v; want %d", c.len, c.off, n, err, c.n)
 		}
 	}
 	if end, err := f.Seek(0, io.SeekEnd); end != size || err != nil {

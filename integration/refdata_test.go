@@ -8,41 +8,18 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/wkwfs/wkwfs/internal/refdata"
 )
 
-// refdata returns the folder of datasets that other programs have written: the one
-// in WKWFS_REFDATA, else shared/refdata beside the checkout. It is not part of the
-// project; without it the test is skipped, and says so.
-func refdata(t *testing.T) string {
-	t.Helper()
-	dir, err := findRefdata()
-	if err != nil {
-		t.Skipf("no reference data: %v (set WKWFS_REFDATA)", err)
-	}
-	return dir
-}
-
-func findRefdata() (string, error) {
-	dir := os.Getenv("WKWFS_REFDATA")
-	if dir == "" {
-		dir = "../../shared/refdata"
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	_, err = os.Stat(dir)
-	return dir, err
-}
-
-// reference is what a manifest says of one mag.
+// reference is the entry of one mag in a manifest.
 type reference struct {
-	Dataset  string `json:"dataset"` // empty where the folder itself is the source
+	Dataset  string `json:"dataset"` // empty if the folder itself is the source
 	Layer    string `json:"layer"`
 	Mag      string `json:"mag"`
 	Dtype    string `json:"dtype"`
 	Channels int    `json:"channels"`
-	Block    int    `json:"block"` // voxels a side
+	Block    int    `json:"block"` // side in voxels
 	Cube     int    `json:"cube"`
 	TopLeft  [3]int `json:"top_left"`
 	Size     [3]int `json:"size"`
@@ -60,37 +37,39 @@ type reference struct {
 	} `json:"volume"`
 }
 
+// references reads the manifest of a folder.
 func references(t *testing.T, folder string) []reference {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(folder, "manifest.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []reference
-	if err := json.Unmarshal(b, &all); err != nil {
+	var entries []reference
+	if err := json.Unmarshal(b, &entries); err != nil {
 		t.Fatal(err)
 	}
-	return all
+	return entries
 }
 
-// TestReferenceData reads every cube that other programs wrote, byte for byte.
+// TestReferenceData compares every cube that other programs wrote, by hash.
 func TestReferenceData(t *testing.T) {
-	root := refdata(t)
+	parallelHeavy(t)
 	cubes := 0
-	for _, folder := range []string{"wkw", "l4_sample", "annotation"} {
+	for _, folder := range refdata.WKW() {
+		root := refdata.Dir(t, folder)
 		byDataset := map[string][]reference{}
-		for _, r := range references(t, filepath.Join(root, folder)) {
+		for _, r := range references(t, root) {
 			byDataset[r.Dataset] = append(byDataset[r.Dataset], r)
 		}
 		for dataset, refs := range byDataset {
 			t.Run(folder+"/"+dataset, func(t *testing.T) {
-				dir := mount(t, filepath.Join(root, folder, dataset))
+				dir := mount(t, filepath.Join(root, dataset))
 				for _, r := range refs {
 					for cube, want := range r.Cubes {
 						cubes++
 						name := filepath.Join(dir, r.Layer, r.Mag, cube+".raw")
 						if got, n := hash(t, name); got != want.SHA256 || n != want.Bytes {
-							t.Errorf("%s: %d bytes of hash %s, want %d of %s", name, n, got, want.Bytes, want.SHA256)
+							t.Errorf("%s: %d bytes with hash %s, want %d with %s", name, n, got, want.Bytes, want.SHA256)
 						}
 					}
 				}
@@ -102,7 +81,7 @@ func TestReferenceData(t *testing.T) {
 	}
 }
 
-// hash returns the SHA-256 of a file and its length, as read.
+// hash reads a file and returns its SHA-256 and its length in bytes.
 func hash(t *testing.T, name string) (sum string, n int64) {
 	t.Helper()
 	f, err := os.Open(name)

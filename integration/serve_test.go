@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"net"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -12,17 +13,24 @@ import (
 	"testing"
 )
 
-// webServer is a wkwfs that serves over HTTP.
+// webServer is a running wkwfs serve or wkwfs view.
 type webServer struct {
 	cmd    *exec.Cmd
-	url    string // ends in a slash; without a query
+	url    string // without a query; ends with a slash
+	query  string // that it printed after the URL
 	stderr bytes.Buffer
 }
 
-// startWeb serves a source at a port that is free.
+// startWeb runs wkwfs serve with the arguments and waits for its address.
 func startWeb(t *testing.T, env []string, args ...string) *webServer {
 	t.Helper()
-	s := &webServer{cmd: exec.Command(program, append([]string{"serve"}, args...)...)}
+	return startServer(t, env, append([]string{"serve"}, args...)...)
+}
+
+// startServer runs a command that serves over HTTP and waits for its address.
+func startServer(t *testing.T, env []string, args ...string) *webServer {
+	t.Helper()
+	s := &webServer{cmd: exec.Command(program, args...)}
 	s.cmd.Env = append(s.cmd.Environ(), env...)
 	s.cmd.Stderr = &s.stderr
 	out, err := s.cmd.StdoutPipe()
@@ -40,13 +48,13 @@ func startWeb(t *testing.T, env []string, args ...string) *webServer {
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		t.Fatalf("no address: %v", err)
+		t.Fatalf("the server printed no address: %v", err)
 	}
-	s.url, _, _ = strings.Cut(strings.TrimSpace(line), "?")
+	s.url, s.query, _ = strings.Cut(strings.TrimSpace(line), "?")
 	return s
 }
 
-// get fetches a path.
+// get requests a path. header has names and values by turns.
 func (s *webServer) get(t *testing.T, path string, header ...string) (*http.Response, []byte) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "GET", s.url+path, nil)
@@ -56,19 +64,19 @@ func (s *webServer) get(t *testing.T, path string, header ...string) (*http.Resp
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	reply, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer reply.Body.Close()
-	b, err := io.ReadAll(reply.Body)
+	defer response.Body.Close()
+	b, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
-	return reply, b
+	return response, b
 }
 
-// end sends a signal, and fails unless the server ends well.
+// end sends a signal. The server must exit with 0.
 func (s *webServer) end(t *testing.T, signal syscall.Signal) {
 	t.Helper()
 	if err := s.cmd.Process.Signal(signal); err != nil {
@@ -79,7 +87,8 @@ func (s *webServer) end(t *testing.T, signal syscall.Signal) {
 	}
 }
 
-// TestServe holds that a source can be read over HTTP, without a mount.
+// TestServe checks that wkwfs serve answers with the bytes of a source, whole and by ranges, and ends at a
+// signal.
 func TestServe(t *testing.T) {
 	m := model{voxelType: 2, channels: 1, blockType: 2, blockLog: 2, cubeLog: 1}
 	dir := t.TempDir()
@@ -88,14 +97,14 @@ func TestServe(t *testing.T) {
 	m.write(t, mag, 0, 0, 0)
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		s := startWeb(t, nil, "--listen", "127.0.0.1:0", dir)
-		if reply, body := s.get(t, "color/1/z0/y0/x0.raw"); reply.StatusCode != 200 || !bytes.Equal(body, m.flat()) {
-			t.Errorf("status %d, %d bytes", reply.StatusCode, len(body))
+		if response, body := s.get(t, "color/1/z0/y0/x0.raw"); response.StatusCode != 200 || !bytes.Equal(body, m.flat()) {
+			t.Errorf("status %d, %d bytes", response.StatusCode, len(body))
 		}
-		if reply, body := s.get(t, "color/1/z0/y0/x0.raw", "Range", "bytes=10-99"); reply.StatusCode != 206 || !bytes.Equal(body, m.flat()[10:100]) {
-			t.Errorf("status %d, %d bytes", reply.StatusCode, len(body))
+		if response, body := s.get(t, "color/1/z0/y0/x0.raw", "Range", "bytes=10-99"); response.StatusCode != 206 || !bytes.Equal(body, m.flat()[10:100]) {
+			t.Errorf("status %d, %d bytes", response.StatusCode, len(body))
 		}
-		if reply, body := s.get(t, "", "Accept", "text/html"); reply.StatusCode != 200 || !bytes.Contains(body, []byte("https://neuroglancer-demo.appspot.com/#!")) {
-			t.Errorf("start page: status %d\n%s", reply.StatusCode, body)
+		if response, body := s.get(t, "", "Accept", "text/html"); response.StatusCode != 200 || !bytes.Contains(body, []byte(`href="/.wkwfs/viewer/?layer=color"`)) {
+			t.Errorf("start page: status %d\n%s", response.StatusCode, body)
 		}
 		s.end(t, signal)
 		if s.stderr.Len() > 0 {
@@ -104,7 +113,57 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestServeToAll holds that a server that others can reach warns if it lets everybody in.
+// freeAddress returns a TCP address that is not in use.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// TestServeNames checks that a server and its metrics answer only requests for their own names. Otherwise a web
+// site could read from them after it changes the address of its own name.
+func TestServeNames(t *testing.T) {
+	requireFUSE(t)
+	m := model{voxelType: 1, channels: 1, blockType: 1, blockLog: 1, cubeLog: 1}
+	cube := m.write(t, t.TempDir(), 0, 0, 0)
+	s := startWeb(t, nil, "--listen", "127.0.0.1:0", "--host", "brains.example", cube)
+	_, port, _ := strings.Cut(strings.TrimSuffix(s.url[len("http://"):], "/"), ":")
+	metrics := freeAddress(t)
+	mount(t, dataset(t), "--metrics", metrics)
+	for _, test := range []struct {
+		url, host string
+		status    int
+	}{
+		{s.url + "x0.raw", "brains.example:" + port, 200},
+		{s.url + "x0.raw", "localhost", 200},
+		{s.url + "x0.raw", "evil.example:" + port, 421},
+		{"http://" + metrics + "/metrics", metrics, 200},
+		{"http://" + metrics + "/metrics", "localhost", 200},
+		{"http://" + metrics + "/metrics", "evil.example", 421},
+		{"http://" + metrics + "/debug/pprof/cmdline", "evil.example", 421},
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, test.url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Host = test.host
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != test.status {
+			t.Errorf("%s, Host %q: status %d, want %d", test.url, test.host, response.StatusCode, test.status)
+		}
+	}
+	s.end(t, syscall.SIGTERM)
+}
+
+// TestServeToAll checks that a server that listens on all addresses without a token prints a warning.
 func TestServeToAll(t *testing.T) {
 	m := model{voxelType: 1, channels: 1, blockType: 1, blockLog: 1, cubeLog: 1}
 	cube := m.write(t, t.TempDir(), 0, 0, 0)
@@ -121,11 +180,11 @@ func TestServeToAll(t *testing.T) {
 		s := startWeb(t, test.env, append(test.args, "--listen", "0.0.0.0:0", cube)...)
 		port := s.url[strings.LastIndex(s.url, ":"):]
 		s.url = "http://127.0.0.1" + port
-		if reply, _ := s.get(t, "x0.raw"); reply.StatusCode != test.status {
-			t.Errorf("%v: status %d, want %d", test, reply.StatusCode, test.status)
+		if response, _ := s.get(t, "x0.raw"); response.StatusCode != test.status {
+			t.Errorf("%v: status %d, want %d", test, response.StatusCode, test.status)
 		}
-		if reply, body := s.get(t, "x0.raw", "Authorization", "Bearer secret"); reply.StatusCode != 200 || !bytes.Equal(body, m.flat()) {
-			t.Errorf("%v: status %d with the token", test, reply.StatusCode)
+		if response, body := s.get(t, "x0.raw", "Authorization", "Bearer secret"); response.StatusCode != 200 || !bytes.Equal(body, m.flat()) {
+			t.Errorf("%v: status %d with the token", test, response.StatusCode)
 		}
 		s.end(t, syscall.SIGTERM)
 		if strings.Contains(s.stderr.String(), "EVERYBODY") != test.warns || strings.Contains(s.stderr.String(), "secret") {

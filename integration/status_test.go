@@ -17,8 +17,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/status"
 )
 
-// statusOf reads the file of the mount.
-func statusOf(t *testing.T, dir string) status.Status {
+// statusOf reads the status file of a mount.
+func statusOf(t testing.TB, dir string) status.Status {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, status.StatusFile))
 	if err != nil {
@@ -27,7 +27,8 @@ func statusOf(t *testing.T, dir string) status.Status {
 	return parseStatus(t, b)
 }
 
-func parseStatus(t *testing.T, b []byte) (s status.Status) {
+// parseStatus decodes the JSON of a status.
+func parseStatus(t testing.TB, b []byte) (s status.Status) {
 	t.Helper()
 	if err := json.Unmarshal(b, &s); err != nil {
 		t.Fatalf("%v:\n%s", err, b)
@@ -35,7 +36,7 @@ func parseStatus(t *testing.T, b []byte) (s status.Status) {
 	return s
 }
 
-// readDirect reads the first n pages of a file, each with one request to the server.
+// readDirect reads the first n pages of a file, each by one request to the server.
 func readDirect(t *testing.T, name string, n int) {
 	t.Helper()
 	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_DIRECT, 0)
@@ -56,8 +57,8 @@ func readDirect(t *testing.T, name string, n int) {
 	}
 }
 
-// TestStatus: what was read is what is told, in the file and by the command, wherever in
-// the mount it is asked.
+// TestStatus checks that the status counts what was read, in the file and from the command, for a mount and for
+// a directory in it.
 func TestStatus(t *testing.T) {
 	source := tempDir(t)
 	small.write(t, source, 0, 0, 0)
@@ -68,42 +69,42 @@ func TestStatus(t *testing.T) {
 	}
 	readDirect(t, filepath.Join(s.dir, "z0/y0/x0.raw"), 5)
 	checkBlocks(t, filepath.Join(s.dir, "z0/y0/x1.blocks"), []int{7})
-	if _, err := os.Stat(filepath.Join(s.dir, "nothing")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(s.dir, "absent")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	for what, got := range map[string]status.Status{
+	for way, got := range map[string]status.Status{
 		"file":       statusOf(t, s.dir),
 		"command":    parseStatus(t, []byte(mustRun(t, "status", "--json", s.dir))),
 		"from below": parseStatus(t, []byte(mustRun(t, "status", "--json", filepath.Join(s.dir, "z0/y0")))),
 	} {
-		// The blocks that can be read are 7 of a page each.
+		// 7 blocks can be read. Each has the size of a page.
 		if got.Reads.Count < 5+7 || got.Reads.Bytes != (5+7)*4096 || got.Reads.P99 < got.Reads.P50 || got.Reads.P50 <= 0 || got.Now.ReadsPerSecond <= 0 {
-			t.Errorf("%s: reads %+v, now %+v", what, got.Reads, got.Now)
+			t.Errorf("%s: reads %+v, now %+v", way, got.Reads, got.Now)
 		}
 		if got.Errors[status.Damaged] == 0 || got.Errors[status.NotFound] == 0 || got.Errors[status.Disk] != 0 {
-			t.Errorf("%s: errors %v", what, got.Errors)
+			t.Errorf("%s: errors %v", way, got.Errors)
 		}
 		if got.Cache.Decoded == 0 || got.Cache.Failures == 0 || got.Cache.BudgetBytes != 5<<20 {
-			t.Errorf("%s: cache %+v", what, got.Cache)
+			t.Errorf("%s: cache %+v", way, got.Cache)
 		}
 		if got.PID != s.pid || got.Source != source || got.Mountpoint != s.dir {
-			t.Errorf("%s: process %d, %s on %s; want %d, %s, %s", what, got.PID, got.Source, got.Mountpoint, s.pid, source, s.dir)
+			t.Errorf("%s: process %d, %s on %s; want %d, %s, %s", way, got.PID, got.Source, got.Mountpoint, s.pid, source, s.dir)
 		}
 	}
 	text := mustRun(t, "status", s.dir)
 	for _, want := range []string{s.dir + " shows " + source + "\n", "\nbytes       48 KiB ", " of 5.0 MiB, ", "\nslow reads  none\n", " not found\n"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
+			t.Errorf("wkwfs status does not print %q:\n%s", want, text)
 		}
 	}
 }
 
-// TestStatusIsHidden: nothing that walks through a mount comes across the status, and
-// who names it can read it, with any program.
+// TestStatusIsHidden checks that programs that walk through a mount do not find the status, and that any
+// program can read it by its name.
 func TestStatusIsHidden(t *testing.T) {
 	dir := mount(t, dataset(t))
 	if got := names(t, dir); strings.Contains(got, status.Dir) {
-		t.Errorf("listed: %s", got)
+		t.Errorf("the root lists %q", got)
 	}
 	copied := tempDir(t)
 	for _, args := range [][]string{{"find", dir, "-name", "*wkwfs*"}, {"rsync", "-an", "--out-format=%n", "--exclude=volume.*", dir + "/", copied}} {
@@ -116,7 +117,7 @@ func TestStatusIsHidden(t *testing.T) {
 	}
 	file := filepath.Join(dir, status.StatusFile)
 	if got := names(t, filepath.Dir(file)); got != "metrics status.json" {
-		t.Errorf("it has %s", got)
+		t.Errorf("the directory has the entries %q", got)
 	}
 	to := filepath.Join(copied, "status.json")
 	for _, args := range [][]string{
@@ -128,37 +129,37 @@ func TestStatusIsHidden(t *testing.T) {
 		}
 	}
 	if _, err := os.OpenFile(file, os.O_WRONLY, 0); !errors.Is(err, unix.EROFS) && !errors.Is(err, unix.EACCES) {
-		t.Errorf("open for writing: %v", err)
+		t.Errorf("open to write: %v, want EROFS or EACCES", err)
 	}
 	if reads := statusOf(t, dir).Reads.Count; reads != 0 {
-		t.Errorf("%d reads, of the status itself", reads)
+		t.Errorf("%d reads were counted, want none for the status itself", reads)
 	}
 }
 
-// TestStatusIsPrivate: the status names files, so it is for who has mounted alone,
-// whatever else is shown to whom.
+// TestStatusIsPrivate checks that only the user who mounted may read the status, because it has names of files.
+// Options that let other users read the mount do not change that.
 func TestStatusIsPrivate(t *testing.T) {
 	requireRoot(t)
 	dir := mount(t, dataset(t), "-o", "allow_other,uid=4321,gid=4321,umask=0")
 	for _, name := range []string{status.StatusFile, status.MetricsFile} {
-		if got, said := readAs(t, 4321, 4321, filepath.Join(dir, name)); len(got) > 0 || !strings.Contains(said, "denied") {
-			t.Errorf("%s: another user reads %d bytes, %q", name, len(got), said)
+		if got, stderr := readAs(t, 4321, 4321, filepath.Join(dir, name)); len(got) > 0 || !strings.Contains(stderr, "denied") {
+			t.Errorf("%s: another user gets %d bytes, stderr %q", name, len(got), stderr)
 		}
 	}
 	r := asUser(t, "status", dir)
-	if want := "hint: ask as the user who has mounted it\n"; r.code != 1 || !strings.HasSuffix(r.stderr, want) {
-		t.Errorf("the command: exit code %d, %q; want %q", r.code, r.stderr, want)
+	if want := "hint: run it as the user who mounted\n"; r.code != 1 || !strings.HasSuffix(r.stderr, want) {
+		t.Errorf("wkwfs status: exit code %d, stderr %q; want %q", r.code, r.stderr, want)
 	}
 	info, err := os.Stat(filepath.Join(dir, status.StatusFile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if st := info.Sys().(*syscall.Stat_t); st.Uid != 0 || info.Mode() != 0o400 || info.Size() != 0 {
-		t.Errorf("owner %d, mode %v, size %d", st.Uid, info.Mode(), info.Size())
+		t.Errorf("owner %d, mode %v, size %d; want 0, 0400, 0", st.Uid, info.Mode(), info.Size())
 	}
 }
 
-// TestStatusOfOrdinaryUser: who has mounted can read it, also when it is not root.
+// TestStatusOfOrdinaryUser checks that an ordinary user who mounted can read the status, and that root cannot.
 func TestStatusOfOrdinaryUser(t *testing.T) {
 	requireUserMounts(t)
 	dir := userDir(t)
@@ -171,12 +172,12 @@ func TestStatusOfOrdinaryUser(t *testing.T) {
 	if r := asUser(t, "status", "--json", dir); r.code != 0 || parseStatus(t, []byte(r.stdout)).PID != s.pid {
 		t.Errorf("exit code %d, %s", r.code, r.stderr)
 	}
-	if r := wkwfs(t, "status", dir); r.code != 1 || !strings.Contains(r.stderr, "ask as the user who has mounted it") {
-		t.Errorf("root, whom the kernel does not let in: exit code %d, %s", r.code, r.stderr)
+	if r := wkwfs(t, "status", dir); r.code != 1 || !strings.Contains(r.stderr, "run it as the user who mounted") {
+		t.Errorf("as root: exit code %d, stderr %s", r.code, r.stderr)
 	}
 }
 
-// TestStatusNameIsTaken: what the source calls so is shown, and not hidden by ours.
+// TestStatusNameIsTaken checks that an entry .wkwfs of the source is shown, in place of the status.
 func TestStatusNameIsTaken(t *testing.T) {
 	source := tempDir(t)
 	for _, layer := range []string{status.Dir, "color"} {
@@ -188,7 +189,7 @@ func TestStatusNameIsTaken(t *testing.T) {
 	log := filepath.Join(tempDir(t), "log")
 	dir := mount(t, source, "--log-file", log)
 	if got := names(t, dir); !strings.Contains(got, status.Dir) {
-		t.Fatalf("the mount has %s", got)
+		t.Fatalf("the root lists %q", got)
 	}
 	if got, err := os.ReadFile(filepath.Join(dir, status.Dir, "1/z0/y0/x0.raw")); err != nil || !bytes.Equal(got, small.flat()) {
 		t.Errorf("%d bytes, %v", len(got), err)
@@ -196,12 +197,14 @@ func TestStatusNameIsTaken(t *testing.T) {
 	if r := wkwfs(t, "status", dir); r.code != 1 || !strings.Contains(r.stderr, dir+" has no status") {
 		t.Errorf("exit code %d, %q", r.code, r.stderr)
 	}
-	if b, err := os.ReadFile(log); err != nil || !bytes.Contains(b, []byte("wkwfs status will know nothing of this mount")) {
-		t.Errorf("the log: %s, %v", b, err)
+	if b, err := os.ReadFile(log); err != nil || !bytes.Contains(b, []byte("wkwfs status is not available for this mount")) {
+		t.Errorf("the log has no warning: %s, %v", b, err)
 	}
 }
 
+// TestStatusErrors checks the errors of wkwfs status.
 func TestStatusErrors(t *testing.T) {
+	t.Parallel() // most of the time is waiting
 	dead, stopped := mountServer(t, dataset(t)), mountServer(t, dataset(t))
 	dead.kill(t)
 	stopped.signal(t, unix.SIGSTOP)
@@ -211,14 +214,14 @@ func TestStatusErrors(t *testing.T) {
 	}{
 		{"no mount", tempDir(t), " is not in a mount of wkwfs\nhint: grep fuse.wkwfs /proc/self/mounts lists the mounts of wkwfs\n"},
 		{"another mount", "/proc/self", " is not in a mount of wkwfs\n"},
-		{"nothing", filepath.Join(tempDir(t), "nothing"), "no such file or directory\n"},
+		{"absent", filepath.Join(tempDir(t), "absent"), "no such file or directory\n"},
 		{"dead", dead.dir, "the mount on " + dead.dir + " is dead: its server has ended\nhint: wkwfs umount " + dead.dir + "\n"},
 		{"below a dead one", dead.dir + "/color/1", " is dead: its server has ended\n"},
 		{"stopped", stopped.dir, "the server of " + stopped.dir + " does not answer: it may be stopped\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if r := wkwfs(t, "status", test.path); r.code != 1 || !strings.Contains(r.stderr, test.want) || r.stdout != "" {
-				t.Errorf("exit code %d, %q, %q; want %q", r.code, r.stdout, r.stderr, test.want)
+				t.Errorf("exit code %d, stdout %q, stderr %q; want %q", r.code, r.stdout, r.stderr, test.want)
 			}
 		})
 	}

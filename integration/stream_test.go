@@ -16,14 +16,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wideLayer is a layer of cubes side by side, each of other voxels, whose layers of blocks are
-// larger than the cache.
+// wideLayer is a layer of one cube in z and several in x and y. Each cube has voxels of its own.
 type wideLayer struct {
 	model
-	cubes int      // on x and y
-	flat  [][]byte // of each cube
+	cubes int      // on each of x and y
+	flat  [][]byte // voxels of each cube
 }
 
+// writeWide writes a layer whose slabs have 32 MiB.
 func writeWide(t *testing.T, source string) wideLayer {
 	t.Helper()
 	w := wideLayer{model: model{blockLog: 5, cubeLog: 2, blockType: 2, voxelType: 1, channels: 1}, cubes: 8}
@@ -35,30 +35,30 @@ func writeWide(t *testing.T, source string) wideLayer {
 	return w
 }
 
-// plane is the voxels with one z.
+// plane returns the voxels of one plane.
 func (w wideLayer) plane(z int) []byte {
 	var b []byte
 	side := w.side()
 	for y := range w.cubes * side {
 		for x := range w.cubes {
-			begin := side * (y%side + side*z)
-			b = append(b, w.flat[x+w.cubes*(y/side)][begin:begin+side]...)
+			start := side * (y%side + side*z)
+			b = append(b, w.flat[x+w.cubes*(y/side)][start:start+side]...)
 		}
 	}
 	return b
 }
 
-// TestWideLayer reads a layer from begin to end with less cache than a layer of blocks
-// takes: every byte is right, and still most blocks are decoded once, and not for each of
-// their 32 planes. More is read before the reader is known to go on, and, behind a header, for pages in which
-// one plane ends and the next begins.
+// TestWideLayer reads a layer from start to end with a cache that is smaller than a slab. Every byte is right,
+// and most blocks are decoded once, not once for each of their 32 planes. Some are decoded twice: those that
+// are read before the server detects sequential access, and, after a header, those in pages at the border of
+// two planes.
 func TestWideLayer(t *testing.T) {
 	source := t.TempDir()
 	w := writeWide(t, source)
 	stored := storedBytes(t, source)
 	for _, name := range []string{"volume.raw", "volume.npy"} {
 		t.Run(name, func(t *testing.T) {
-			s := mountServer(t, source, "--cache-size", "16MiB") // a layer of blocks has 32
+			s := mountServer(t, source, "--cache-size", "16MiB") // half of a slab
 			before := bytesRead(t, s.pid)
 			f, err := os.Open(filepath.Join(s.dir, name))
 			if err != nil {
@@ -78,29 +78,31 @@ func TestWideLayer(t *testing.T) {
 					t.Fatalf("plane %d: %v", z, err)
 				}
 				if !bytes.Equal(plane, w.plane(z)) {
-					t.Errorf("plane %d is not the model's", z)
+					t.Errorf("plane %d has wrong bytes", z)
 				}
 			}
-			if given := int64(statusOf(t, s.dir).Reads.Bytes); given < info.Size() {
-				t.Errorf("the status tells of %d bytes, fewer than the %d that were read", given, info.Size())
+			if served := int64(statusOf(t, s.dir).Reads.Bytes); served < info.Size() {
+				t.Errorf("the status shows %d bytes, fewer than the %d that were read", served, info.Size())
 			}
-			const most = 4 // where the machine is busy, pages may come too late
+			const limit = 4 // on a busy machine, pages may be pushed too late
 			ratio := float64(bytesRead(t, s.pid)-before) / float64(stored)
-			if t.Logf("the server read %.2f times what is stored", ratio); ratio > most {
-				t.Errorf("expected at most %v", most)
+			if t.Logf("the server read %.2f times the stored bytes", ratio); ratio > limit {
+				t.Errorf("the server read %.2f times the stored bytes, want at most %v", ratio, limit)
 			}
 		})
 	}
 }
 
-// TestPushed reads the first planes of a cube: what follows comes into the page cache, further than
-// the kernel reads ahead, unless the reader goes past it.
+// TestPushed reads the first planes of a cube. The server pushes the next planes into the page cache, beyond
+// the kernel's readahead, but not if the reader bypasses the page cache.
 func TestPushed(t *testing.T) {
 	source := t.TempDir()
 	m := model{blockLog: 5, cubeLog: 3, blockType: 2, voxelType: 1, channels: 1} // 256³
 	m.write(t, source, 0, 0, 0)
 	const plane = 256 * 256
-	const read = 16 // planes; that the reader goes on is known after 9, or some more if the kernel's reads change places
+	// planes is what the test reads. The server detects sequential access after 9 planes, or a few more if the kernel's
+	// requests change their order.
+	const planes = 16
 	for name, c := range map[string]struct {
 		flags int
 		want  bool
@@ -117,22 +119,22 @@ func TestPushed(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer unix.Munmap(p)
-			for z := range read {
+			for z := range planes {
 				if n, err := unix.Pread(fd, p, int64(z)*plane); n != plane || err != nil {
 					t.Fatalf("plane %d: %d bytes, %v", z, n, err)
 				}
 			}
-			given := func() uint64 { return statusOf(t, s.dir).Reads.Bytes }
+			served := func() uint64 { return statusOf(t, s.dir).Reads.Bytes }
 			if !c.want {
-				time.Sleep(200 * time.Millisecond) // for what should not happen
-				if got := given(); got != read*plane {
-					t.Errorf("%d bytes were given for the %d that were read", got, read*plane)
+				time.Sleep(200 * time.Millisecond) // the time in which pushes would happen
+				if got := served(); got != planes*plane {
+					t.Errorf("the server returned %d bytes, want the %d that were read", got, planes*plane)
 				}
 				return
 			}
-			eventually(t, "the end of the first layer of blocks is in the page cache", func() bool { return resident(t, fd, 31*plane, plane) })
-			if got := given(); got < (read+3)*plane {
-				t.Errorf("the status tells of %d bytes", got)
+			eventually(t, "the last plane of the first slab is in the page cache", func() bool { return resident(t, fd, 31*plane, plane) })
+			if got := served(); got < (planes+3)*plane {
+				t.Errorf("the status shows %d bytes, want at least %d", got, (planes+3)*plane)
 			}
 		})
 	}
@@ -170,7 +172,7 @@ func storedBytes(t *testing.T, dir string) (n int64) {
 	return n
 }
 
-// bytesRead returns how many bytes a process has read, from files and elsewhere.
+// bytesRead returns the number of bytes that a process has read, from files and other descriptors.
 func bytesRead(t *testing.T, pid int) int {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestTools copies the whole tree with the tools that people use.
+// TestTools copies the whole tree with common tools.
 func TestTools(t *testing.T) {
+	parallelHeavy(t)
 	source := mount(t, sparse.write(t))
 	for _, c := range []struct{ tool, script string }{
 		{"cp", `cp -a "$1/." "$2"`},
@@ -23,16 +24,16 @@ func TestTools(t *testing.T) {
 			if _, err := exec.LookPath(c.tool); err != nil {
 				skipUnlessRequired(t, err.Error())
 			}
-			copied := tempDir(t)
-			t.Cleanup(func() { makeRemovable(t, copied) })
-			cmd := exec.Command("sh", "-ec", c.script, "sh", source, copied)
+			target := tempDir(t)
+			t.Cleanup(func() { makeRemovable(t, target) })
+			cmd := exec.Command("sh", "-ec", c.script, "sh", source, target)
 			if r := runCommand(t, cmd); r.code != 0 || r.stderr != "" {
 				t.Fatalf("exit code %d: %s", r.code, r.stderr)
 			}
-			compareTrees(t, source, copied)
-			compareRanges(t, filepath.Join(copied, "color/1/volume.raw"), sparse.box(sparse.min, sparse.max()))
+			compareTrees(t, source, target)
+			compareRanges(t, filepath.Join(target, "color/1/volume.raw"), sparse.box(sparse.min, sparse.max()))
 			for c := range sparse.cubes {
-				stem := filepath.Join(copied, fmt.Sprintf("color/1/z%d/y%d/x%d", c[2], c[1], c[0]))
+				stem := filepath.Join(target, fmt.Sprintf("color/1/z%d/y%d/x%d", c[2], c[1], c[0]))
 				compareRanges(t, stem+".raw", sparse.flat())
 				compareBlocks(t, stem+".blocks", sparse.model)
 			}
@@ -40,11 +41,11 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// compareTrees compares names, kinds, permissions, sizes and times.
+// compareTrees compares names, kinds, permissions, sizes and times of modification.
 func compareTrees(t *testing.T, want, got string) {
 	t.Helper()
 	describe := func(root string) map[string]string {
-		all := map[string]string{}
+		entries := map[string]string{}
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
@@ -54,29 +55,29 @@ func compareTrees(t *testing.T, want, got string) {
 				return err
 			}
 			rel, _ := filepath.Rel(root, path)
-			all[rel] = info.Mode().Type().String()
+			entries[rel] = info.Mode().Type().String()
 			if !d.IsDir() {
-				all[rel] = fmt.Sprint(info.Mode(), info.Size(), info.ModTime().Unix())
+				entries[rel] = fmt.Sprint(info.Mode(), info.Size(), info.ModTime().Unix())
 			}
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return all
+		return entries
 	}
-	ours, theirs := describe(want), describe(got)
-	for name, about := range ours {
-		if theirs[name] != about {
-			t.Errorf("%s: %q, copied %q", name, about, theirs[name])
+	original, copied := describe(want), describe(got)
+	for name, description := range original {
+		if copied[name] != description {
+			t.Errorf("%s: the copy is %q, want %q", name, copied[name], description)
 		}
 	}
-	if len(ours) != len(theirs) || len(ours) < 100 {
-		t.Errorf("%d entries, %d copied", len(ours), len(theirs))
+	if len(original) != len(copied) || len(original) < 100 {
+		t.Errorf("%d entries in the copy, want %d, and at least 100", len(copied), len(original))
 	}
 }
 
-// makeRemovable lets a copy of a read-only tree be removed.
+// makeRemovable makes the directories of a copied read-only tree writable, so that the tree can be removed.
 func makeRemovable(t *testing.T, root string) {
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {

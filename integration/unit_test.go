@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestUnit holds that systemd finds nothing wrong with the unit that is shipped.
-func TestUnit(t *testing.T) {
+// TestSystemdUnit checks that systemd accepts the unit file of the packages.
+func TestSystemdUnit(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skipf("needs systemd-analyze (apt install systemd): %v", err)
 	}
@@ -17,11 +17,11 @@ func TestUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const command = "ExecStart=wkwfs "
-	if !strings.Contains(string(text), command) {
-		t.Fatalf("no %q in the unit", command)
+	const start = "ExecStart=wkwfs "
+	if !strings.Contains(string(text), start) {
+		t.Fatalf("the unit does not have %q", start)
 	}
-	unit := strings.Replace(string(text), command, "ExecStart="+program+" ", 1) // which is not installed
+	unit := strings.Replace(string(text), start, "ExecStart="+program+" ", 1) // the program is not installed
 	path := writeFile(t, filepath.Join(tempDir(t), "wkwfs@.service"), []byte(unit))
 	r := runCommand(t, exec.Command("systemd-analyze", "verify", "--man=no", strings.Replace(path, "@", "@cortex", 1)))
 	if r.code != 0 || r.stdout+r.stderr != "" {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// nobody is an ordinary user: who it is does not matter.
+// nobody is the user and group of the ordinary user.
 const nobody = 65534
 
 // asUser runs the program as an ordinary user.
@@ -22,7 +22,7 @@ func asUser(t *testing.T, args ...string) result {
 	return runCommand(t, cmd)
 }
 
-// userDir is a directory of the ordinary user.
+// userDir returns a new directory that belongs to the ordinary user.
 func userDir(t *testing.T) string {
 	t.Helper()
 	dir := tempDir(t)
@@ -32,12 +32,12 @@ func userDir(t *testing.T) string {
 	return dir
 }
 
-// requireUserMounts skips the test where an ordinary user cannot mount. In CI it
-// opens the device to everybody, as distributions do.
+// requireUserMounts skips a test where ordinary users cannot mount. With requireVariable it makes /dev/fuse
+// accessible to all users instead, as distributions do.
 func requireUserMounts(t *testing.T) {
 	t.Helper()
 	requireFUSE(t)
-	requireRoot(t) // to become somebody else
+	requireRoot(t) // to change the user
 	required := os.Getenv(requireVariable) == "1"
 	if _, err := exec.LookPath("fusermount3"); err != nil {
 		if required {
@@ -58,7 +58,7 @@ func requireUserMounts(t *testing.T) {
 	openDevice(t, info.Mode())
 }
 
-// openDevice lets everybody use the device until the end of the test.
+// openDevice makes /dev/fuse accessible to all users until the end of the test.
 func openDevice(t *testing.T, before os.FileMode) {
 	t.Helper()
 	if err := os.Chmod("/dev/fuse", 0o666); err != nil {
@@ -71,7 +71,7 @@ func openDevice(t *testing.T, before os.FileMode) {
 	})
 }
 
-// TestOrdinaryUser: fusermount3 mounts and unmounts for those who are not root.
+// TestOrdinaryUser checks that users other than root mount and unmount by fusermount3.
 func TestOrdinaryUser(t *testing.T) {
 	requireUserMounts(t)
 	source, dir := dataset(t), userDir(t)
@@ -102,19 +102,19 @@ func TestOrdinaryUser(t *testing.T) {
 	s.wantExit(t, 0)
 	wantUnmounted(t, dir)
 
-	s = mountAsUser() // a dead mount is cleared for its owner too
+	s = mountAsUser() // the next mount replaces a dead mount of the same user
 	s.signal(t, syscall.SIGKILL)
 	s.wantExit(t, -1)
-	s = mountAsUser()
+	mountAsUser()
 	if n := len(mountsAt(dir)); n != 1 {
-		t.Errorf("%d mounts on top of each other", n)
+		t.Errorf("%d mounts at the mountpoint, want 1", n)
 	}
 }
 
-// TestOrdinaryUserErrors: what an ordinary user lacks is said with what to do.
+// TestOrdinaryUserErrors checks that the errors of an ordinary user have a hint.
 func TestOrdinaryUserErrors(t *testing.T) {
 	if _, err := exec.LookPath("fusermount3"); err != nil {
-		requireRoot(t) // to become somebody else
+		requireRoot(t) // to change the user
 		requireFUSE(t)
 		r := asUser(t, "mount", dataset(t), userDir(t))
 		want := "wkwfs: fusermount3 is not installed: it mounts for ordinary users\nhint: apt install fuse3 (or run as root)\n"
@@ -137,4 +137,57 @@ func TestOrdinaryUserErrors(t *testing.T) {
 	if r.code != 1 || !strings.Contains(r.stderr, "hint: as root: echo user_allow_other >> "+filepath.Join("/etc", "fuse.conf")) {
 		t.Errorf("exit code %d, stderr %q", r.code, r.stderr)
 	}
+}
+
+// TestUmountOfOtherUser checks that an ordinary user who unmounts a mount of root learns whose mount it is.
+func TestUmountOfOtherUser(t *testing.T) {
+	requireUserMounts(t)
+	dir := mount(t, dataset(t))
+	for _, args := range [][]string{{"umount", dir}, {"umount", "--lazy", dir}} {
+		r := asUser(t, args...)
+		want := fmt.Sprintf("wkwfs: unmounting %s: mounted by another user: root\nhint: run it as that user, or as root\n", dir)
+		if r.code != 1 || r.stderr != want || !isMounted(dir) {
+			t.Errorf("%q: exit code %d, stderr %q; want %q", args, r.code, r.stderr, want)
+		}
+	}
+}
+
+// TestUmountInUseByUser checks that an ordinary user gets the same error as root for a mount in use.
+func TestUmountInUseByUser(t *testing.T) {
+	requireUserMounts(t)
+	source, dir := dataset(t), userDir(t)
+	if r := asUser(t, "mount", source, dir); r.code != 0 {
+		t.Fatalf("exit code %d, stderr %q", r.code, r.stderr)
+	}
+	s := &server{dir: dir, pid: serverOf(t, dir), ended: make(chan *os.ProcessState, 1)}
+	s.await(t)
+	t.Cleanup(func() { s.stop(t) })
+	reader := exec.Command("sh", "-c", "echo ready; read line")
+	reader.Dir = dir
+	reader.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	end, err := reader.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	started, err := reader.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := reader.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := started.Read(make([]byte, 1)); err != nil {
+		t.Error(err)
+	}
+	r := asUser(t, "umount", dir)
+	want := fmt.Sprintf("wkwfs: unmounting %s: in use by sh (%d)\nhint: wkwfs umount --lazy %s\n", dir, reader.Process.Pid, dir)
+	if r.code != 1 || r.stderr != want {
+		t.Errorf("exit code %d, stderr %q; want %q", r.code, r.stderr, want)
+	}
+	end.Close()
+	_ = reader.Wait() // read has met the end
+	if r := asUser(t, "umount", dir); r.code != 0 {
+		t.Errorf("exit code %d, stderr %q", r.code, r.stderr)
+	}
+	s.wantExit(t, 0)
 }

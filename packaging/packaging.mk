@@ -1,26 +1,26 @@
-# What users install: man pages, completions, static programs and packages.
+# Files for users: man pages, completions, static programs and packages.
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
-# Where mount(8) looks for its helpers, whatever PREFIX is.
+# mount(8) looks for its helpers here, for every PREFIX.
 MOUNTDIR ?= /sbin
 ZSHDIR   ?= $(PREFIX)/share/zsh/site-functions
 BINARY   ?= bin/wkwfs
 
-# All that is made has the time of the commit, and so comes out the same every time.
+# All files have the time of the commit, so that every build is identical.
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
-# The last version whose dependencies have a well-known home.
+# The last version with all dependencies from well-known hosts.
 NFPM_MODULE := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4
 NFPM ?= $(GO) run $(NFPM_MODULE)
 ARCHES := amd64 arm64
 
-# As deb and rpm want it: a digit first, and no dash.
+# deb and rpm demand a digit first, and no dash.
 PACKAGE_VERSION ?= $(if $(VERSION),$(subst -,+,$(VERSION:v%=%)),$(shell git log -1 --date=format:%Y%m%d%H%M --format=0.0.0+git%cd.%h 2>/dev/null || echo 0.0.0))
 
-.PHONY: docs install dist deb rpm nfpm test-packages
+.PHONY: docs install dist release deb rpm nfpm test-packages
 
-## docs: man pages and completions, made from the commands, in bin/docs
+## docs: man pages and completions, generated from the commands, in bin/docs
 docs:
 	@rm -rf bin/docs
 	$(GO) run -tags docs -ldflags '-X main.releaseVersion=$(VERSION)' ./cmd/wkwfs bin/docs
@@ -38,16 +38,23 @@ install: $(BINARY) docs
 	install -D -m 644 bin/docs/completions/_wkwfs $(DESTDIR)$(ZSHDIR)/_wkwfs
 	install -D -m 644 bin/docs/completions/wkwfs.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/wkwfs.fish
 	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/wkwfs/copyright
-	install -m 644 README.md CHANGELOG.md $(DESTDIR)$(PREFIX)/share/doc/wkwfs
+	test ! -f $(VIEWER) || install -m 644 $(dir $(VIEWER))licenses.txt.gz $(DESTDIR)$(PREFIX)/share/doc/wkwfs/viewer-licenses.txt.gz
+	install -m 644 *.md $(DESTDIR)$(PREFIX)/share/doc/wkwfs
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/wkwfs/docs docs/*
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/wkwfs/packaging/container packaging/container/*
 	set -e; for unit in packaging/systemd/*.*; do test ! -f $$unit || \
 		install -D -m 644 $$unit $(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}; done
 
-## dist: static programs for linux/amd64 and linux/arm64, in dist
+## dist: static programs for linux/amd64 and linux/arm64, with the viewer, in dist
 dist: $(ARCHES:%=dist/wkwfs-linux-%)
 	cd dist && sha256sum wkwfs-linux-* >SHA256SUMS
 
-dist/wkwfs-linux-%: FORCE
+dist/wkwfs-linux-%: viewer FORCE
 	GOOS=linux GOARCH=$* $(BUILD) -o $@ ./cmd/wkwfs
+
+## release: programs and packages for a release, and their checksums, in dist
+release: dist deb rpm
+	cd dist && sha256sum wkwfs* >SHA256SUMS
 
 ## deb: packages for Debian and Ubuntu, in dist
 deb: $(ARCHES:%=deb-%)
@@ -55,7 +62,7 @@ deb: $(ARCHES:%=deb-%)
 ## rpm: packages for Fedora, RHEL and openSUSE, in dist
 rpm: $(ARCHES:%=rpm-%)
 
-# Packages have what "make install" installs.
+# Packages contain what "make install" installs.
 deb-% rpm-%: kind = $(firstword $(subst -, ,$@))
 deb-% rpm-%: root = dist/$@
 deb-%: dist/wkwfs-linux-%
@@ -71,10 +78,10 @@ define package
 	rm -rf $(root)
 endef
 
-# The tool itself, to where GOBIN says.
+# Installs the tool in GOBIN.
 nfpm:
 	$(GO) install $(NFPM_MODULE)
 
-## test-packages: programs and packages come out the same twice, install and run; man pages are sound
+## test-packages: two builds are identical, packages install and run, man pages are valid
 test-packages:
 	sh packaging/test.sh

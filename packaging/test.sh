@@ -1,6 +1,6 @@
 #!/bin/sh
-# Holds what is promised of what users install: programs and packages come out the same
-# from two clones; they install, run, and have sound man pages.
+# Tests programs and packages: builds from two clones are identical, packages install and
+# run, and the man pages are valid.
 set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -14,29 +14,29 @@ host=$(dpkg --print-architecture)
 
 say() { echo "test-packages: $*"; }
 fail() { say "$*" >&2; exit 1; }
-only() { # PATTERN: the one file of that name
+only() { # PATTERN: prints the only file that matches
 	set -- $1
 	[ $# -eq 1 ] && [ -f "$1" ] || fail "expected one file, found: $*"
 	echo "$1"
 }
 
-# Same bytes: other directory, other time, and the second time nothing is cached.
+# Build twice: in different directories, at different times, and the second time without a cache.
 GOBIN=$work make -s nfpm
-make_in() { # CLONE
+build_in() { # CLONE
 	git clone -q . "$1"
 	make -C "$1" -s dist deb rpm NFPM="$work/nfpm" >"$1.log" 2>&1 || { cat "$1.log"; exit 1; }
 }
-make_in "$work/one"
-GOCACHE="$work/cache" make_in "$work/another-place"
+build_in "$work/one"
+GOCACHE="$work/cache" build_in "$work/another-place"
 sums() { (cd "$1/dist" && sha256sum wkwfs*); }
 [ "$(sums "$work/one")" = "$(sums "$work/another-place")" ] || {
-	sums "$work/one"; sums "$work/another-place"; fail 'made twice, they differ'; }
+	sums "$work/one"; sums "$work/another-place"; fail 'the two builds differ'; }
 sums "$work/one"
 say 'programs and packages are reproducible'
 
 commit=$(git rev-parse HEAD)
-sound() { # ROOT: what is installed there is whole, and works
-	"$1/usr/bin/wkwfs" version | grep -qx "revision $commit" || fail "$1: version does not tell commit $commit"
+check() { # ROOT: checks that the installation is complete and works
+	"$1/usr/bin/wkwfs" version | grep -qx "revision $commit" || fail "$1: version does not print commit $commit"
 	"$1/usr/bin/wkwfs" sample "$1/cortex" >/dev/null
 	"$1/usr/bin/wkwfs" cp -q "$1/cortex" color/1/volume.npy "$1/"
 	for helper in mount.fuse.wkwfs mount.wkwfs; do
@@ -49,16 +49,19 @@ sound() { # ROOT: what is installed there is whole, and works
 	parses bash "$1/usr/share/bash-completion/completions/wkwfs"
 	parses zsh "$1"/usr/share/zsh/*/_wkwfs
 	parses fish "$1/usr/share/fish/vendor_completions.d/wkwfs.fish"
+	zgrep -q '^neuroglancer .*Apache' "$1/usr/share/doc/wkwfs/viewer-licenses.txt.gz" || fail "$1: the licences of the viewer are missing"
+	grep -q 'dist/main.bundle.js.gz' "$1/usr/bin/wkwfs" || fail "$1: the program has no viewer"
+	[ -f "$1/usr/share/doc/wkwfs/docs/trouble.md" ] || fail "$1: the pages that README.md links are missing"
 	for page in "$1"/usr/share/man/man?/*.gz; do
 		complaints=$(lint "$page")
 		[ -z "$complaints" ] || fail "$page: $complaints"
 	done
 }
-parses() { # SHELL FILE: where there is that shell
+parses() { # SHELL FILE: checks the syntax, if the shell is installed
 	[ -f "$2" ] || fail "$2 is missing"
 	! command -v "$1" >/dev/null || "$1" -n "$2" || fail "$2: no $1"
 }
-lint() { # PAGE, with what there is
+lint() { # PAGE: runs the checkers that are installed
 	if command -v mandoc >/dev/null; then zcat "$1" | mandoc -T lint -W warning 2>&1 || true; fi
 	if command -v groff >/dev/null; then zcat "$1" | groff -man -Tutf8 -ww -z 2>&1; fi
 }
@@ -66,17 +69,17 @@ lint() { # PAGE, with what there is
 deb=$(only "$work/one/dist/wkwfs_*_$host.deb")
 root="$work/deb" && mkdir -p "$root/var/lib/dpkg/updates" "$root/var/lib/dpkg/info" && : >"$root/var/lib/dpkg/status"
 dpkg --root="$root" --force-not-root --force-script-chrootless --log=/dev/null -i "$deb" >/dev/null
-sound "$root"
+check "$root"
 say "$(basename "$deb") installs and works"
 
 package=$(only "$work/one/dist/wkwfs-*.$(uname -m).rpm")
 root="$work/rpm" && mkdir -p "$root"
 rpm --root "$root" --dbpath /var/lib/rpm --nodeps -i "$package"
-sound "$root"
+check "$root"
 say "$(basename "$package") installs and works"
 
 (cd "$work/one/dist" && sha256sum --quiet -c SHA256SUMS)
 for arch in amd64 arm64; do
 	go version -m "$work/one/dist/wkwfs-linux-$arch" >"$work/about"
-	grep -q "GOARCH=$arch" "$work/about" && grep -q 'CGO_ENABLED=0' "$work/about" || fail "$arch: not static, or for another processor"
+	grep -q "GOARCH=$arch" "$work/about" && grep -q 'CGO_ENABLED=0' "$work/about" || fail "$arch: not static, or for another architecture"
 done

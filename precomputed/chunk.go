@@ -9,11 +9,11 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// chunk is an open chunk: a cube file of one block.
+// chunk is an open chunk. It is a cube file with one block.
 type chunk struct {
-	*stored
+	*storedChunk
 	scale *scaleInfo
-	at    volume.Vec // among the chunks of the scale
+	at    volume.Vec // position in the scale, in chunks
 }
 
 var (
@@ -21,27 +21,27 @@ var (
 	_ volume.Sized    = (*chunk)(nil)
 )
 
-// Grid is the geometry of a whole chunk, also where this one is clipped.
+// Grid returns the geometry of a whole chunk, even if this one is clipped.
 func (c *chunk) Grid() volume.Grid {
 	g := c.scale.grid()
 	g.Origin = g.Origin.Add(c.at.Mul(c.scale.chunk))
 	return g
 }
 
-// Info describes the chunk as it was when it was opened.
+// Info returns the attributes that the chunk had when it was opened.
 func (c *chunk) Info() fs.FileInfo { return c.info }
 
-// Version names the voxels of the chunk as it was when it was opened.
+// Version returns the version that the chunk had when it was opened.
 func (c *chunk) Version() vfs.Version { return vfs.VersionOf(c.info) }
 
-// Late implements vfs.Later.
+// Late implements [vfs.LateReporter].
 func (c *chunk) Late() bool { return vfs.IsLate(c.file) }
 
 // Close closes the file.
 func (c *chunk) Close() error { return c.file.Close() }
 
-// Fill reads and decodes the one block. A damaged chunk is a *FormatError. A file that changed since it
-// was opened is an error that is vfs.ErrChanged.
+// Fill reads and decodes the block, and sets its Voxels or Err. Err is a *volume.FormatError if the chunk is damaged, and
+// volume.ErrChanged if the file changed since it was opened.
 func (c *chunk) Fill(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	for i := range blocks {
 		b := &blocks[i]
@@ -51,10 +51,10 @@ func (c *chunk) Fill(ctx context.Context, blocks []volume.Block, memory func(at 
 
 func (c *chunk) block(ctx context.Context, at volume.Vec, memory func(at volume.Vec) []byte) ([]byte, error) {
 	if at != (volume.Vec{}) {
-		return nil, fmt.Errorf("%s: block %v of a chunk, which has one", c.name, at)
+		return nil, fmt.Errorf("%s: block %v: a chunk has one block, 0,0,0", c.name, at)
 	}
 	data, err := c.read(ctx)
-	// As in a shard: what was read counts only if the file is still the same.
+	// If the file changed during the read, data and err are not valid.
 	if changed := c.checkUnchanged(); changed != nil {
 		return nil, changed
 	}
@@ -64,29 +64,29 @@ func (c *chunk) block(ctx context.Context, at volume.Vec, memory func(at volume.
 	return c.decode(data, memory)
 }
 
-// StoredSize returns how many bytes the chunk takes where it is stored.
+// StoredSize returns the bytes that the chunk takes in its file.
 func (c *chunk) StoredSize(volume.Vec) (int64, error) { return c.size, c.checkUnchanged() }
 
-// voxels is the box of the chunk in absolute voxels, clipped.
-func (c *chunk) voxels() volume.Box { return c.scale.chunkBox(c.at) }
+// box returns the absolute voxels of the chunk, clipped to the bounds of the scale.
+func (c *chunk) box() volume.Box { return c.scale.chunkBox(c.at) }
 
-// read returns the chunk as it is stored.
+// read returns the stored bytes of the chunk.
 func (c *chunk) read(ctx context.Context) ([]byte, error) {
-	// What cannot be compressed becomes a little longer by gzip.
-	most := int64(c.scale.maxEncoded(c.voxels().Size()))
-	if most += most/64 + 1<<16; c.size > most {
-		return nil, c.broken(fmt.Sprintf("at most %d bytes", most), fmt.Sprint(c.size))
+	// Gzip makes incompressible data slightly longer.
+	limit := int64(c.scale.maxEncoded(c.box().Size()))
+	if limit += limit/64 + 1<<16; c.size > limit {
+		return nil, c.broken(fmt.Sprintf("at most %d bytes", limit), fmt.Sprint(c.size))
 	}
 	b := make([]byte, c.size)
 	if err := vfs.ReadFull(ctx, c.file, b, c.offset); err != nil {
-		return nil, fmt.Errorf("%s: chunk %v at byte %d: %w", c.name, c.voxels(), c.offset, err)
+		return nil, fmt.Errorf("%s: chunk %v at byte %d: %w", c.name, c.box(), c.offset, err)
 	}
 	return b, nil
 }
 
-// decode decodes data, the chunk as it is stored, into memory.
+// decode decodes the stored bytes of the chunk into memory.
 func (c *chunk) decode(data []byte, memory func(at volume.Vec) []byte) ([]byte, error) {
-	s, size := c.scale, c.voxels().Size()
+	s, size := c.scale, c.box().Size()
 	if c.isCompressed(data) {
 		var err error
 		if data, err = gunzip(data, s.maxEncoded(size)); err != nil {
@@ -115,20 +115,20 @@ func (c *chunk) decode(data []byte, memory func(at volume.Vec) []byte) ([]byte, 
 	return block, nil
 }
 
-// isCompressed reports whether data is gzip. A file that says nothing of it is where
-// it begins like one; but raw voxels can do that too, and have the right length.
+// isCompressed reports whether data is gzip. If neither the info file nor the file name declares it, the first bytes
+// decide. Raw voxels may start with the same bytes: data of the length of the raw voxels is not gzip.
 func (c *chunk) isCompressed(data []byte) bool {
-	if c.compression != unstated {
+	if c.compression != undeclared {
 		return c.compression == gzipped
 	}
-	raw := c.scale.encoding.decode == nil && len(data) == c.scale.voxelBytes(c.voxels().Size())
+	raw := c.scale.encoding.decode == nil && len(data) == c.scale.voxelBytes(c.box().Size())
 	return isGzip(data) && !raw
 }
 
 func (c *chunk) broken(expected, found string) error {
-	return &FormatError{File: c.name, What: "chunk " + c.voxels().String(), Offset: c.offset, Expected: expected, Found: found}
+	return &volume.FormatError{File: c.name, Part: "chunk " + c.box().String(), Offset: c.offset, Expected: expected, Found: found}
 }
 
 func (c *chunk) undecodable(err error) error {
-	return &FormatError{File: c.name, What: "chunk " + c.voxels().String(), Offset: c.offset, Err: err}
+	return &volume.FormatError{File: c.name, Part: "chunk " + c.box().String(), Offset: c.offset, Err: err}
 }

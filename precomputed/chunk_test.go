@@ -11,7 +11,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestBadChunks: bytes that are not the 256 voxels of a chunk.
+// TestBadChunks: stored bytes that are not the 256 voxels of a chunk.
 func TestBadChunks(t *testing.T) {
 	good := bytes.Repeat([]byte{0x1f}, 256)
 	zipped := gzipOf(good)
@@ -39,13 +39,13 @@ func TestBadChunks(t *testing.T) {
 		dir := writeFiles(t, map[string][]byte{"info": []byte(goodInfo), name000 + c.suffix: c.stored})
 		err := readError(t, openScale(t, dir, "8_8_30"), volume.Vec{})
 		wantError(t, err, name000+c.suffix+": chunk -3-5_0-8_5-9 at byte 0: ", c.want)
-		if _, is := errors.AsType[*FormatError](err); !is {
-			t.Errorf("%v is not a FormatError", err)
+		if _, is := errors.AsType[*volume.FormatError](err); !is {
+			t.Errorf("%v is not a volume.FormatError", err)
 		}
 	}
 }
 
-// TestRawIsNotGzip: voxels that look like gzip and have the length of voxels.
+// TestRawIsNotGzip: raw voxels may start with the magic number of gzip.
 func TestRawIsNotGzip(t *testing.T) {
 	voxels := append([]byte{0x1f, 0x8b, 8}, make([]byte, 253)...)
 	dir := writeFiles(t, map[string][]byte{"info": []byte(goodInfo), name000: voxels})
@@ -67,7 +67,7 @@ func TestRawIsNotGzip(t *testing.T) {
 	}
 }
 
-// TestEncodings: what an encoding cannot hold is told before anything is read.
+// TestEncodings: the info file is rejected if the encoding does not support type and channels.
 func TestEncodings(t *testing.T) {
 	for _, c := range []struct {
 		encoding string
@@ -102,11 +102,11 @@ func TestEncodings(t *testing.T) {
 	}
 	b := strings.NewReplacer(`"uint8"`, `"uint32"`, `"raw"`, `"compressed_segmentation","compressed_segmentation_block_size":[8,8,0]`).Replace(goodInfo)
 	if i, err := parseInfo([]byte(b)); err != nil || len(i.scales) != 0 {
-		t.Errorf("blocks of no extent: got %+v, %v", i, err)
+		t.Errorf("empty blocks: got %+v, %v", i, err)
 	}
 }
 
-// TestInterleave: values whose bytes tell channel, position and place in the value.
+// TestInterleave: bytes encode channel, position and byte of the value.
 func TestInterleave(t *testing.T) {
 	for _, dataType := range volume.Types() {
 		for _, channels := range []int{1, 2, 3, 5} {
@@ -142,7 +142,7 @@ func TestInterleave(t *testing.T) {
 	}
 }
 
-// TestMaxEncoded: bounds are in proportion to the chunk, and do not overflow.
+// TestMaxEncoded: the limit is proportional to the chunk, and does not overflow.
 func TestMaxEncoded(t *testing.T) {
 	s := &scaleInfo{channels: 1, dataType: volume.Uint64, encoding: &encodings[1], block: volume.Cube(1 << 40)}
 	if got := s.maxEncoded(volume.Vec{1, 1, 1}); got != 4*MaxChunkBytes {
@@ -155,15 +155,15 @@ func TestMaxEncoded(t *testing.T) {
 }
 
 func TestGunzip(t *testing.T) {
-	two := append(gzipOf([]byte("ab")), gzipOf([]byte("cd"))...) // members may follow one another
+	two := append(gzipOf([]byte("ab")), gzipOf([]byte("cd"))...) // a file may have several members
 	if b, err := gunzip(two, 4); err != nil || string(b) != "abcd" {
 		t.Errorf("got %q, %v", b, err)
 	}
 	if _, err := gunzip(two, 3); err == nil {
-		t.Error("more than the limit")
+		t.Error("no error above the limit")
 	}
 	if _, err := gunzip(append(gzipOf([]byte("ab")), 7), 10); err == nil {
-		t.Error("bytes follow")
+		t.Error("no error for bytes after the end")
 	}
 	if _, err := gunzip(nil, 10); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("got %v", err)

@@ -1,23 +1,42 @@
-// Package precomputed reads Neuroglancer Precomputed volumes: the `info` file, the
-// chunks in all their encodings, in a file each or in shards, and offers them as a
-// [volume.Layer].
+// Package precomputed reads Neuroglancer Precomputed volumes.
 //
-// The specification is neuroglancer/datasource/precomputed/{volume,sharded}.md in
-// Neuroglancer's sources. What is what:
+// To begin, open a volume with [Recognise]. It returns a [volume.Root] with a [volume.Layer]. The specification is
+// neuroglancer/datasource/precomputed/{volume,sharded}.md in the sources of Neuroglancer. Its terms map to package
+// volume:
 //
 //	volume   a directory with an info file       volume.Layer
 //	scale    one resolution, a key in the info   volume.Mag
 //	chunk    a box of voxels                     volume.CubeFile with a single block
 //
-// The grid of chunks begins at the scale's voxel_offset: cube c covers the voxels
-// from Origin + c × chunk size on, where Origin is that of [volume.Mag.CubeGrid].
-// Chunks at the far edge of a volume are stored clipped to it; their block is filled
-// up with zeros.
+// The name of a mag is the key of the scale, with "_" for "/". Mags are in the order of their voxel size, finest first.
 //
-// What is absent reads as zeros: a chunk without a file or without an entry in its
-// shard, a shard without a file. What is there and cannot be read is an error that
-// names the file, the chunk and the byte offset.
+// # Geometry
 //
-// The info file is read once, when a volume is recognised; chunks and shards may come
-// and go. Everything is safe for use by many goroutines at once.
+// The grid of chunks starts at the voxel_offset of the scale: chunk c covers the voxels from Origin + c × chunk size,
+// where Origin is that of [volume.Mag.CubeGrid]. Chunks at the far edge of a volume are stored clipped to its bounds.
+// Their block is padded with zeros. The layout of voxels is that of package volume: x fastest, channels interleaved,
+// little-endian.
+//
+// # What it reads
+//
+//   - Encodings: raw, compressed_segmentation, compresso, png, jpeg and jxl.
+//   - Chunks in files, plain or with gzip, and chunks in shards.
+//   - All data types of package volume. The encodings support fewer.
+//
+// Limits: a decoded chunk has at most [MaxChunkBytes], numbers in the info file are at most 2^40, and the ID of a
+// chunk has at most 64 bits. Obsolete shards with a separate index file, and files with other compressions than gzip,
+// are errors. A scale that cannot be read is omitted, and [volume.Omitter] lists the reason.
+//
+// # Absence and damage
+//
+// A chunk is absent if it has no file, no entry in its shard, or no shard. The error of an absent chunk is
+// [fs.ErrNotExist], and [volume.ReadBox] fills its voxels with zeros. A chunk that exists and cannot be read is
+// another error. It is a [volume.FormatError] with file, chunk and byte offset if the stored bytes are invalid.
+//
+// # Concurrency
+//
+// All functions and methods may be called by many goroutines at once. Recognise reads the info file, and later
+// changes of that file have no effect. Chunks and shards may change at any time: an open chunk whose file changed
+// fails with [volume.ErrChanged], and listings are at most a second old. A scale caches up to 32 MiB of minishard
+// indexes. Chunks are not cached: each Fill reads and decodes the whole chunk.
 package precomputed

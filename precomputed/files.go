@@ -10,78 +10,117 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/lattice"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// files is a scale with a file for each chunk (volume.md, "Unsharded chunk storage"):
-// under the chunk's name or, as programs write it that mean it to be sent with a
-// Content-Encoding, name.gz. If there are both, it is the first.
+// files stores each chunk in a file (volume.md, "Unsharded chunk storage"). The file has the chunk's name, or name.gz
+// if it is meant to be served with a Content-Encoding. If both exist, the file without the suffix is read.
 type files struct {
 	fsys  fs.FS
 	dir   string
 	scale *scaleInfo
+	limit int // of positions
 
 	mu      sync.Mutex
-	found   positions
-	version vfs.Version // of the directory when it was listed
+	found   lattice.Positions
+	err     error       // a lattice.TooManyError, or nil
+	version vfs.Version // of the directory, when it was listed
 	listed  time.Time
 	checked time.Time // when the version was last compared
 }
 
-// otherSuffixes are those of compressions that are written by other programs and not
-// read by this one. Chunks that have them exist, and must not pass for absent.
-var otherSuffixes = []string{".br", ".zstd", ".xz", ".bz2", ".lzma"}
+// unsupportedSuffixes are those of compressions that this package cannot read. Such a chunk exists: it is an error
+// and must not read as zeros.
+var unsupportedSuffixes = []string{".br", ".zstd", ".xz", ".bz2", ".lzma"}
 
-// settled is how old a change of a directory must be for a listing to be sure to have
-// all of it: times of files are coarse, up to two seconds.
-const settled = 2 * time.Second
+// timeResolution is the coarsest resolution of file times. A directory that changes again within this time may keep its
+// modification time, so a listing made within it is not final.
+const timeResolution = 2 * time.Second
 
-func (f *files) positions(fresh bool) (positions, error) {
+func (f *files) positions(fresh bool) (lattice.Positions, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !fresh && time.Since(f.checked) < recheck {
-		return f.found, nil
+	if !fresh && time.Since(f.checked) < maxListingAge {
+		return f.found, f.err
 	}
 	info, err := fs.Stat(f.fsys, f.dir)
-	if err = absent(f.fsys, f.dir, err); errors.Is(err, fs.ErrNotExist) {
-		return positions{lattice: f.scale.lattice}, nil // nothing was ever written
+	if err = vfs.CheckAbsent(f.fsys, ".", f.dir, err); errors.Is(err, fs.ErrNotExist) {
+		return lattice.Positions{Lattice: f.scale.lattice}, nil // no chunk was written yet
 	}
 	if err != nil {
-		return positions{}, err
+		return lattice.Positions{}, err
+	}
+	if err := vfs.CheckKind(f.dir, info, fs.ModeDir); err != nil {
+		return lattice.Positions{}, err
 	}
 	now, version := time.Now(), vfs.VersionOf(info)
-	if f.listed.IsZero() || version != f.version || f.listed.Sub(info.ModTime()) < settled {
-		if f.found, err = f.list(); err != nil {
+	if f.listed.IsZero() || version != f.version || !vfs.HasModTime(info) || f.listed.Sub(info.ModTime()) < timeResolution {
+		if f.found, err = f.list(); err != nil && !lattice.IsTooMany(err) {
 			f.listed, f.checked = time.Time{}, time.Time{}
-			return positions{}, err
+			return lattice.Positions{}, err
 		}
-		f.version, f.listed = version, now
+		f.version, f.listed, f.err = version, now, err
 	}
 	f.checked = now
-	return f.found, nil
+	return f.found, f.err
 }
 
-func (f *files) list() (positions, error) {
-	entries, err := fs.ReadDir(f.fsys, f.dir)
-	if err != nil {
-		return positions{}, err
-	}
+// list lists the chunks that have an entry in the directory. An entry of the wrong kind counts: it exists and cannot be
+// read, so it must not read as zeros.
+func (f *files) list() (lattice.Positions, error) {
 	var found []uint64
-	for _, e := range entries {
-		if !e.Type().IsRegular() && e.Type()&fs.ModeSymlink == 0 {
-			continue
+	for e, err := range f.entries {
+		if err != nil {
+			return lattice.Positions{}, err
 		}
-		if c, ok := f.scale.parseChunkName(withoutSuffix(e.Name())); ok {
-			found = append(found, f.scale.lattice.raster(c))
+		if found = append(found, f.scale.lattice.Raster(e.at)); len(found) > f.limit {
+			return lattice.Positions{Lattice: f.scale.lattice}, lattice.TooManyError{Limit: f.limit}
 		}
 	}
-	return newPositions(f.scale.lattice, found), nil
+	return lattice.NewPositions(f.scale.lattice, found), nil
 }
 
-// withoutSuffix returns what the name of a file would be without compression.
+// walk implements chunkStore.
+func (f *files) walk(yield func(volume.Vec, error) bool) {
+	for e, err := range f.entries {
+		if err == nil && e.suffix {
+			if _, lstatErr := fs.Lstat(f.fsys, f.path(e.at)); lstatErr == nil {
+				continue // the file without the suffix stands for the chunk
+			}
+		}
+		if !yield(e.at, err) {
+			return
+		}
+	}
+}
+
+// chunkEntry is an entry of the directory that stands for a chunk.
+type chunkEntry struct {
+	at     volume.Vec
+	suffix bool // its name has the suffix of a compression
+}
+
+// entries yields the entries of the directory that stand for chunks, of whatever kind. An error is the last item.
+func (f *files) entries(yield func(chunkEntry, error) bool) {
+	for entries, err := range vfs.ListDir(f.fsys, f.dir) {
+		if err != nil {
+			yield(chunkEntry{}, err)
+			return
+		}
+		for _, e := range entries {
+			name := withoutSuffix(e.Name())
+			if c, ok := f.scale.parseChunkName(name); ok && !yield(chunkEntry{c, name != e.Name()}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// withoutSuffix returns the name of a file without the suffix of a compression.
 func withoutSuffix(name string) string {
-	if dot := strings.IndexByte(name, '.'); dot >= 0 && (name[dot:] == gzipSuffix || slices.Contains(otherSuffixes, name[dot:])) {
+	if dot := strings.IndexByte(name, '.'); dot >= 0 && (name[dot:] == gzipSuffix || slices.Contains(unsupportedSuffixes, name[dot:])) {
 		return name[:dot]
 	}
 	return name
@@ -92,53 +131,58 @@ func (f *files) path(c volume.Vec) string { return path.Join(f.dir, f.scale.chun
 func (f *files) stat(c volume.Vec) (fs.FileInfo, error) {
 	for _, name := range []string{f.path(c), f.path(c) + gzipSuffix} {
 		info, err := fs.Stat(f.fsys, name)
-		if err == nil && info.Mode().IsRegular() {
-			return info, nil
+		if err == nil {
+			if err = vfs.CheckKind(name, info, 0); err == nil {
+				return info, nil
+			}
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, vfs.CheckAbsent(f.fsys, ".", name, err)
 		}
 	}
 	return nil, f.missing("stat", c)
 }
 
-func (f *files) open(c volume.Vec) (*stored, error) {
-	for _, as := range []struct {
+func (f *files) open(c volume.Vec) (*storedChunk, error) {
+	for _, form := range []struct {
 		suffix      string
 		compression compression
-	}{{"", unstated}, {gzipSuffix, gzipped}} {
-		name := f.path(c) + as.suffix
-		file, info, err := openFile(f.fsys, name)
+	}{{"", undeclared}, {gzipSuffix, gzipped}} {
+		name := f.path(c) + form.suffix
+		file, info, err := vfs.OpenRegular(f.fsys, name)
 		if err == nil {
-			return &stored{file, name, info, info, 0, info.Size(), as.compression}, nil
+			return &storedChunk{file, name, info, info, 0, info.Size(), form.compression}, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+			return nil, vfs.CheckAbsent(f.fsys, ".", name, err)
 		}
 	}
 	return nil, f.missing("open", c)
 }
 
-// missing returns the error for a chunk that has neither of the two names: it is
-// absent only if the directory has it under no other name, and no link by its name.
+// missing returns the error for a chunk with neither of the two file names. It is fs.ErrNotExist only if the chunk is
+// absent: no file has it in an unsupported compression, and no link has its name.
 func (f *files) missing(op string, c volume.Vec) error {
 	name := f.path(c)
-	for _, fresh := range []bool{false, true} { // the listing may be older than the file
+	for _, fresh := range []bool{false, true} { // a cached listing may be older than the file
 		found, err := f.positions(fresh)
+		if lattice.IsTooMany(err) {
+			break // it is not known which chunks exist
+		}
 		if err != nil {
 			return err
 		}
-		if !found.contains(c) {
+		if !found.Contains(c) {
 			return notExist(op, name)
 		}
 	}
-	for _, suffix := range otherSuffixes {
+	for _, suffix := range unsupportedSuffixes {
 		if _, err := fs.Lstat(f.fsys, name+suffix); err == nil {
-			return fmt.Errorf("%s: the compression of a file %s is not supported", name+suffix, suffix)
+			return fmt.Errorf("%s: compression %s is not supported", name+suffix, suffix)
 		}
 	}
 	for _, name := range []string{name, name + gzipSuffix} {
-		if err := absent(f.fsys, name, notExist(op, name)); !errors.Is(err, fs.ErrNotExist) {
+		if err := vfs.CheckAbsent(f.fsys, ".", name, notExist(op, name)); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// The chunks of the first scale of goodInfo that tests look at.
+// Some chunks of the first scale of goodInfo.
 const (
 	name000 = "8_8_30/-3-5_0-8_5-9"
 	name100 = "8_8_30/5-13_0-8_5-9"
@@ -21,24 +22,25 @@ const (
 	name221 = "8_8_30/13-17_16-17_9-13"
 )
 
+// goodScale returns the first scale of goodInfo.
 func goodScale(t *testing.T) *scaleInfo {
 	_, s := infoFor(t, "8_8_30", "8_8_30")
 	return s
 }
 
-// TestChunkFiles: all the forms that a chunk's file has.
+// TestChunkFiles: a chunk is read from each kind of file name, plain or gzip.
 func TestChunkFiles(t *testing.T) {
 	s := goodScale(t)
 	looksZipped := bytes.Clone(voxelsOf(s, volume.Vec{1, 0, 0}))
 	dir := writeFiles(t, map[string][]byte{
 		"info":               []byte(goodInfo),
 		name000:              voxelsOf(s, volume.Vec{}),
-		name000 + ".gz":      gzipOf(looksZipped), // the plain one is taken
+		name000 + ".gz":      gzipOf(looksZipped), // the plain file is read
 		name100 + ".gz":      gzipOf(voxelsOf(s, volume.Vec{1, 0, 0})),
 		name200:              gzipOf(voxelsOf(s, volume.Vec{2, 0, 0})),
 		name221:              voxelsOf(s, volume.Vec{2, 2, 1}),
 		"8_8_30/other":       {1},
-		"8_8_30/0-8_0-8_0-4": {1}, // of another volume
+		"8_8_30/0-8_0-8_0-4": {1}, // a chunk of another volume
 	})
 	mag := openScale(t, dir, "8_8_30")
 	want := []volume.Vec{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {2, 2, 1}}
@@ -74,7 +76,7 @@ func TestChunkFiles(t *testing.T) {
 	}
 }
 
-// TestNotAbsent: what is there under a name that cannot be opened is no zeros.
+// TestNotAbsent: a chunk that exists and cannot be opened is an error. It does not read as zeros.
 func TestNotAbsent(t *testing.T) {
 	dir := writeFiles(t, map[string][]byte{"info": []byte(goodInfo), name000 + ".br": {1}, name100 + ".zstd": {1}})
 	for link, to := range map[string]string{name200: "nowhere", name221 + ".gz": "/etc/passwd", "16_16_30": "nowhere"} {
@@ -103,19 +105,59 @@ func TestNotAbsent(t *testing.T) {
 	wantError(t, err, "16_16_30: a symbolic link that leads nowhere")
 }
 
-// TestDirectoryIsNoChunk: a directory with the name of a chunk is not one.
-func TestDirectoryIsNoChunk(t *testing.T) {
-	dir := writeFiles(t, map[string][]byte{"info": []byte(goodInfo), name000 + "/x": {1}})
-	mag := openScale(t, dir, "8_8_30")
-	if got := cubes(t, mag); len(got) != 0 {
-		t.Errorf("listed %v", got)
+// TestWrongKinds: a chunk or a scale of the wrong kind exists and cannot be read. FIFOs are not opened.
+func TestWrongKinds(t *testing.T) {
+	for _, c := range []struct{ name, kind, want string }{
+		{name000, "directory", "expected a regular file, found a directory"},
+		{name000, "FIFO", "expected a regular file, found a FIFO"},
+		{name000, "link to a FIFO", "expected a regular file, found a FIFO"},
+		{name000 + ".gz", "directory", "expected a regular file, found a directory"},
+		{name000 + ".gz", "FIFO", "expected a regular file, found a FIFO"},
+		{name000 + ".br", "directory", ".br is not supported"},
+		{"8_8_30", "file", "8_8_30: expected a directory, found a regular file"},
+		{"8_8_30", "FIFO", "8_8_30: expected a directory, found a FIFO"},
+	} {
+		dir := writeFiles(t, map[string][]byte{"info": []byte(goodInfo)})
+		name := filepath.Join(dir, c.name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		makeKind(t, name, c.kind)
+		mag := openScale(t, dir, "8_8_30")
+		if c.name == "8_8_30" {
+			_, err := mag.Cubes()
+			wantError(t, err, c.want)
+		} else if got := cubes(t, mag); !slices.Equal(got, []volume.Vec{{}}) {
+			t.Errorf("%s is a %s: listed %v, expected the chunk", c.name, c.kind, got)
+		}
+		_, err := mag.OpenCube(volume.Vec{})
+		wantError(t, err, c.want)
+		_, err = mag.StatCubes(0, 0, 0)
+		wantError(t, err, c.want)
 	}
-	_, err := mag.OpenCube(volume.Vec{})
-	wantNotExist(t, err)
 }
 
-// TestChunksComeAndGo: a listing shows what is new, and a scale may have no directory yet.
-func TestChunksComeAndGo(t *testing.T) {
+// makeKind makes a file of a kind.
+func makeKind(t *testing.T, name, kind string) {
+	t.Helper()
+	err := errors.New("unknown kind " + kind)
+	switch kind {
+	case "file":
+		err = os.WriteFile(name, []byte("text"), 0o666)
+	case "directory":
+		err = os.Mkdir(name, 0o777)
+	case "FIFO":
+		err = syscall.Mkfifo(name, 0o666)
+	case "link to a FIFO":
+		err = errors.Join(syscall.Mkfifo(name+".fifo", 0o666), os.Symlink(filepath.Base(name)+".fifo", name))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestChangingDirectory: a listing shows new and removed chunks. A scale may have no directory yet.
+func TestChangingDirectory(t *testing.T) {
 	s := goodScale(t)
 	dir := writeFiles(t, map[string][]byte{"info": []byte(goodInfo)})
 	mag := openScale(t, dir, "8_8_30")
@@ -143,7 +185,7 @@ func TestChunksComeAndGo(t *testing.T) {
 	wantNotExist(t, err)
 	expect(1)
 
-	// An old directory is not listed again.
+	// A directory that did not change for a while is not listed again.
 	old := time.Now().Add(-time.Hour)
 	if err := os.Chtimes(filepath.Join(dir, "8_8_30"), old, old); err != nil {
 		t.Fatal(err)
@@ -158,7 +200,7 @@ func TestChunksComeAndGo(t *testing.T) {
 	expect(0, 1)
 }
 
-// TestChangedChunk: an open chunk is one version of it.
+// TestChangedChunk: an open chunk fails after its file changed.
 func TestChangedChunk(t *testing.T) {
 	s := goodScale(t)
 	dir := writeFiles(t, map[string][]byte{"info": []byte(goodInfo), name000: voxelsOf(s, volume.Vec{})})

@@ -11,7 +11,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// FuzzInfo: any info file. Of what is accepted, all that is computed is in bounds.
+// FuzzInfo: any info file. Values computed from an accepted scale are in bounds.
 func FuzzInfo(f *testing.F) {
 	f.Add([]byte(goodInfo))
 	sharded, _ := shardedInfo(f, murmurSpec)
@@ -27,40 +27,40 @@ func FuzzInfo(f *testing.F) {
 			if err := g.Validate(); err != nil || g.BlockBytes() > MaxChunkBytes || s.maxEncoded(s.chunk) < 1 {
 				t.Fatalf("%+v: %v", s, err)
 			}
-			last := s.lattice.size.Sub(volume.Cube(1))
+			last := s.lattice.Size.Sub(volume.Cube(1))
 			for _, c := range []volume.Vec{{}, last} {
 				box := s.chunkBox(c)
 				if size := box.Size(); min(size[0], size[1], size[2]) < 1 || size.Max(s.chunk) != s.chunk || box.Intersect(s.bounds) != box {
 					t.Fatalf("%+v: chunk %v is %v", s, c, box)
 				}
 				if back, ok := s.parseChunkName(s.chunkName(c)); !ok || back != c {
-					t.Fatalf("%+v: chunk %v comes back as %v, %v", s, c, back, ok)
+					t.Fatalf("%+v: chunk %v is parsed as %v, %v", s, c, back, ok)
 				}
-				if back, ok := s.lattice.unmorton(s.lattice.morton(c)); !ok || back != c {
-					t.Fatalf("%+v: chunk %v comes back as %v, %v", s, c, back, ok)
+				if back, ok := s.lattice.Unmorton(s.lattice.Morton(c)); !ok || back != c {
+					t.Fatalf("%+v: chunk %v has the Morton code of %v, %v", s, c, back, ok)
 				}
 			}
 			if s.name == "" || s.name != directoryName(s.key) {
-				t.Fatalf("the key %q is named %q", s.key, s.name)
+				t.Fatalf("key %q has the name %q", s.key, s.name)
 			}
 			if spec := s.sharding; spec != nil {
 				at := spec.locate(math.MaxUint64)
 				if n, ok := spec.parseStem(spec.stem(at.shard)); !ok || n != at.shard {
-					t.Fatalf("%+v: shard %d comes back as %d, %v", spec, at.shard, n, ok)
+					t.Fatalf("%+v: shard %d is parsed as %d, %v", spec, at.shard, n, ok)
 				}
 			}
 		}
 	})
 }
 
-// FuzzChunkName: what is taken for a name is one.
+// FuzzChunkName: a name that is parsed is the name of that chunk.
 func FuzzChunkName(f *testing.F) {
 	_, s := infoFor(f, "8_8_30", "8_8_30")
 	f.Add("-3-5_0-8_5-9")
 	f.Add("13-17_16-17_9-13")
 	f.Fuzz(func(t *testing.T, name string) {
 		if c, ok := s.parseChunkName(name); ok && s.chunkName(c) != name {
-			t.Fatalf("%q is taken for chunk %v, %q", name, c, s.chunkName(c))
+			t.Fatalf("%q is parsed as chunk %v, %q", name, c, s.chunkName(c))
 		}
 	})
 }
@@ -80,7 +80,7 @@ func FuzzMinishard(f *testing.F) {
 			return
 		}
 		for i, e := range index {
-			if e.begin < base || e.size < 0 || e.begin > math.MaxInt64-e.size || i > 0 && e.id <= index[i-1].id {
+			if e.offset < base || e.size < 0 || e.offset > math.MaxInt64-e.size || i > 0 && e.id <= index[i-1].id {
 				t.Fatalf("entry %d: %+v", i, e)
 			}
 			if found, ok := index.find(e.id); !ok || found != e {
@@ -90,8 +90,7 @@ func FuzzMinishard(f *testing.F) {
 	})
 }
 
-// checkRobust lists and reads all chunks: each is whole, absent or an error of the
-// format, and what is listed is not absent.
+// checkRobust lists and reads all chunks. Each is complete, absent or a FormatError, and a listed chunk is not absent.
 func checkRobust(t *testing.T, files fstest.MapFS) {
 	root, err := Recognise(files, ".", Options{})
 	if err != nil {
@@ -109,7 +108,7 @@ func checkRobust(t *testing.T, files fstest.MapFS) {
 		listed[c] = true
 	}
 	s := mag.(*scale)
-	for c := range (volume.Box{Max: s.lattice.size}).All() {
+	for c := range (volume.Box{Max: s.lattice.Size}).All() {
 		f, err := mag.OpenCube(c)
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) == listed[c] {
@@ -121,7 +120,7 @@ func checkRobust(t *testing.T, files fstest.MapFS) {
 		if err == nil && len(block) != f.Grid().BlockBytes() || !listed[c] {
 			t.Fatalf("chunk %v: %d bytes, listed: %v", c, len(block), listed[c])
 		}
-		if _, is := errors.AsType[*FormatError](err); err != nil && !is {
+		if _, is := errors.AsType[*volume.FormatError](err); err != nil && !is {
 			t.Fatalf("chunk %v: %v", c, err)
 		}
 	}
@@ -133,8 +132,8 @@ func FuzzShard(f *testing.F) {
 	for n, text := range specs {
 		_, s := shardedInfo(f, text)
 		chunks := map[uint64][]byte{}
-		for c := range (volume.Box{Max: s.lattice.size}).All() {
-			chunks[s.lattice.morton(c)] = voxelsOf(s, c)
+		for c := range (volume.Box{Max: s.lattice.Size}).All() {
+			chunks[s.lattice.Morton(c)] = voxelsOf(s, c)
 		}
 		f.Add(uint8(n), shardFiles(s.sharding, chunks)["0.shard"])
 	}
@@ -145,21 +144,21 @@ func FuzzShard(f *testing.F) {
 	})
 }
 
-// FuzzChunk: any bytes of a chunk, in any encoding, as they are or as gzip.
+// FuzzChunk: any bytes of a chunk, in any encoding, in a plain or a .gz file.
 func FuzzChunk(f *testing.F) {
 	for n := range encodings {
 		f.Add(uint8(n), false, make([]byte, 256))
 		f.Add(uint8(n), true, gzipOf(make([]byte, 256)))
 		f.Add(uint8(n), false, gzipOf(make([]byte, 300)))
 	}
-	f.Fuzz(func(t *testing.T, n uint8, named bool, stored []byte) {
+	f.Fuzz(func(t *testing.T, n uint8, suffixed bool, stored []byte) {
 		e := encodings[int(n)%len(encodings)]
 		b := []byte(changed(t, `"encoding":"raw"`, `"encoding":"`+e.name+`","compressed_segmentation_block_size":[8,8,8]`))
 		if e.blockwise {
 			b = bytes.Replace(b, []byte(`"uint8"`), []byte(`"uint32"`), 1)
 		}
 		name := name000
-		if named {
+		if suffixed {
 			name += gzipSuffix
 		}
 		checkRobust(t, fstest.MapFS{"info": {Data: b}, name: {Data: stored}})

@@ -9,14 +9,14 @@ import (
 	"sync"
 )
 
-// isGzip reports whether data begins like a gzip member (RFC 1952, 2.3.1): two magic
-// bytes and the only method that there is.
+// isGzip reports whether data starts with the header of a gzip member: the magic number and the method deflate (RFC
+// 1952, 2.3.1).
 func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b, 8}) }
 
 var gzipReaders = sync.Pool{New: func() any { return new(gzip.Reader) }}
 
-// gunzip returns what was compressed, checksum and length checked. More than limit
-// bytes are an error, and never all in memory.
+// gunzip decompresses data and checks its checksum and length. It returns an error, and does not hold all of the
+// output in memory, if there are more than limit bytes.
 func gunzip(data []byte, limit int) ([]byte, error) {
 	b, err := decompress(data, limit)
 	if err != nil {
@@ -29,9 +29,9 @@ func decompress(data []byte, limit int) ([]byte, error) {
 	r := gzipReaders.Get().(*gzip.Reader)
 	defer gzipReaders.Put(r)
 	if err := r.Reset(bytes.NewReader(data)); err != nil {
-		return nil, truncated(err)
+		return nil, unexpectedEOF(err)
 	}
-	// Deflate makes at most 1032 bytes of one: what is claimed beyond is a lie.
+	// Deflate expands a byte to at most 1032 bytes. Do not allocate more than that for a wrong size.
 	const ratio = 1032
 	var out bytes.Buffer
 	out.Grow(min(claimedSize(data), limit, ratio*len(data)) + bytes.MinRead)
@@ -45,15 +45,16 @@ func decompress(data []byte, limit int) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// truncated says of an end where nothing was read that it comes too early.
-func truncated(err error) error {
+// unexpectedEOF replaces io.EOF, which gzip returns for empty data.
+func unexpectedEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
 	}
 	return err
 }
 
-// claimedSize is the length that the last four bytes give, modulo 2^32; only a hint.
+// claimedSize returns the decompressed length modulo 2^32 from the last four bytes (RFC 1952, ISIZE). It is a hint:
+// it may be wrong.
 func claimedSize(data []byte) int {
 	if len(data) < 4 {
 		return 0

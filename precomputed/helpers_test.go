@@ -15,7 +15,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// cubes returns the positions of all chunks that are listed.
+// cubes returns the positions of all listed chunks.
 func cubes(t testing.TB, mag volume.Mag) []volume.Vec {
 	t.Helper()
 	var all []volume.Vec
@@ -37,7 +37,7 @@ func wantNotExist(t testing.TB, err error) {
 	}
 }
 
-// wantError expects an error that has all of the parts, and does not pass for absence.
+// wantError expects an error that has all parts and is not fs.ErrNotExist.
 func wantError(t testing.TB, err error, parts ...string) {
 	t.Helper()
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -51,14 +51,14 @@ func wantError(t testing.TB, err error, parts ...string) {
 	}
 }
 
-// readBlock reads a block of a chunk into memory that is not zero before.
+// readBlock reads a block of a chunk into memory that is not zero.
 func readBlock(ctx context.Context, f volume.CubeFile, at volume.Vec) ([]byte, error) {
 	blocks := []volume.Block{{At: at}}
 	f.Fill(ctx, blocks, func(volume.Vec) []byte { return bytes.Repeat([]byte{0xEE}, f.Grid().BlockBytes()) })
 	return blocks[0].Voxels, blocks[0].Err
 }
 
-// readError opens and reads a chunk and returns the first error.
+// readError opens and reads a chunk, and returns the first error.
 func readError(t testing.TB, mag volume.Mag, c volume.Vec) error {
 	t.Helper()
 	f, err := mag.OpenCube(c)
@@ -70,7 +70,7 @@ func readError(t testing.TB, mag volume.Mag, c volume.Vec) error {
 	return err
 }
 
-// writeFiles makes a directory with the files.
+// writeFiles writes files to a new directory.
 func writeFiles(t testing.TB, files map[string][]byte) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -99,7 +99,7 @@ func gzipOf(b []byte) []byte {
 	return out.Bytes()
 }
 
-// voxelsOf returns the raw voxels of chunk c of uint8, made of their positions.
+// voxelsOf returns the raw voxels of chunk c, of uint8. A voxel encodes its position.
 func voxelsOf(s *scaleInfo, c volume.Vec) []byte {
 	var b []byte
 	for p := range s.chunkBox(c).All() {
@@ -108,7 +108,7 @@ func voxelsOf(s *scaleInfo, c volume.Vec) []byte {
 	return b
 }
 
-// checkVoxels compares a chunk with what voxelsOf made.
+// checkVoxels compares a chunk with voxelsOf.
 func checkVoxels(t testing.TB, mag volume.Mag, c volume.Vec) {
 	t.Helper()
 	f, err := mag.OpenCube(c)
@@ -126,11 +126,11 @@ func checkVoxels(t testing.TB, mag volume.Mag, c volume.Vec) {
 	want := make([]byte, f.Grid().BlockBytes())
 	layOut(want, voxelsOf(s, c), s.chunkBox(c).Size(), f.Grid(), true)
 	if !bytes.Equal(block, want) {
-		t.Errorf("chunk %v has other voxels", c)
+		t.Errorf("chunk %v has wrong voxels", c)
 	}
 }
 
-// infoFor is the scale of goodInfo, with old replaced by new.
+// infoFor returns goodInfo with old replaced by new, and its first scale.
 func infoFor(t testing.TB, old, new string) ([]byte, *scaleInfo) {
 	t.Helper()
 	b := []byte(changed(t, old, new))

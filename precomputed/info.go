@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wkwfs/wkwfs/internal/jsonlimit"
+	"github.com/wkwfs/wkwfs/internal/lattice"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -15,73 +17,73 @@ const (
 	infoFile = "info"
 	infoType = "neuroglancer_multiscale_volume"
 
-	// maxInfoBytes is the longest info file that is read. One scale takes a few
-	// hundred bytes.
-	maxInfoBytes = 16 << 20
+	// Limits of the info file. A scale takes some hundred bytes. No real volume reaches the limits.
+	maxInfoBytes  = 16 << 20
+	maxScales     = 1000
+	maxChunkSizes = 1000 // of a scale
 
-	// MaxChunkBytes is the largest decoded chunk that is read: it is decoded in
-	// memory as a whole.
+	// MaxChunkBytes limits a decoded chunk, in bytes, because a chunk is decoded in memory as a whole. Scales with
+	// larger chunks are omitted.
 	MaxChunkBytes = 1 << 30
 )
 
-// info is what an info file says (volume.md, "info JSON file format").
+// info has the content of an info file (volume.md, "info JSON file format").
 type info struct {
-	category string // color or segmentation; empty where it does not say
+	category string // color, segmentation, or empty if unknown
 	scales   []*scaleInfo
-	omitted  []volume.Omission // scales that cannot be shown, and why
+	omitted  []volume.Omission // scales that cannot be read
 }
 
-// scaleInfo describes one scale. It has been checked: nothing computed from it
-// overflows.
+// scaleInfo describes one scale. Its values are checked: sizes computed from them do not overflow.
 type scaleInfo struct {
 	key        string
-	name       string     // of the directory that shows it
-	bounds     volume.Box // from voxel_offset on
-	chunk      volume.Vec // voxels
-	lattice    lattice    // of chunks
+	name       string     // of the mag
+	bounds     volume.Box // absolute voxels, from voxel_offset
+	chunk      volume.Vec // size in voxels
+	lattice    lattice.Lattice
 	dataType   volume.Type
 	channels   int
 	encoding   *encoding
-	block      volume.Vec // of compressed_segmentation, voxels
-	resolution resolution // nm per voxel; zero: not known
-	factor     volume.Factor
-	sharding   *sharding // nil: a file for each chunk
+	block      volume.Vec // of compressed_segmentation, in voxels
+	resolution resolution
+	factor     volume.Factor // zero if unknown
+	sharding   *sharding     // nil if each chunk has a file
 }
 
-// parseInfo reads an info file. The error is ErrNotRecognised where it is that of
-// something else; a scale that cannot be shown is an omission.
+// parseInfo parses an info file. It returns ErrNotRecognised if the file does not describe a volume. A scale that
+// cannot be read is omitted.
 func parseInfo(b []byte) (*info, error) {
 	var o object
 	if err := json.Unmarshal(b, &o); err != nil {
 		return nil, fmt.Errorf("%w: not a JSON object: %w", ErrNotRecognised, err)
 	}
-	kind := infoType // what some writers leave out
-	if err := o.get("@type", &kind); err != nil || kind != infoType {
-		return nil, fmt.Errorf("%w: @type is %s", ErrNotRecognised, shortened(o["@type"]))
+	kind := infoType // some writers omit it
+	if err := o.Get("@type", &kind); err != nil || kind != infoType {
+		return nil, fmt.Errorf("%w: @type is %s", ErrNotRecognised, jsonlimit.Abbreviate(o["@type"]))
 	}
 	if o["scales"] == nil {
 		return nil, fmt.Errorf("%w: no scales", ErrNotRecognised)
 	}
-	var scales []json.RawMessage
-	if err := o.get("scales", &scales); err != nil {
+	scales, err := jsonlimit.List[json.RawMessage](o["scales"], maxScales, "scales")
+	if err != nil {
+		return nil, fmt.Errorf("scales: %w", err)
+	}
+	var volumeType string
+	if err := o.Get("type", &volumeType); err != nil {
 		return nil, err
 	}
-	var kindOfVoxels string
-	if err := o.get("type", &kindOfVoxels); err != nil {
-		return nil, err
-	}
-	i := &info{category: categories[strings.ToLower(kindOfVoxels)]}
+	i := &info{category: categories[strings.ToLower(volumeType)]}
 	i.addScales(o, scales)
 	return i, nil
 }
 
-// categories are our words for the values of "type".
+// categories has the category of WEBKNOSSOS for each value of "type".
 var categories = map[string]string{"image": "color", "segmentation": "segmentation"}
 
-// addScales reads the scales, each for itself.
+// addScales parses the scales. An invalid one does not affect the others.
 func (i *info) addScales(o object, scales []json.RawMessage) {
-	var first resolution // of mag 1
-	named := map[string]string{}
+	var first resolution        // of mag 1
+	keys := map[string]string{} // by name
 	for n, raw := range scales {
 		label := fmt.Sprintf("scale %d", n)
 		s, err := parseScale(o, raw)
@@ -91,21 +93,20 @@ func (i *info) addScales(o object, scales []json.RawMessage) {
 		if n == 0 {
 			first = s.resolution
 		}
-		if other, taken := named[s.name]; err == nil && taken {
-			err = fmt.Errorf("key: %q would be shown under the same name as %q", s.key, other)
+		if other, taken := keys[s.name]; err == nil && taken {
+			err = fmt.Errorf("key: %q has the same name as %q", s.key, other)
 		}
 		if err != nil {
 			i.omitted = append(i.omitted, volume.Omission{Name: label, Reason: err.Error()})
 			continue
 		}
-		named[s.name] = s.key
+		keys[s.name] = s.key
 		s.factor = s.resolution.factor(first)
 		i.scales = append(i.scales, s)
 	}
 }
 
-// parseScale reads one scale. Where it fails, what it returns has the key and the
-// resolution if these could be read.
+// parseScale parses one scale. If it fails, the result still has the key and the resolution, if they are valid.
 func parseScale(o object, raw json.RawMessage) (*scaleInfo, error) {
 	s := &scaleInfo{}
 	var scale object
@@ -114,7 +115,7 @@ func parseScale(o object, raw json.RawMessage) (*scaleInfo, error) {
 	}
 	for _, read := range []func() error{
 		func() error { return s.readKey(scale) },
-		func() error { return scale.get("resolution", &s.resolution) },
+		func() error { return scale.Get("resolution", &s.resolution) },
 		func() error { return s.readValues(o) },
 		func() error { return s.readBounds(scale) },
 		func() error { return s.readEncoding(scale) },
@@ -129,7 +130,7 @@ func parseScale(o object, raw json.RawMessage) (*scaleInfo, error) {
 }
 
 func (s *scaleInfo) readKey(o object) error {
-	if err := o.get("key", &s.key); err != nil {
+	if err := o.Get("key", &s.key); err != nil {
 		return err
 	}
 	s.name = directoryName(s.key)
@@ -137,23 +138,23 @@ func (s *scaleInfo) readKey(o object) error {
 	case s.key == "":
 		return errors.New("key: expected the directory of the chunks, found none")
 	case s.name == "" || strings.ContainsRune(s.key, 0):
-		return fmt.Errorf("key: %q gives no name of a directory", s.key)
+		return fmt.Errorf("key: %q is not the name of a directory", s.key)
 	}
 	return nil
 }
 
-// readValues reads what the info file says for all of its scales.
+// readValues reads data_type and num_channels, which all scales share.
 func (s *scaleInfo) readValues(o object) error {
 	var name string
-	if err := o.get("data_type", &name); err != nil {
+	if err := o.Get("data_type", &name); err != nil {
 		return err
 	}
 	var err error
 	if s.dataType, err = volume.ParseType(strings.ToLower(name)); err != nil {
 		return fmt.Errorf("data_type: %w", err)
 	}
-	var channels whole
-	if err := o.get("num_channels", &channels); err != nil {
+	var channels integer
+	if err := o.Get("num_channels", &channels); err != nil {
 		return err
 	}
 	if s.channels = int(channels); s.channels < 1 {
@@ -164,10 +165,10 @@ func (s *scaleInfo) readValues(o object) error {
 
 func (s *scaleInfo) readBounds(o object) error {
 	var offset, size triple
-	if err := o.get("voxel_offset", &offset); err != nil {
+	if err := o.Get("voxel_offset", &offset); err != nil {
 		return err
 	}
-	if err := o.get("size", &size); err != nil {
+	if err := o.Get("size", &size); err != nil {
 		return err
 	}
 	if min(size[0], size[1], size[2]) < 1 {
@@ -177,10 +178,10 @@ func (s *scaleInfo) readBounds(o object) error {
 	return nil
 }
 
-// readEncoding reads the encoding, and whether it can hold the voxels.
+// readEncoding reads the encoding, and checks that it supports the type and the channels.
 func (s *scaleInfo) readEncoding(o object) error {
 	var name string
-	if err := o.get("encoding", &name); err != nil {
+	if err := o.Get("encoding", &name); err != nil {
 		return err
 	}
 	n := slices.IndexFunc(encodings, func(e encoding) bool { return e.name == strings.ToLower(name) })
@@ -188,12 +189,12 @@ func (s *scaleInfo) readEncoding(o object) error {
 		return fmt.Errorf("encoding: unknown: %q", name)
 	}
 	s.encoding = &encodings[n]
-	if !s.encoding.holds(s.dataType, s.channels) {
+	if !s.encoding.supports(s.dataType, s.channels) {
 		return fmt.Errorf("encoding: %s cannot hold %d × %v", name, s.channels, s.dataType)
 	}
 	if s.encoding.blockwise {
 		var block triple
-		if err := o.get("compressed_segmentation_block_size", &block); err != nil {
+		if err := o.Get("compressed_segmentation_block_size", &block); err != nil {
 			return err
 		}
 		if min(block[0], block[1], block[2]) < 1 {
@@ -204,17 +205,17 @@ func (s *scaleInfo) readEncoding(o object) error {
 	return nil
 }
 
-// readChunk takes the first of the chunk sizes that can be read: each of them has all
-// of the voxels.
+// readChunk reads the first valid chunk size. The scale is stored completely in each of its chunk sizes.
 func (s *scaleInfo) readChunk(o object) error {
-	var sizes []triple
-	if err := o.get("chunk_sizes", &sizes); err != nil {
-		return err
-	}
-	err := errors.New("there are none")
-	for _, size := range sizes {
-		if err = s.setChunk(volume.Vec(size)); err == nil {
-			return nil
+	err := errors.New("the list is empty")
+	if sizes, ok := o["chunk_sizes"]; ok {
+		for size, invalid := range jsonlimit.Values[triple](sizes, maxChunkSizes, "sizes") {
+			if err = invalid; err == nil {
+				err = s.setChunk(volume.Vec(size))
+			}
+			if err == nil {
+				return nil
+			}
 		}
 	}
 	return fmt.Errorf("chunk_sizes: %w", err)
@@ -230,13 +231,13 @@ func (s *scaleInfo) setChunk(size volume.Vec) error {
 		return fmt.Errorf("expected chunks of at most %d bytes, found %d", MaxChunkBytes, g.BlockBytes())
 	}
 	var err error
-	s.lattice, err = newLattice(s.bounds.Size().CeilDiv(size))
+	s.lattice, err = lattice.New(s.bounds.Size().CeilDiv(size))
 	return err
 }
 
 func (s *scaleInfo) readSharding(o object) error {
 	var spec object
-	if err := o.get("sharding", &spec); err != nil || spec == nil {
+	if err := o.Get("sharding", &spec); err != nil || spec == nil {
 		return err
 	}
 	var err error
@@ -246,7 +247,7 @@ func (s *scaleInfo) readSharding(o object) error {
 	return nil
 }
 
-// grid is the geometry of every chunk, as if it were the first.
+// grid returns the geometry of chunk 0,0,0.
 func (s *scaleInfo) grid() volume.Grid {
 	return volume.Grid{
 		Size: s.chunk, Block: s.chunk, Type: s.dataType, Channels: s.channels,
@@ -254,20 +255,20 @@ func (s *scaleInfo) grid() volume.Grid {
 	}
 }
 
-// voxel returns the volume of a voxel in nm³.
-func (r resolution) voxel() float64 { return r[0] * r[1] * r[2] }
+// volume returns the volume of a voxel in nm³.
+func (r resolution) volume() float64 { return r[0] * r[1] * r[2] }
 
-// factor returns the side of a voxel in voxels of the first scale; zero unless it is
-// whole on each axis.
+// factor returns the size of a voxel in voxels of the first scale. It is zero if the size is not an integer on every
+// axis.
 func (r resolution) factor(first resolution) volume.Factor {
 	var f volume.Factor
 	for axis := range 3 {
 		n := r[axis] / first[axis]
-		whole := math.Round(n)
-		if !(whole >= 1 && whole <= maxWhole && math.Abs(n-whole) < 1e-6*whole) {
+		rounded := math.Round(n)
+		if !(rounded >= 1 && rounded <= maxInteger && math.Abs(n-rounded) < 1e-6*rounded) {
 			return volume.Factor{}
 		}
-		f[axis] = int(whole)
+		f[axis] = int(rounded)
 	}
 	return f
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// goodInfo is an info file that tests change a little.
+// goodInfo is a valid info file. Tests change parts of it.
 const goodInfo = `{"@type":"neuroglancer_multiscale_volume","type":"image","data_type":"uint8","num_channels":1,"scales":[` +
 	`{"key":"8_8_30","size":[20,17,9],"voxel_offset":[-3,0,5],"chunk_sizes":[[8,8,4]],"resolution":[8,8,30],"encoding":"raw"},` +
 	`{"key":"16_16_30","size":[10,9,9],"voxel_offset":[-2,0,5],"chunk_sizes":[[8,8,4]],"resolution":[16,16,30],"encoding":"raw"}]}`
 
 const goodSharding = `"sharding":{"@type":"neuroglancer_uint64_sharded_v1","preshift_bits":1,"hash":"identity","minishard_bits":1,"shard_bits":2}`
 
-// changed returns goodInfo with the first place of old replaced.
+// changed returns goodInfo with the first old replaced by new.
 func changed(t testing.TB, old, new string) string {
 	t.Helper()
 	if !strings.Contains(goodInfo, old) {
@@ -35,12 +35,12 @@ func TestParseInfo(t *testing.T) {
 		Size: volume.Vec{8, 8, 4}, Block: volume.Vec{8, 8, 4}, Type: volume.Uint8, Channels: 1,
 		Origin: volume.Vec{-2, 0, 5}, Spacing: [3]float64{16, 16, 30},
 	}
-	if s.grid() != want || s.factor != (volume.Factor{2, 2, 1}) || s.bounds.Max != (volume.Vec{8, 9, 14}) || s.lattice.size != (volume.Vec{2, 2, 3}) {
+	if s.grid() != want || s.factor != (volume.Factor{2, 2, 1}) || s.bounds.Max != (volume.Vec{8, 9, 14}) || s.lattice.Size != (volume.Vec{2, 2, 3}) {
 		t.Errorf("got %+v", s)
 	}
 }
 
-// TestInfoForms: what other writers write in another way.
+// TestInfoForms: forms of the same info that other writers use.
 func TestInfoForms(t *testing.T) {
 	for _, c := range []struct{ old, new string }{
 		{`"@type":"neuroglancer_multiscale_volume",`, ``},
@@ -66,15 +66,15 @@ func TestInfoForms(t *testing.T) {
 	}
 }
 
-// TestInfoErrors: what is wrong with one scale leaves the other one alone.
+// TestInfoErrors: an error in one scale does not affect the other.
 func TestInfoErrors(t *testing.T) {
 	sharded := func(old, new string) string { return strings.Replace(goodSharding, old, new, 1) + `,"encoding"` }
 	for _, c := range []struct{ old, new, want string }{
 		{`"key":"8_8_30"`, `"key":""`, "key: expected"},
 		{`"key":"8_8_30"`, `"no":1`, "key: expected"},
 		{`"key":"8_8_30"`, `"key":7`, "key: json"},
-		{`"key":"8_8_30"`, `"key":"../.."`, "gives no name"},
-		{`"key":"8_8_30"`, `"key":"a\u0000"`, "gives no name"},
+		{`"key":"8_8_30"`, `"key":"../.."`, "is not the name of a directory"},
+		{`"key":"8_8_30"`, `"key":"a\u0000"`, "is not the name of a directory"},
 		{`[20,17,9]`, `[20,17]`, "size: expected 3 numbers, found [20,17]"},
 		{`[20,17,9]`, `[20,17,0]`, "size: expected 1 or more on each axis, found 20,17,0"},
 		{`[20,17,9]`, `[20,17,-9]`, "size: expected 1 or more"},
@@ -85,7 +85,7 @@ func TestInfoErrors(t *testing.T) {
 		{`[20,17,9]`, `[1099511627776,1099511627776,1099511627776]`, "chunk_sizes: grid of"},
 		{`"size":[20,17,9],`, ``, "size: expected 1 or more"},
 		{`[-3,0,5]`, `[1e13,0,5]`, "voxel_offset: expected a whole number"},
-		{`[[8,8,4]]`, `[]`, "chunk_sizes: there are none"},
+		{`[[8,8,4]]`, `[]`, "chunk_sizes: the list is empty"},
 		{`[[8,8,4]]`, `[[8,8,0]]`, "chunk_sizes: grid of"},
 		{`[[8,8,4]]`, `[8,8,4]`, "chunk_sizes: "},
 		{`[[8,8,4]]`, `[[1024,1024,1025]]`, "chunk_sizes: expected chunks of at most 1073741824 bytes"},
@@ -96,11 +96,11 @@ func TestInfoErrors(t *testing.T) {
 		{`"encoding":"raw"`, `"encoding":"zfp"`, `encoding: unknown: "zfp"`},
 		{`"encoding":"raw"`, `"no":1`, `encoding: unknown: ""`},
 		{`"encoding":"raw"`, `"encoding":"compressed_segmentation"`, "encoding: compressed_segmentation cannot hold 1 × uint8"},
-		{`"encoding"`, `"sharding":7,"encoding"`, "sharding: json"},
+		{`"encoding"`, `"sharding":7,"encoding"`, "sharding: expected an object, found 7"},
 		{`"encoding"`, `"sharding":{},"encoding"`, `sharding: @type: expected neuroglancer_uint64_sharded_v1, found ""`},
 		{`"encoding"`, sharded("identity", "md5"), `sharding: hash: expected identity or murmurhash3_x86_128, found "md5"`},
 		{`"encoding"`, sharded(`"preshift_bits":1`, `"preshift_bits":65`), "sharding: preshift_bits: expected 0 to 64, found 65"},
-		{`"encoding"`, sharded(`"minishard_bits":1`, `"minishard_bits":-1`), "sharding: minishard_bits: expected 0 to 32, found -1"},
+		{`"encoding"`, sharded(`"minishard_bits":1`, `"minishard_bits":-1`), "sharding: minishard_bits: expected 0 to 24, found -1"},
 		{`"encoding"`, sharded(`"shard_bits":2`, `"shard_bits":64`), "sharding: shard_bits: expected 0 to 63, found 64"},
 		{`"encoding"`, sharded(`"hash"`, `"data_encoding":"zstd","hash"`), "sharding: data_encoding: expected raw or gzip"},
 		{`"encoding"`, sharded(`"hash"`, `"minishard_index_encoding":"br","hash"`), "sharding: minishard_index_encoding: expected raw or gzip"},
@@ -129,13 +129,13 @@ func TestInfoErrorsOfAllScales(t *testing.T) {
 	}
 }
 
-// TestSameName: two keys that would be one name.
+// TestSameName: two keys have the same name.
 func TestSameName(t *testing.T) {
 	i, err := parseInfo([]byte(changed(t, `"16_16_30"`, `"8/8/30"`)))
 	if err != nil || len(i.scales) != 1 {
 		t.Fatalf("got %+v, %v", i, err)
 	}
-	want := []volume.Omission{{Name: "8_8_30", Reason: `key: "8/8/30" would be shown under the same name as "8_8_30"`}}
+	want := []volume.Omission{{Name: "8_8_30", Reason: `key: "8/8/30" has the same name as "8_8_30"`}}
 	if !slices.Equal(i.omitted, want) {
 		t.Errorf("got %v, expected %v", i.omitted, want)
 	}

@@ -1,57 +1,31 @@
 package precomputed
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
-	"math"
-	"strconv"
 
+	"github.com/wkwfs/wkwfs/internal/jsonlimit"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// object is a JSON object whose members are read one by one, so that an error in one
-// names it and spoils no other.
-type object map[string]json.RawMessage
+type (
+	object  = jsonlimit.Object
+	integer = jsonlimit.Integer
+)
 
-// get reads the member into to; it leaves to alone where there is none, or null.
-func (o object) get(name string, to any) error {
-	b, ok := o[name]
-	if !ok || string(b) == "null" {
-		return nil
-	}
-	if err := json.Unmarshal(b, to); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
+// maxInteger is the largest integer of an info file.
+const maxInteger = jsonlimit.MaxInteger
 
-// maxWhole is the largest number that is read, so that sums and products of two of
-// them cannot overflow: 2^40 voxels are more than anybody has on an axis.
-const maxWhole = 1 << 40
-
-// whole is an integer from −maxWhole to maxWhole, also in a form such as 64.0, which
-// programs write that have all numbers as floats.
-type whole int
-
-func (w *whole) UnmarshalJSON(b []byte) error {
-	f, err := strconv.ParseFloat(string(b), 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > maxWhole {
-		return fmt.Errorf("expected a whole number up to 2^40, found %s", shortened(b))
-	}
-	*w = whole(f)
-	return nil
-}
-
-// triple is a list of three numbers: x, y, z.
+// triple is a list of three integers: x, y, z.
 type triple volume.Vec
 
 func (v *triple) UnmarshalJSON(b []byte) error {
-	var list []whole
-	if err := json.Unmarshal(b, &list); err != nil {
-		return err
+	list, err := jsonlimit.List[integer](b, len(v), "numbers")
+	if _, tooMany := errors.AsType[*jsonlimit.TooManyError](err); tooMany || err == nil && len(list) != len(v) {
+		return fmt.Errorf("expected 3 numbers, found %s", jsonlimit.Abbreviate(b))
 	}
-	if len(list) != len(v) {
-		return fmt.Errorf("expected 3 numbers, found %s", shortened(b))
+	if err != nil {
+		return err
 	}
 	for axis, n := range list {
 		v[axis] = int(n)
@@ -59,26 +33,14 @@ func (v *triple) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// resolution is a list of three lengths in nm, each positive.
+// resolution is the size of a voxel on x, y and z, in nm. Each is above 0; all are 0 if unknown.
 type resolution [3]float64
 
 func (r *resolution) UnmarshalJSON(b []byte) error {
-	var list []float64
-	if err := json.Unmarshal(b, &list); err != nil {
-		return err
-	}
-	if len(list) != len(r) || min(list[0], list[1], list[2]) <= 0 {
-		return fmt.Errorf("expected 3 numbers above 0, found %s", shortened(b))
+	list, err := jsonlimit.List[float64](b, len(r), "numbers")
+	if err != nil || len(list) != len(r) || min(list[0], list[1], list[2]) <= 0 {
+		return fmt.Errorf("expected 3 numbers above 0, found %s", jsonlimit.Abbreviate(b))
 	}
 	copy(r[:], list)
 	return nil
-}
-
-// shortened makes bytes of any length fit into an error.
-func shortened(b []byte) string {
-	const most = 60
-	if len(b) > most {
-		return string(b[:most]) + "…"
-	}
-	return string(b)
 }

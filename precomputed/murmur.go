@@ -2,9 +2,9 @@ package precomputed
 
 import "math/bits"
 
-// murmur returns the low 64 bits of MurmurHash3_x86_128, seed 0, of the 8
-// little-endian bytes of n (sharded.md, "Shard and minishard numbers"). With 8 bytes
-// there is no whole block of 16, and the tail has words for the first two lanes only.
+// murmur returns the low 64 bits of MurmurHash3_x86_128 with seed 0 for the 8 little-endian bytes of n (sharded.md,
+// "Shard and minishard numbers"). 8 bytes are less than a block of 16, so only the tail is hashed, in the first two
+// lanes.
 func murmur(n uint64) uint64 {
 	const (
 		c1 = 0x239b961b
@@ -25,7 +25,7 @@ func murmur(n uint64) uint64 {
 	return uint64(h2+h1)<<32 | uint64(h1)
 }
 
-// finish is fmix32: every bit of h comes to depend on every other.
+// finish is fmix32: each bit of the result depends on every bit of h.
 func finish(h uint32) uint32 {
 	h = (h ^ h>>16) * 0x85ebca6b
 	h = (h ^ h>>13) * 0xc2b2ae35

@@ -9,39 +9,38 @@ import (
 
 const gzipSuffix = ".gz"
 
-// chunkBox returns the voxels of chunk c, clipped to the scale's bounds.
+// chunkBox returns the absolute voxels of chunk c, clipped to the bounds of the scale.
 func (s *scaleInfo) chunkBox(c volume.Vec) volume.Box {
-	begin := s.bounds.Min.Add(c.Mul(s.chunk))
-	return volume.Box{Min: begin, Max: begin.Add(s.chunk).Min(s.bounds.Max)}
+	offset := s.bounds.Min.Add(c.Mul(s.chunk))
+	return volume.Box{Min: offset, Max: offset.Add(s.chunk).Min(s.bounds.Max)}
 }
 
-// chunkName returns what chunk c is called: "x0-x1_y0-y1_z0-z1", absolute voxels.
+// chunkName returns the name of chunk c: X0-X1_Y0-Y1_Z0-Z1, in absolute voxels.
 func (s *scaleInfo) chunkName(c volume.Vec) string { return s.chunkBox(c).String() }
 
-// parseChunkName returns the chunk that has the name; false where none of this scale
-// and chunk size has. Numbers may be negative, so that "-" both separates and belongs
-// to them: "-1000--992_…".
+// parseChunkName returns the chunk with a name. It returns false if no chunk of the scale has it. Numbers may be
+// negative, so "-" is a separator or a sign: "-1000--992_…".
 func (s *scaleInfo) parseChunkName(name string) (volume.Vec, bool) {
-	var begin volume.Vec
+	var offset volume.Vec
 	rest := name
 	for axis := range 3 {
 		var ok bool
-		if begin[axis], rest, ok = leadingInt(rest); !ok {
+		if offset[axis], rest, ok = leadingInt(rest); !ok {
 			return volume.Vec{}, false
 		}
-		// The end follows from the begin; that it is the right one is seen below.
+		// The offset determines the end. The comparison of names below checks it.
 		_, rest, _ = strings.Cut(rest, "_")
 	}
-	c := begin.Sub(s.bounds.Min).Div(s.chunk)
-	return c, c.In(s.lattice.size) && s.chunkName(c) == name
+	c := offset.Sub(s.bounds.Min).Div(s.chunk)
+	return c, c.In(s.lattice.Size) && s.chunkName(c) == name
 }
 
-// leadingInt reads the number, at most maxWhole, that s begins with.
+// leadingInt parses the number at the start of s. It returns false if there is none, or one above 2 × maxInteger.
 func leadingInt(s string) (n int, rest string, ok bool) {
 	digits, negative := strings.CutPrefix(s, "-")
 	i := 0
 	for ; i < len(digits) && '0' <= digits[i] && digits[i] <= '9'; i++ {
-		if n = n*10 + int(digits[i]-'0'); n > 2*maxWhole {
+		if n = n*10 + int(digits[i]-'0'); n > 2*maxInteger {
 			return 0, "", false
 		}
 	}
@@ -51,9 +50,8 @@ func leadingInt(s string) (n int, rest string, ok bool) {
 	return n, digits[i:], i > 0
 }
 
-// directoryName returns the name of the directory that shows the scale with the key:
-// the components of the key, without "." and "..", joined by "_". It is empty where
-// nothing is left.
+// directoryName returns the name of the mag for a scale: the components of its key, without "." and "..", joined by
+// "_". It is empty if no component is left.
 func directoryName(key string) string {
 	var parts []string
 	for part := range strings.SplitSeq(key, "/") {
@@ -64,8 +62,7 @@ func directoryName(key string) string {
 	return strings.Join(parts, "_")
 }
 
-// leavesVolume reports whether a key leads out of the directory of its volume. A URL
-// does, as far as a directory is concerned.
+// leavesVolume reports whether a key points outside the directory of its volume. A URL does.
 func leavesVolume(key string) bool {
 	clean := path.Clean(key)
 	return path.IsAbs(key) || clean == ".." || strings.HasPrefix(clean, "../") || strings.Contains(key, "://")

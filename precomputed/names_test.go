@@ -3,13 +3,14 @@ package precomputed
 import (
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/lattice"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
 func TestChunkNames(t *testing.T) {
 	s := &scaleInfo{bounds: volume.Box{Min: volume.Vec{-1000, 5, 0}, Max: volume.Vec{-980, 30, 9}}, chunk: volume.Cube(8)}
 	var err error
-	if s.lattice, err = newLattice(volume.Vec{3, 4, 2}); err != nil {
+	if s.lattice, err = lattice.New(volume.Vec{3, 4, 2}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]volume.Vec{
@@ -19,7 +20,7 @@ func TestChunkNames(t *testing.T) {
 		"-1000--992_13-21_0-8": {0, 1, 0},
 	} {
 		if c, ok := s.parseChunkName(name); !ok || c != want || s.chunkName(want) != name {
-			t.Errorf("%s: got %v, %v, expected %v, called %s", name, c, ok, want, s.chunkName(want))
+			t.Errorf("%s: got %v, %v, expected %v, named %s", name, c, ok, want, s.chunkName(want))
 		}
 	}
 	for _, name := range []string{

@@ -9,16 +9,18 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/refdata"
 	"github.com/wkwfs/wkwfs/internal/store"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// refScale is a scale in the manifest of the reference data.
+// refScale is a scale of the manifest of the reference data.
 type refScale struct {
 	Key        string
 	Name       string
@@ -55,20 +57,6 @@ type refChunk struct {
 	Minishard uint64
 }
 
-// refdata returns the directory of the reference data: volumes in this format, written
-// by others, with the checksums of their voxels.
-func refdata(t testing.TB) string {
-	root := os.Getenv("WKWFS_REFDATA")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared", "refdata")
-	}
-	root = filepath.Join(root, "precomputed")
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("no reference data: %v; WKWFS_REFDATA names the directory", err)
-	}
-	return root
-}
-
 func readJSON(t *testing.T, name string, to any) {
 	t.Helper()
 	b, err := os.ReadFile(name)
@@ -80,7 +68,7 @@ func readJSON(t *testing.T, name string, to any) {
 	}
 }
 
-// openVolume recognises the directory and follows keys that leave it.
+// openVolume opens a volume. It follows keys that point outside.
 func openVolume(t *testing.T, dir string) volume.Layer {
 	t.Helper()
 	root, err := Recognise(openDir(t, dir), ".", Options{Outside: func(key string) (fs.FS, error) {
@@ -112,7 +100,7 @@ func openScale(t *testing.T, dir, key string) volume.Mag {
 }
 
 func TestReferenceData(t *testing.T) {
-	root := refdata(t)
+	root := refdata.Dir(t, "precomputed")
 	var manifest struct {
 		Volumes []struct {
 			Volume   string
@@ -128,11 +116,11 @@ func TestReferenceData(t *testing.T) {
 			count++
 			t.Run(path.Join(v.Volume, directoryName(s.Key)), func(t *testing.T) {
 				t.Parallel()
-				mag := openScale(t, filepath.Join(root, v.Volume), s.Key)
 				if v.Optional {
-					checkObsolete(t, mag, s)
+					checkObsolete(t, filepath.Join(root, v.Volume), s)
 					return
 				}
+				mag := openScale(t, filepath.Join(root, v.Volume), s.Key)
 				category := map[string]string{"image": "color", "segmentation": "segmentation"}[v.Type]
 				if about := mag.About(); about.Category != category || about.Compression != s.Encoding {
 					t.Errorf("got %+v, expected %s, %s", about, category, s.Encoding)
@@ -146,15 +134,27 @@ func TestReferenceData(t *testing.T) {
 	}
 }
 
-// checkObsolete: what is not read must not be absent either.
-func checkObsolete(t *testing.T, mag volume.Mag, s refScale) {
-	if got := len(cubes(t, mag)); got != s.Present {
-		t.Errorf("%d chunks listed, expected %d", got, s.Present)
+// checkObsolete checks that a volume of the obsolete version is refused, and that its voxels are right after the commands that the
+// error names.
+func checkObsolete(t *testing.T, dir string, s refScale) {
+	_, err := Recognise(os.DirFS(dir), ".", Options{})
+	wantError(t, err, s.Key+"/", ".index: shards in two files are obsolete and not read")
+	converted := t.TempDir()
+	if err := os.CopyFS(converted, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
 	}
-	for _, c := range s.Chunks {
-		_, err := mag.OpenCube(c.Grid)
-		wantError(t, err, "obsolete form")
+	indexes, err := filepath.Glob(filepath.Join(converted, s.Key, "*.index"))
+	if err != nil || len(indexes) == 0 {
+		t.Fatal(indexes, err)
 	}
+	for _, index := range indexes {
+		stem := strings.TrimSuffix(index, ".index")
+		output, err := exec.Command("sh", "-c", `cat "$0.index" "$0.data" > "$0.shard"`, stem).CombinedOutput()
+		if err != nil {
+			t.Fatal(err, string(output))
+		}
+	}
+	checkScale(t, filepath.Dir(dir), openScale(t, converted, s.Key), s)
 }
 
 func checkScale(t *testing.T, root string, mag volume.Mag, s refScale) {
@@ -167,7 +167,7 @@ func checkScale(t *testing.T, root string, mag volume.Mag, s refScale) {
 		t.Fatalf("got the grid %+v, %v, expected that of %+v", g, err, s)
 	}
 	if b, err := mag.Bounds(); err != nil || b.Min != s.Offset || b.Size() != s.Size {
-		t.Errorf("got the bounds %v, %v, expected %v from %v on", b, err, s.Size, s.Offset)
+		t.Errorf("got the bounds %v, %v, expected %v from %v", b, err, s.Size, s.Offset)
 	}
 	listed := cubes(t, mag)
 	if len(listed) != s.Present {
@@ -198,13 +198,13 @@ func checkChunk(t *testing.T, mag volume.Mag, s refScale, want refChunk) {
 	c := want.Grid
 	info := mag.(*scale).scaleInfo
 	if got := info.chunkName(c); got != want.Name {
-		t.Errorf("chunk %v is called %s, expected %s", c, got, want.Name)
+		t.Errorf("chunk %v has the name %s, expected %s", c, got, want.Name)
 	}
 	if got, ok := info.parseChunkName(want.Name); !ok || got != c {
 		t.Errorf("%s: got chunk %v, %v, expected %v", want.Name, got, ok, c)
 	}
 	if s.Sharding != nil {
-		checkPlace(t, info, want)
+		checkSharding(t, info, want)
 	}
 	if !want.Present {
 		_, err := mag.OpenCube(c)
@@ -218,19 +218,19 @@ func checkChunk(t *testing.T, mag volume.Mag, s refScale, want refChunk) {
 	}
 }
 
-// checkPlace checks in which shard the chunk is looked for.
-func checkPlace(t *testing.T, info *scaleInfo, want refChunk) {
+// checkSharding checks the ID, hash, shard and minishard of a chunk.
+func checkSharding(t *testing.T, info *scaleInfo, want refChunk) {
 	t.Helper()
-	id := info.lattice.morton(want.Grid)
+	id := info.lattice.Morton(want.Grid)
 	at := info.sharding.locate(id)
 	if shard := info.sharding.stem(at.shard) + shardSuffix; id != want.ID || shard != want.Shard || at.minishard != want.Minishard {
-		t.Errorf("chunk %s: got number %d, %s, minishard %d, expected %d, %s, %d", want.Name, id, shard, at.minishard, want.ID, want.Shard, want.Minishard)
+		t.Errorf("chunk %s: got ID %d, %s, minishard %d, expected %d, %s, %d", want.Name, id, shard, at.minishard, want.ID, want.Shard, want.Minishard)
 	}
 	if hash := fmt.Sprintf("%x", murmur(id>>info.sharding.preshift)); info.sharding.murmur && hash != strings.TrimLeft(strings.TrimPrefix(want.Hash, "0x"), "0") {
-		t.Errorf("number %d: got the hash %s, expected %s", id, hash, want.Hash)
+		t.Errorf("ID %d: got the hash %s, expected %s", id, hash, want.Hash)
 	}
-	if c, ok := info.lattice.unmorton(id); !ok || c != want.Grid {
-		t.Errorf("number %d: got chunk %v, %v, expected %v", id, c, ok, want.Grid)
+	if c, ok := info.lattice.Unmorton(id); !ok || c != want.Grid {
+		t.Errorf("ID %d: got chunk %v, %v, expected %v", id, c, ok, want.Grid)
 	}
 }
 
@@ -252,8 +252,7 @@ func checkVoxel(t *testing.T, mag volume.Mag, s refScale, at volume.Vec, want st
 	}
 }
 
-// chunkVoxels returns the voxels of a chunk without the zeros that fill up its block,
-// and checks what else its file tells.
+// chunkVoxels returns the voxels of a chunk without padding. It also checks grid, size, version and name.
 func chunkVoxels(t *testing.T, mag volume.Mag, s refScale, c volume.Vec) []byte {
 	t.Helper()
 	f, err := mag.OpenCube(c)
@@ -263,7 +262,7 @@ func chunkVoxels(t *testing.T, mag volume.Mag, s refScale, c volume.Vec) []byte 
 	defer f.Close()
 	g := f.Grid()
 	if g.Origin != s.Offset.Add(c.Mul(s.Chunk)) {
-		t.Errorf("chunk %v begins at %v", c, g.Origin)
+		t.Errorf("chunk %v has its origin at %v", c, g.Origin)
 	}
 	block, err := readBlock(t.Context(), f, volume.Vec{})
 	if err != nil {
@@ -278,14 +277,14 @@ func chunkVoxels(t *testing.T, mag volume.Mag, s refScale, c volume.Vec) []byte 
 	}
 	stored, err := f.(volume.Sized).StoredSize(volume.Vec{})
 	if err != nil || info.Size() != stored || f.Info().Size() != stored || versionOf(info) != f.Version() || info.Name() != f.Info().Name() {
-		t.Errorf("chunk %v: opened as %+v, found as %+v, %d bytes, %v", c, f.Info(), info, stored, err)
+		t.Errorf("chunk %v: opened as %+v, stat returned %+v, %d bytes, %v", c, f.Info(), info, stored, err)
 	}
-	return clip(t, block, g, f.(*chunk).voxels().Size())
+	return clip(t, block, g, f.(*chunk).box().Size())
 }
 
-// TestDamagedReferenceData: what is bad is an error that says where, all else still reads.
+// TestDamagedReferenceData: a damaged chunk is an error with its offset. All other chunks still read.
 func TestDamagedReferenceData(t *testing.T) {
-	root := filepath.Join(refdata(t), "damaged")
+	root := refdata.Dir(t, "precomputed/damaged")
 	var manifest struct {
 		Cases []struct {
 			refScale
@@ -299,7 +298,7 @@ func TestDamagedReferenceData(t *testing.T) {
 		t.Run(c.Case, func(t *testing.T) {
 			mag := openScale(t, filepath.Join(root, c.Case), "8_8_30")
 			if got, want := len(cubes(t, mag)), len(c.Good)+len(c.Bad); got != want {
-				t.Errorf("%d chunks listed, expected %d: the bad ones are not absent", got, want)
+				t.Errorf("%d chunks listed, expected %d: the list must have bad chunks too", got, want)
 			}
 			for _, bad := range c.Bad {
 				err := readError(t, mag, bad.Grid)
@@ -315,7 +314,7 @@ func TestDamagedReferenceData(t *testing.T) {
 	}
 }
 
-// clip cuts a block down to size; the rest must be zeros.
+// clip returns the first voxels of a block, up to size. The rest must be zeros.
 func clip(t *testing.T, block []byte, g volume.Grid, size volume.Vec) []byte {
 	t.Helper()
 	if size == g.Block {
@@ -335,19 +334,19 @@ func clip(t *testing.T, block []byte, g volume.Grid, size volume.Vec) []byte {
 		}
 	}
 	if !zeros {
-		t.Error("a clipped block is not filled up with zeros")
+		t.Error("a clipped block is not padded with zeros")
 	}
 	return out
 }
 
-// paste puts the voxels of chunk c into the flat volume.
+// paste copies the voxels of chunk c into the flat volume.
 func paste(flat []byte, s refScale, c volume.Vec, voxels []byte) {
-	begin := c.Mul(s.Chunk)
-	size := s.Chunk.Min(s.Size.Sub(begin))
+	offset := c.Mul(s.Chunk)
+	size := s.Chunk.Min(s.Size.Sub(offset))
 	voxel := len(voxels) / (size[0] * size[1] * size[2])
 	for z := range size[2] {
 		for y := range size[1] {
-			at := begin.Add(volume.Vec{0, y, z}).Index(s.Size) * voxel
+			at := offset.Add(volume.Vec{0, y, z}).Index(s.Size) * voxel
 			row := size[0] * voxel
 			copy(flat[at:], voxels[:row])
 			voxels = voxels[row:]
@@ -355,9 +354,9 @@ func paste(flat []byte, s refScale, c volume.Vec, voxels []byte) {
 	}
 }
 
-// checkLossy compares with what other decoders make of the same pictures.
+// checkLossy compares with the output of other decoders for the same pictures. One of them must be close.
 func checkLossy(t *testing.T, root string, flat []byte, s refScale) {
-	least := 256
+	smallest := 256
 	for _, name := range []string{s.Expected, s.OrExpected} {
 		if name == "" {
 			continue
@@ -379,10 +378,10 @@ func checkLossy(t *testing.T, root string, flat []byte, s refScale) {
 		for i, b := range want {
 			worst = max(worst, int(b)-int(flat[i]), int(flat[i])-int(b))
 		}
-		least = min(least, worst)
+		smallest = min(smallest, worst)
 	}
-	if least > s.MaxAbsDiff {
-		t.Errorf("values are up to %d off, expected %d", least, s.MaxAbsDiff)
+	if smallest > s.MaxAbsDiff {
+		t.Errorf("values are up to %d off, expected %d", smallest, s.MaxAbsDiff)
 	}
 }
 

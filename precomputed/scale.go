@@ -3,79 +3,111 @@ package precomputed
 import (
 	"errors"
 	"io/fs"
+	"iter"
 	"path"
 	"strconv"
 
+	"github.com/wkwfs/wkwfs/internal/lattice"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// scale is one resolution of a volume. It implements volume.Mag.
+// scale is one resolution of a volume. It implements [volume.Mag].
 type scale struct {
 	*scaleInfo
 	fsys     fs.FS
 	stat     func() (fs.FileInfo, error)
+	volume   *layer
 	category string
 	chunks   chunkStore
 }
 
-// newScale makes a scale of the chunks in dir; while there is no such directory, the
-// volume's describes it.
-func newScale(fsys fs.FS, dir string, s *scaleInfo, category string, volumeStat func() (fs.FileInfo, error)) *scale {
-	made := &scale{scaleInfo: s, fsys: fsys, category: category, chunks: &files{fsys: fsys, dir: dir, scale: s}}
+// newScale returns a scale with its chunks in dir. Until that directory exists, Stat describes the directory of the
+// volume.
+func newScale(l *layer, fsys fs.FS, dir string, s *scaleInfo, category string) *scale {
+	sc := &scale{scaleInfo: s, volume: l, fsys: fsys, category: category, chunks: &files{fsys: fsys, dir: dir, scale: s, limit: lattice.MaxPositions}}
 	if s.sharding != nil {
-		made.chunks = newShards(fsys, dir, s)
+		sc.chunks = newShards(fsys, dir, s)
 	}
-	made.stat = func() (fs.FileInfo, error) {
+	sc.stat = func() (fs.FileInfo, error) {
 		info, err := fs.Stat(fsys, dir)
 		if errors.Is(err, fs.ErrNotExist) {
-			return volumeStat()
+			return l.Stat()
 		}
 		return info, err
 	}
-	return made
+	return sc
 }
 
+// StatMetadata implements [volume.MetadataStater]: the info file.
+func (s *scale) StatMetadata() []fs.FileInfo {
+	info, err := s.volume.statInfo()
+	if err != nil {
+		return nil
+	}
+	return []fs.FileInfo{info}
+}
+
+// Stat describes the directory of the chunks.
 func (s *scale) Stat() (fs.FileInfo, error) { return s.stat() }
 
-// Late implements vfs.Later.
+// Late implements [vfs.LateReporter].
 func (s *scale) Late() bool { return vfs.IsLate(s.fsys) }
 
-// About has the encoding as the compression.
+// About describes the scale. Its compression is the name of the encoding.
 func (s *scale) About() volume.About {
-	return volume.About{Factor: s.factor, Category: s.category, Compression: s.encoding.name, Chunks: true}
+	return volume.About{Factor: s.factor, Category: s.category, Compression: s.encoding.name, NamedByBox: true}
 }
 
-// CubeGrid is the geometry of a chunk; its origin is voxel_offset.
+// CubeGrid returns the geometry of a chunk. Its origin is voxel_offset.
 func (s *scale) CubeGrid() (volume.Grid, error) { return s.grid(), nil }
 
-// Bounds is what voxel_offset and size say.
+// Bounds returns the box from voxel_offset, with the size of the scale.
 func (s *scale) Bounds() (volume.Box, error) { return s.bounds, nil }
 
-// Cubes lists one level of the positions of chunks. Chunks that may or may not be
-// in a shard that cannot be read are listed too; in a scale of very many chunks there
-// is an error instead, and what was found.
+// Cubes lists one level of the positions of the chunks. If a shard cannot be read, it lists all chunks that may be in
+// it. In a scale that may have more than 4 million chunks it returns an error instead, and the chunks that it found. In
+// a scale that has more, it returns only an error: [scale.WalkCubes] lists them.
 func (s *scale) Cubes(zy ...int) ([]int, error) {
 	all, err := s.chunks.positions(len(zy) == 0)
-	list, ok := all.level(zy...)
+	list, ok := all.Level(zy...)
 	if err == nil && !ok {
 		err = s.noChunk("readdir", zy)
 	}
 	return list, err
 }
 
-// StatCubes describes a chunk; levels above that have chunks are described by the
-// scale's directory.
+// WalkCubes implements [volume.CubeWalker].
+func (s *scale) WalkCubes() iter.Seq2[volume.Vec, error] {
+	return func(yield func(volume.Vec, error) bool) {
+		all, err := s.chunks.positions(true)
+		if lattice.IsTooMany(err) {
+			s.chunks.walk(yield)
+			return
+		}
+		for c := range all.All {
+			if !yield(c, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(volume.Vec{}, err)
+		}
+	}
+}
+
+// StatCubes describes a chunk, or a level above that has chunks. The attributes of such a level are those of the
+// directory.
 func (s *scale) StatCubes(zyx ...int) (fs.FileInfo, error) {
 	if len(zyx) == 3 {
 		c := volume.Vec{zyx[2], zyx[1], zyx[0]}
-		if !c.In(s.lattice.size) {
+		if !c.In(s.lattice.Size) {
 			return nil, s.noChunk("stat", zyx)
 		}
 		return s.chunks.stat(c)
 	}
 	all, err := s.chunks.positions(false)
-	if _, ok := all.level(zyx...); ok {
+	if _, ok := all.Level(zyx...); ok {
 		return s.stat()
 	}
 	if err == nil {
@@ -84,9 +116,9 @@ func (s *scale) StatCubes(zyx ...int) (fs.FileInfo, error) {
 	return nil, err
 }
 
-// OpenCube opens the chunk. Whether it can be decoded is seen when it is read.
+// OpenCube opens a chunk. It does not read the chunk, so it does not find damage.
 func (s *scale) OpenCube(c volume.Vec) (volume.CubeFile, error) {
-	if !c.In(s.lattice.size) {
+	if !c.In(s.lattice.Size) {
 		return nil, s.noChunk("open", []int{c[2], c[1], c[0]})
 	}
 	opened, err := s.chunks.open(c)
@@ -96,6 +128,7 @@ func (s *scale) OpenCube(c volume.Vec) (volume.CubeFile, error) {
 	return &chunk{opened, s.scaleInfo, c}, nil
 }
 
+// noChunk returns the error for a position without a chunk.
 func (s *scale) noChunk(op string, zyx []int) error {
 	name := s.key
 	for i, n := range zyx {

@@ -7,19 +7,20 @@ import (
 	"io/fs"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/volume"
 )
 
-// shard is an open shard file (sharded.md, "Shard file format"): the shard index, then
-// chunks and minishard indexes in any order.
+// shard is an open shard file (sharded.md, "Shard file format"). It starts with the shard index. Chunks and minishard
+// indexes follow in any order.
 type shard struct {
 	file fs.File
 	name string
-	info fs.FileInfo // when it was opened
+	info fs.FileInfo // when the file was opened
 	spec *sharding
 }
 
 func openShard(fsys fs.FS, name string, spec *sharding) (*shard, error) {
-	f, info, err := openFile(fsys, name)
+	f, info, err := vfs.OpenRegular(fsys, name)
 	if err != nil {
 		return nil, err
 	}
@@ -28,15 +29,14 @@ func openShard(fsys fs.FS, name string, spec *sharding) (*shard, error) {
 
 func (s *shard) close() { s.file.Close() } // read-only: nothing can be lost
 
-// slotBytes is what a minishard takes in the shard index: where its own index begins
-// and ends, in bytes after the end of the shard index.
+// slotBytes are the bytes of a minishard in the shard index: start and end of the minishard index, relative to the
+// end of the shard index.
 const slotBytes = 16
 
-// indexEnd is where the shard index ends.
+// indexEnd returns the offset of the end of the shard index.
 func (s *shard) indexEnd() int64 { return slotBytes << s.spec.minishardBits }
 
-// checkIndex fails where the shard index is not all there: no part of such a file is
-// to be trusted.
+// checkIndex fails if the shard index is incomplete. Nothing in such a file can be trusted.
 func (s *shard) checkIndex() error {
 	if size := s.info.Size(); size < s.indexEnd() {
 		return s.broken("shard index", 0, fmt.Sprintf("%d bytes", s.indexEnd()), fmt.Sprint(size))
@@ -44,11 +44,10 @@ func (s *shard) checkIndex() error {
 	return nil
 }
 
-// minishard reads the index of a minishard; it is empty for a minishard without chunks.
+// minishard reads the index of minishard n. The index is empty if the minishard has no chunks.
 func (s *shard) minishard(n uint64) (minishardIndex, error) {
 	index, err := s.readMinishard(n)
-	// What was read is of the old file, the new one or both, and so is an error found
-	// in it: look before anybody uses either.
+	// If the file changed during the read, index and err are not valid.
 	if changed := vfs.Unchanged(s.file, s.info); changed != nil {
 		return nil, fmt.Errorf("%s: minishard %d: %w", s.name, n, changed)
 	}
@@ -66,55 +65,67 @@ func (s *shard) readMinishard(n uint64) (minishardIndex, error) {
 	return s.readSlot(n, slot)
 }
 
-// readSlot reads the minishard index that a slot of the shard index points to.
+// readSlot reads the index of minishard n. slot is its entry in the shard index.
 func (s *shard) readSlot(n uint64, slot []byte) (minishardIndex, error) {
-	begin, end := binary.LittleEndian.Uint64(slot), binary.LittleEndian.Uint64(slot[8:])
-	if begin == end {
+	start, end := binary.LittleEndian.Uint64(slot), binary.LittleEndian.Uint64(slot[8:])
+	if start == end {
 		return nil, nil
 	}
-	what := fmt.Sprintf("index of minishard %d", n)
-	if room := uint64(s.info.Size() - s.indexEnd()); begin > end || end > room {
+	part := fmt.Sprintf("index of minishard %d", n)
+	if room := uint64(s.info.Size() - s.indexEnd()); start > end || end > room {
 		return nil, s.broken(fmt.Sprintf("shard index, minishard %d,", n), slotBytes*int64(n),
-			fmt.Sprintf("a range within the %d bytes that follow", room), fmt.Sprintf("%d to %d", begin, end))
+			fmt.Sprintf("a range within the %d bytes that follow", room), fmt.Sprintf("%d to %d", start, end))
 	}
-	at := s.indexEnd() + int64(begin)
-	if end-begin > maxIndexBytes {
-		return nil, s.broken(what, at, fmt.Sprintf("an index of at most %d bytes", maxIndexBytes), fmt.Sprint(end-begin))
+	at := s.indexEnd() + int64(start)
+	if end-start > maxIndexBytes {
+		return nil, s.broken(part, at, fmt.Sprintf("an index of at most %d bytes", maxIndexBytes), fmt.Sprint(end-start))
 	}
-	b := make([]byte, end-begin)
-	if err := s.read(b, at, what); err != nil {
+	b := make([]byte, end-start)
+	if err := s.read(b, at, part); err != nil {
 		return nil, err
 	}
 	if s.spec.gzipIndexes {
 		var err error
 		if b, err = gunzip(b, maxIndexBytes); err != nil {
-			return nil, &FormatError{File: s.name, What: what, Offset: at, Err: err}
+			return nil, &volume.FormatError{File: s.name, Part: part, Offset: at, Err: err}
 		}
 	}
 	index, fault := parseMinishard(b, s.indexEnd())
 	if fault != nil {
-		return nil, s.broken(fmt.Sprintf("%s, byte %d of it,", what, fault.offset), at, fault.expected, fault.found)
+		return nil, s.broken(fmt.Sprintf("%s, byte %d of it,", part, fault.offset), at, fault.expected, fault.found)
 	}
 	return index, nil
 }
 
-// minishards calls found for all minishards that have chunks or cannot be read. The
-// error is that of the shard index.
-func (s *shard) minishards(found func(n uint64, index minishardIndex, err error)) error {
+// slotSize returns the size of a valid minishard index.
+func slotSize(slot []byte) int64 {
+	return int64(binary.LittleEndian.Uint64(slot[8:]) - binary.LittleEndian.Uint64(slot))
+}
+
+// minishards calls found for each minishard that has chunks or cannot be read, until found returns false. It returns an
+// error if the shard index cannot be read, or if the file changed. The indexes of minishards do not overlap, so they
+// have at most the bytes of the file. Without this limit, a shard index that repeats one index could take hours to read.
+func (s *shard) minishards(found func(n uint64, index minishardIndex, err error) bool) error {
 	if err := s.checkIndex(); err != nil {
 		return err
 	}
-	const atOnce = 4096 // slots
+	const slotsPerRead = 4096
 	total := uint64(1) << s.spec.minishardBits
-	buf := make([]byte, slotBytes*min(total, atOnce))
+	buf := make([]byte, slotBytes*min(total, slotsPerRead))
+	room := s.info.Size() // for indexes
 	for n := uint64(0); n < total; {
 		if err := s.read(buf, slotBytes*int64(n), "shard index"); err != nil {
 			return err
 		}
 		for slots := buf; len(slots) > 0; slots = slots[slotBytes:] {
 			index, err := s.readSlot(n, slots)
-			if err != nil || len(index) > 0 {
-				found(n, index, err)
+			if err == nil {
+				if room -= slotSize(slots); room < 0 {
+					return s.broken("shard index", slotBytes*int64(n), "indexes of minishards that do not overlap", "more bytes than the file has")
+				}
+			}
+			if (err != nil || len(index) > 0) && !found(n, index, err) {
+				return nil
 			}
 			n++
 		}
@@ -122,13 +133,13 @@ func (s *shard) minishards(found func(n uint64, index minishardIndex, err error)
 	return vfs.Unchanged(s.file, s.info)
 }
 
-func (s *shard) read(p []byte, offset int64, what string) error {
+func (s *shard) read(p []byte, offset int64, part string) error {
 	if err := vfs.ReadFull(context.Background(), s.file, p, offset); err != nil {
-		return fmt.Errorf("%s: %s at byte %d: %w", s.name, what, offset, err)
+		return fmt.Errorf("%s: %s at byte %d: %w", s.name, part, offset, err)
 	}
 	return nil
 }
 
-func (s *shard) broken(what string, offset int64, expected, found string) error {
-	return &FormatError{File: s.name, What: what, Offset: offset, Expected: expected, Found: found}
+func (s *shard) broken(part string, offset int64, expected, found string) error {
+	return &volume.FormatError{File: s.name, Part: part, Offset: offset, Expected: expected, Found: found}
 }

@@ -11,36 +11,39 @@ const (
 	shardedType = "neuroglancer_uint64_sharded_v1"
 )
 
-// sharding says in which shard and minishard a chunk is (sharded.md, "Sharding
-// specification").
+// maxMinishardBits limits the shard index to 256 MiB. Writers aim at some kilobytes. A shard with a larger index could be a
+// small file with a hole that takes hours to read.
+const maxMinishardBits = 24
+
+// sharding maps chunks to shards and minishards (sharded.md, "Sharding specification").
 type sharding struct {
-	preshift      int // bits of the chunk's number that are not hashed
-	murmur        bool
+	preshift      int  // low bits of the chunk ID that are not hashed
+	murmur        bool // the hash is MurmurHash3, not the identity
 	minishardBits int
 	shardBits     int
-	gzipIndexes   bool // of minishards
-	gzipData      bool
+	gzipIndexes   bool // minishard indexes are compressed
+	gzipData      bool // chunks are compressed
 }
 
-// parseSharding reads the "sharding" member of a scale.
+// parseSharding parses the "sharding" member of a scale.
 func parseSharding(o object) (*sharding, error) {
 	var kind, hash string
-	var preshift, minishard, shard whole
+	var preshift, minishard, shard integer
 	indexes, data := "raw", "raw"
 	for name, to := range map[string]any{
 		"@type": &kind, "hash": &hash, "preshift_bits": &preshift, "minishard_bits": &minishard, "shard_bits": &shard,
 		"minishard_index_encoding": &indexes, "data_encoding": &data,
 	} {
-		if err := o.get(name, to); err != nil {
+		if err := o.Get(name, to); err != nil {
 			return nil, err
 		}
 	}
 	for _, f := range []struct {
-		name    string
-		n, most whole
-	}{{"preshift_bits", preshift, 64}, {"minishard_bits", minishard, 32}, {"shard_bits", shard, 64 - minishard}} {
-		if f.n < 0 || f.n > f.most {
-			return nil, fmt.Errorf("%s: expected 0 to %d, found %d", f.name, f.most, f.n)
+		name   string
+		n, max integer
+	}{{"preshift_bits", preshift, 64}, {"minishard_bits", minishard, maxMinishardBits}, {"shard_bits", shard, 64 - minishard}} {
+		if f.n < 0 || f.n > f.max {
+			return nil, fmt.Errorf("%s: expected 0 to %d, found %d", f.name, f.max, f.n)
 		}
 	}
 	for _, f := range []struct {
@@ -66,29 +69,28 @@ func parseSharding(o object) (*sharding, error) {
 	}, nil
 }
 
-// place is a minishard of a scale.
-type place struct{ shard, minishard uint64 }
+// minishardID names a minishard of a scale.
+type minishardID struct{ shard, minishard uint64 }
 
-// locate returns where the chunk with the number is: the low bits of the hash choose
-// the minishard, the next ones the shard.
-func (s *sharding) locate(id uint64) place {
+// locate returns the minishard of a chunk ID. The low bits of the hash select the minishard, the next bits the shard.
+func (s *sharding) locate(id uint64) minishardID {
 	h := id >> s.preshift
 	if s.murmur {
 		h = murmur(h)
 	}
-	return place{
+	return minishardID{
 		shard:     h >> s.minishardBits & (1<<s.shardBits - 1),
 		minishard: h & (1<<s.minishardBits - 1),
 	}
 }
 
-// stem returns the name of a shard's file without its suffix: hexadecimal digits, as
-// many as the shard with the highest number needs.
+// stem returns the name of a shard file without its suffix. It is hexadecimal, padded with zeros to the length of the
+// highest shard number.
 func (s *sharding) stem(shard uint64) string {
 	return fmt.Sprintf("%0*x", (s.shardBits+3)/4, shard)
 }
 
-// parseStem is the inverse of stem.
+// parseStem returns the shard with a stem. It returns false if there is none.
 func (s *sharding) parseStem(stem string) (shard uint64, ok bool) {
 	if stem == "" || len(stem) > 16 {
 		return 0, false

@@ -6,50 +6,63 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"strings"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/lattice"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// positions reads the indexes of all shards, and reads them again when a shard has
-// changed. Of what cannot be read, all chunks are listed that could be in it: they are
-// errors and not absent. Where these would be too many, there is an error and what
-// was found.
-func (s *shards) positions(fresh bool) (positions, error) {
+// positions lists the chunks in all shards. It reads the indexes again if a shard has changed, or if a read has failed for
+// another reason than damage. If an index cannot be read, it lists all chunks that may be in the index: reads of them are errors, and must not return zeros. In a scale of
+// more than maxSearchedChunks chunks it returns an error instead, and the chunks that it found.
+func (s *shards) positions(fresh bool) (lattice.Positions, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !fresh && time.Since(s.checked) < recheck {
+	if !fresh && time.Since(s.checked) < maxListingAge {
 		return s.found, s.err
 	}
 	files, err := s.files()
 	if err != nil {
-		return positions{lattice: s.scale.lattice}, err
+		return lattice.Positions{Lattice: s.scale.lattice}, err
 	}
 	state := stateOf(files)
-	if s.checked.IsZero() || state != s.state {
-		s.found, s.err = s.list(files)
+	if s.checked.IsZero() || state != s.state || s.passing {
+		s.found, s.passing, s.err = s.list(files)
 		s.state = state
 	}
 	s.checked = time.Now()
 	return s.found, s.err
 }
 
-// shardFile is the file of a shard that was found in the directory.
+// shardFile is a shard in the directory.
 type shardFile struct {
 	shard   uint64
 	version vfs.Version
-	err     error // why it cannot be opened
+	err     error // of the stat; version is not valid
 }
 
 // files lists the shards in the directory.
 func (s *shards) files() ([]shardFile, error) {
-	entries, err := fs.ReadDir(s.fsys, s.dir)
-	if err = absent(s.fsys, s.dir, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
 	var found []shardFile
+	for entries, err := range vfs.ListDir(s.fsys, s.dir) {
+		if err = vfs.CheckAbsent(s.fsys, ".", s.dir, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if found = s.addFiles(found, entries); len(found) > maxShards {
+			return nil, fmt.Errorf("%s: expected at most %d shards, found more", s.dir, maxShards)
+		}
+	}
+	return found, nil
+}
+
+// maxShards limits the shards of a scale. No real volume reaches it.
+const maxShards = 1 << 20
+
+// addFiles appends the shards among the entries of the directory.
+func (s *shards) addFiles(found []shardFile, entries []fs.DirEntry) []shardFile {
 	for _, e := range entries {
 		stem, isShard := strings.CutSuffix(e.Name(), shardSuffix)
 		if !isShard {
@@ -67,9 +80,10 @@ func (s *shards) files() ([]shardFile, error) {
 		}
 		found = append(found, file)
 	}
-	return found, nil
+	return found
 }
 
+// stateOf returns a hash of the shard files and their versions.
 func stateOf(files []shardFile) [sha256.Size]byte {
 	h := sha256.New()
 	for _, f := range files {
@@ -78,78 +92,138 @@ func stateOf(files []shardFile) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// list reads the indexes of the shards.
-func (s *shards) list(files []shardFile) (positions, error) {
+// list returns the chunks in the indexes of the shards. Its error says why the result may be incomplete. passing is true
+// if an index could not be read for another reason than damage: the next list may find more.
+func (s *shards) list(files []shardFile) (_ lattice.Positions, passing bool, err error) {
 	l := s.scale.lattice
 	var found []uint64
-	var lost lost
+	var lost unreadable
+	entries := 0 // of all indexes
 	for _, file := range files {
 		err := file.err
 		if err == nil {
-			err = s.listShard(file.shard, func(at place, index minishardIndex, err error) {
+			err = s.listShard(file.shard, func(at minishardID, index minishardIndex, err error) bool {
 				if err != nil {
-					lost.minishard(at, err)
+					lost.addMinishard(at, err)
 				}
-				for _, e := range index {
-					// What is elsewhere than it should be is not found by anybody.
-					if c, ok := l.unmorton(e.id); ok && s.spec.locate(e.id) == at {
-						found = append(found, l.raster(c))
-					}
+				for c := range s.chunksOf(at, index) {
+					found = append(found, l.Raster(c))
 				}
+				entries += len(index)
+				return entries <= s.limit
 			})
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // it may have gone by now
-			lost.shard(file.shard, err)
+		if entries > s.limit {
+			return lattice.Positions{Lattice: l}, false, lattice.TooManyError{Limit: s.limit}
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // the file may be gone by now
+			lost.addShard(file.shard, err)
 		}
 	}
 	if lost.err == nil {
-		return newPositions(l, found), nil
+		return lattice.NewPositions(l, found), false, nil
 	}
-	if l.cells() > maxSuspects {
-		return newPositions(l, found), lost.err
+	if l.Chunks() > maxSearchedChunks {
+		return lattice.NewPositions(l, found), lost.passing, lost.err
 	}
-	for c := range (volume.Box{Max: l.size}).All() {
-		if lost.has(s.spec.locate(l.morton(c))) {
-			found = append(found, l.raster(c))
+	for c := range (volume.Box{Max: l.Size}).All() {
+		if lost.has(s.spec.locate(l.Morton(c))) {
+			found = append(found, l.Raster(c))
 		}
 	}
-	return newPositions(l, found), nil
+	return lattice.NewPositions(l, found), lost.passing, nil
 }
 
-// maxSuspects is the size, in chunks, of the largest scale that is searched for the
-// chunks that may be in what cannot be read.
-const maxSuspects = 1 << 22
+// chunksOf yields the chunks in the index of a minishard. Readers do not find a chunk in another minishard than that of its
+// ID, so chunksOf skips such chunks.
+func (s *shards) chunksOf(at minishardID, index minishardIndex) iter.Seq[volume.Vec] {
+	return func(yield func(volume.Vec) bool) {
+		for _, e := range index {
+			if c, ok := s.scale.lattice.Unmorton(e.id); ok && s.spec.locate(e.id) == at && !yield(c) {
+				return
+			}
+		}
+	}
+}
 
-func (s *shards) listShard(n uint64, found func(at place, index minishardIndex, err error)) error {
+// walk implements chunkStore.
+func (s *shards) walk(yield func(volume.Vec, error) bool) {
+	files, err := s.files()
+	if err != nil {
+		yield(volume.Vec{}, err)
+		return
+	}
+	for _, file := range files {
+		more := true
+		err := file.err
+		if err == nil {
+			err = s.listShard(file.shard, func(at minishardID, index minishardIndex, err error) bool {
+				if err != nil {
+					more = yield(volume.Vec{}, err)
+				}
+				for c := range s.chunksOf(at, index) {
+					if more = more && yield(c, nil); !more {
+						break
+					}
+				}
+				return more
+			})
+		}
+		if !more || err != nil && !errors.Is(err, fs.ErrNotExist) && !yield(volume.Vec{}, err) {
+			return
+		}
+	}
+}
+
+// maxSearchedChunks is the number of chunks of the largest scale in which list searches for chunks that may be in an
+// unreadable index.
+const maxSearchedChunks = 1 << 22
+
+// listShard calls found for the minishards of shard n, as shard.minishards does.
+func (s *shards) listShard(n uint64, found func(at minishardID, index minishardIndex, err error) bool) error {
 	f, err := openShard(s.fsys, s.path(n), s.spec)
 	if err != nil {
 		return err
 	}
 	defer f.close()
-	return f.minishards(func(m uint64, index minishardIndex, err error) { found(place{n, m}, index, err) })
+	return f.minishards(func(m uint64, index minishardIndex, err error) bool { return found(minishardID{n, m}, index, err) })
 }
 
-// lost is what cannot be read of the shards of a scale.
-type lost struct {
+// maxUnreadable limits how many unreadable minishards are remembered. After that, a shard with another one counts as
+// unreadable as a whole.
+const maxUnreadable = 1 << 16
+
+// unreadable is the set of shards and minishards of a scale that cannot be read.
+type unreadable struct {
 	shards     map[uint64]bool
-	minishards map[place]bool
+	minishards map[minishardID]bool
 	err        error // the first one
+	passing    bool  // one of them is no damage, and so may be gone later
 }
 
-func (l *lost) shard(n uint64, err error) {
+func (l *unreadable) addShard(n uint64, err error) {
 	if l.shards == nil {
 		l.shards = map[uint64]bool{}
 	}
 	l.shards[n] = true
-	l.err = cmp.Or(l.err, err)
+	l.addError(err)
 }
 
-func (l *lost) minishard(at place, err error) {
+func (l *unreadable) addMinishard(at minishardID, err error) {
 	if l.minishards == nil {
-		l.minishards = map[place]bool{}
+		l.minishards = map[minishardID]bool{}
+	}
+	if len(l.minishards) == maxUnreadable {
+		l.addShard(at.shard, err)
+		return
 	}
 	l.minishards[at] = true
-	l.err = cmp.Or(l.err, err)
+	l.addError(err)
 }
 
-func (l *lost) has(at place) bool { return l.shards[at.shard] || l.minishards[at] }
+func (l *unreadable) addError(err error) {
+	l.err = cmp.Or(l.err, err)
+	l.passing = l.passing || !errors.As(err, new(*volume.FormatError))
+}
+
+func (l *unreadable) has(at minishardID) bool { return l.shards[at.shard] || l.minishards[at] }

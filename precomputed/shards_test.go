@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
@@ -16,18 +16,18 @@ import (
 
 var le = binary.LittleEndian
 
-// shardFiles lays out chunks, given by their numbers, in shard files by their names.
+// shardFiles returns the content of shard files by name. chunks has the content of each chunk by ID.
 func shardFiles(spec *sharding, chunks map[uint64][]byte) map[string][]byte {
-	places := map[uint64]map[uint64][]uint64{} // shard → minishard → numbers of chunks
+	minishardsOf := map[uint64]map[uint64][]uint64{} // shard → minishard → chunk IDs
 	for id := range chunks {
 		at := spec.locate(id)
-		if places[at.shard] == nil {
-			places[at.shard] = map[uint64][]uint64{}
+		if minishardsOf[at.shard] == nil {
+			minishardsOf[at.shard] = map[uint64][]uint64{}
 		}
-		places[at.shard][at.minishard] = append(places[at.shard][at.minishard], id)
+		minishardsOf[at.shard][at.minishard] = append(minishardsOf[at.shard][at.minishard], id)
 	}
 	files := map[string][]byte{}
-	for shard, minishards := range places {
+	for shard, minishards := range minishardsOf {
 		base := slotBytes << spec.minishardBits
 		file := make([]byte, base)
 		for minishard, ids := range minishards {
@@ -58,7 +58,7 @@ func shardFiles(spec *sharding, chunks map[uint64][]byte) map[string][]byte {
 	return files
 }
 
-// shardedInfo is goodInfo with its first scale in shards.
+// shardedInfo returns goodInfo with the first scale in shards, and that scale.
 func shardedInfo(t testing.TB, spec string) ([]byte, *scaleInfo) {
 	return infoFor(t, `"resolution":[8,8,30]`, `"resolution":[8,8,30],"sharding":{"@type":"neuroglancer_uint64_sharded_v1",`+spec+`}`)
 }
@@ -68,15 +68,15 @@ const (
 	murmurSpec   = `"hash":"murmurhash3_x86_128","preshift_bits":0,"minishard_bits":3,"shard_bits":1,"minishard_index_encoding":"gzip","data_encoding":"gzip"`
 )
 
-// writeShards writes the first scale of goodInfo in shards, without the chunks where
-// leave says so, and returns the directory of the volume.
-func writeShards(t testing.TB, spec string, leave func(c volume.Vec) bool) (string, *scaleInfo) {
+// writeShards writes the first scale of goodInfo in shards, without the absent chunks. It returns the directory of
+// the volume.
+func writeShards(t testing.TB, spec string, absent func(c volume.Vec) bool) (string, *scaleInfo) {
 	t.Helper()
 	b, s := shardedInfo(t, spec)
 	chunks := map[uint64][]byte{}
-	for c := range (volume.Box{Max: s.lattice.size}).All() {
-		if !leave(c) {
-			chunks[s.lattice.morton(c)] = voxelsOf(s, c)
+	for c := range (volume.Box{Max: s.lattice.Size}).All() {
+		if !absent(c) {
+			chunks[s.lattice.Morton(c)] = voxelsOf(s, c)
 		}
 	}
 	files := map[string][]byte{"info": b}
@@ -86,6 +86,7 @@ func writeShards(t testing.TB, spec string, leave func(c volume.Vec) bool) (stri
 	return writeFiles(t, files), s
 }
 
+// none is the absent argument of writeShards for a complete scale.
 func none(volume.Vec) bool { return false }
 
 func TestShards(t *testing.T) {
@@ -99,7 +100,7 @@ func TestShards(t *testing.T) {
 		dir, s := writeShards(t, spec, absent)
 		mag := openScale(t, dir, "8_8_30")
 		var want []volume.Vec
-		for c := range (volume.Box{Max: s.lattice.size}).All() {
+		for c := range (volume.Box{Max: s.lattice.Size}).All() {
 			if absent(c) {
 				_, err := mag.OpenCube(c)
 				wantNotExist(t, err)
@@ -116,8 +117,7 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// TestChunksOfAShardDiffer: chunks of one file have versions of their own, by which a
-// cache tells them apart.
+// TestChunksOfAShardDiffer: chunks of the same file have different versions, which the cache needs to distinguish them.
 func TestChunksOfAShardDiffer(t *testing.T) {
 	dir, _ := writeShards(t, `"hash":"identity","preshift_bits":0,"minishard_bits":0,"shard_bits":0`, none)
 	mag := openScale(t, dir, "8_8_30")
@@ -142,18 +142,18 @@ func TestChunksOfAShardDiffer(t *testing.T) {
 	}
 }
 
-// TestBadShards: one byte or a few are wrong in 0.shard, which has minishards 0 and 1.
+// TestBadShards: some bytes of 0.shard, which has minishards 0 and 1, are wrong.
 func TestBadShards(t *testing.T) {
 	for name, c := range map[string]struct {
 		damage func(file []byte) []byte
 		spec   string
 		want   string
-		whole  bool // it is all of the shard that is bad, else minishard 0
+		whole  bool // the whole shard is bad, not only minishard 0
 	}{
 		"empty":            {func(b []byte) []byte { return nil }, identitySpec, "shard index at byte 0: expected 32 bytes, found 0", true},
 		"half a slot":      {func(b []byte) []byte { return b[:31] }, identitySpec, "shard index at byte 0: expected 32 bytes, found 31", true},
 		"no minishard":     {func(b []byte) []byte { return b[:32] }, identitySpec, "shard index, minishard 0, at byte 0: expected a range within the 0 bytes that follow", true},
-		"end before begin": {put(8, 1), identitySpec, "shard index, minishard 0, at byte 0: expected a range within", false},
+		"end before start": {put(8, 1), identitySpec, "shard index, minishard 0, at byte 0: expected a range within", false},
 		"end far away":     {put(8, 1<<63), identitySpec, "to 9223372036854775808", false},
 		"24 bytes at 2^64": {puts(0, 1<<64-48, 1<<64-24), identitySpec, "expected a range within", false},
 		"length 25":        {func(b []byte) []byte { le.PutUint64(b[8:], le.Uint64(b)+25); return b }, identitySpec, "expected a multiple of 24 bytes, found 25", false},
@@ -170,17 +170,17 @@ func TestBadShards(t *testing.T) {
 				t.Fatal(err)
 			}
 			mag := openScale(t, dir, "8_8_30")
-			if got := len(cubes(t, mag)); got != s.lattice.size[0]*s.lattice.size[1]*s.lattice.size[2] {
-				t.Errorf("%d chunks listed: bad ones must be", got)
+			if got := len(cubes(t, mag)); got != s.lattice.Size[0]*s.lattice.Size[1]*s.lattice.Size[2] {
+				t.Errorf("%d chunks listed: the list must have bad chunks too", got)
 			}
-			for p := range (volume.Box{Max: s.lattice.size}).All() {
-				at := s.sharding.locate(s.lattice.morton(p))
-				if at == (place{}) || c.whole && at.shard == 0 {
+			for p := range (volume.Box{Max: s.lattice.Size}).All() {
+				at := s.sharding.locate(s.lattice.Morton(p))
+				if at == (minishardID{}) || c.whole && at.shard == 0 {
 					err := readError(t, mag, p)
 					wantError(t, err, "8_8_30/0.shard", s.chunkName(p))
 					_, statErr := mag.StatCubes(p[2], p[1], p[0])
 					wantError(t, statErr, "8_8_30/0.shard")
-					if at == (place{}) {
+					if at == (minishardID{}) {
 						wantError(t, err, c.want)
 					}
 					continue
@@ -191,9 +191,10 @@ func TestBadShards(t *testing.T) {
 	}
 }
 
-// put returns a damage that writes a number at byte off.
+// put returns a function that writes a number at byte off.
 func put(off int, n uint64) func([]byte) []byte { return puts(off, n) }
 
+// puts returns a function that writes numbers, starting at byte off.
 func puts(off int, numbers ...uint64) func([]byte) []byte {
 	return func(b []byte) []byte {
 		for i, n := range numbers {
@@ -203,8 +204,8 @@ func puts(off int, numbers ...uint64) func([]byte) []byte {
 	}
 }
 
-// TestCutShard: only the chunks that are not there any more are bad.
-func TestCutShard(t *testing.T) {
+// TestTruncatedShard: only the missing chunks are bad.
+func TestTruncatedShard(t *testing.T) {
 	b, s := shardedInfo(t, `"hash":"identity","preshift_bits":0,"minishard_bits":0,"shard_bits":0`)
 	index := []uint64{0, 1, 48, 0, 256, 256} // chunks 0 and 1, after the index of 48 bytes
 	file := le.AppendUint64(make([]byte, 8), 48)
@@ -215,8 +216,8 @@ func TestCutShard(t *testing.T) {
 	file = append(file, voxelsOf(s, volume.Vec{1, 0, 0})[:255]...)
 	mag := openScale(t, writeFiles(t, map[string][]byte{"info": b, "8_8_30/0.shard": file}), "8_8_30")
 	checkVoxels(t, mag, volume.Vec{})
-	for range 2 { // the second time with the index in memory
-		want := []string{"8_8_30/0.shard: chunk 5-13_0-8_5-9, number 1, at byte 320: expected 256 bytes, found the end of the file at byte 575"}
+	for range 2 { // the second time, the index is cached
+		want := []string{"8_8_30/0.shard: chunk 5-13_0-8_5-9, ID 1, at byte 320: expected 256 bytes, found the end of the file at byte 575"}
 		wantError(t, readError(t, mag, volume.Vec{1, 0, 0}), want...)
 		_, err := mag.StatCubes(0, 0, 1)
 		wantError(t, err, want...)
@@ -226,57 +227,62 @@ func TestCutShard(t *testing.T) {
 	}
 }
 
-func TestParseMinishard(t *testing.T) {
-	words := func(n ...uint64) (b []byte) {
-		for _, n := range n {
-			b = le.AppendUint64(b, n)
-		}
-		return b
-	}
-	const top = 1 << 63
-	for _, c := range []struct {
-		b    []byte
-		want string // index or fault
+// TestObsoleteShards: a scale with shards of the obsolete version is omitted, with the file and what to do. Other scales of the volume
+// are not. A shard that exists in the current version too is read.
+func TestObsoleteShards(t *testing.T) {
+	b, _ := shardedInfo(t, identitySpec)
+	for _, test := range []struct {
+		name  string
+		files []string
+		want  string // reason; "": none
 	}{
-		{nil, "[]"},
-		{words(5, 0, 0), "[{5 16 0}]"},
-		{words(5, 2, 10, 3, 100, 4), "[{5 26 100} {7 129 4}]"},
-		{words(1<<64-1, top-17, 0), fmt.Sprintf("[{%d %d 0}]", uint64(1<<64-1), uint64(top-1))},
-		{make([]byte, 23), "0: a multiple of 24 bytes: 23"},
-		{words(5, 0, 0, 0, 1, 1), "8: rising numbers of chunks: a step of 0"},
-		{words(5, 1<<64-5, 0, 0, 1, 1), "8: rising numbers of chunks: a step of 18446744073709551611"},
-		{words(5, top-16, 0), "8: a begin below 2^63: 9223372036854775792 after byte 16"},
-		{words(5, 1<<64-1, 0), "8: a begin below 2^63: 18446744073709551615 after byte 16"},
-		{words(5, 0, top-16), "16: an end below 2^63: 9223372036854775792 bytes from byte 16"},
-		{words(5, 1, 0, top-17, 17, 1), "24: a begin below 2^63: 9223372036854775791 after byte 33"},
+		{"obsolete", []string{"0.index", "0.data", "1.index", "1.data"}, ".index: shards in two files are obsolete and not read; make one file of them: cat "},
+		{"the data is missing", []string{"1.index"}, "8_8_30/1.index: shards in two files are obsolete and not read; make one file of them: cat 1.index 1.data > 1.shard"},
+		{"both versions", []string{"1.index", "1.data", "1.shard"}, ""},
+		{"one of two was converted", []string{"0.index", "0.data", "0.shard", "1.index", "1.data"}, "8_8_30/1.index: "},
+		{"not the name of a shard", []string{"all.index", "01.index", "9.index"}, ""},
 	} {
-		index, fault := parseMinishard(c.b, 16)
-		got := fmt.Sprint([]entry(index))
-		if fault != nil {
-			got = fmt.Sprintf("%d: %s: %s", fault.offset, fault.expected, fault.found)
-		}
-		if got != c.want {
-			t.Errorf("%v: got %s, expected %s", c.b, got, c.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			dir := writeFiles(t, map[string][]byte{"info": b})
+			for _, name := range test.files {
+				writeFile(t, dir, "8_8_30/"+name, nil)
+			}
+			root, err := Recognise(os.DirFS(dir), ".", Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			mags, err := root.Layer.Mags()
+			omitted := root.Layer.(volume.Omitter).Omitted()
+			switch {
+			case err != nil || len(mags)+len(omitted) != 2 || len(mags) == 0:
+				t.Errorf("got the mags %v and %+v, %v; want two", mags, omitted, err)
+			case test.want == "" && len(omitted) > 0, test.want != "" && (len(omitted) != 1 || !strings.Contains(omitted[0].Reason, test.want)):
+				t.Errorf("omitted %+v, want the reason %q", omitted, test.want)
+			}
+		})
 	}
 }
 
-// TestMissingShards: what stands for a shard and cannot be read is no absent shard.
+// TestMissingShards: a dangling link or an obsolete shard is an error, and not an absent shard.
 func TestMissingShards(t *testing.T) {
 	b, s := shardedInfo(t, identitySpec)
-	dir := writeFiles(t, map[string][]byte{"info": b, "8_8_30/1.index": {}, "8_8_30/1.data": {}})
+	dir := writeFiles(t, map[string][]byte{"info": b})
+	if err := os.Mkdir(filepath.Join(dir, "8_8_30"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Symlink("nowhere", filepath.Join(dir, "8_8_30", "2.shard")); err != nil {
 		t.Fatal(err)
 	}
 	mag := openScale(t, dir, "8_8_30")
+	writeFile(t, dir, "8_8_30/1.index", nil) // a scale that has it when it is opened is omitted
 	var want []volume.Vec
-	for c := range (volume.Box{Max: s.lattice.size}).All() {
+	for c := range (volume.Box{Max: s.lattice.Size}).All() {
 		err := readError(t, mag, c)
 		_, statErr := mag.StatCubes(c[2], c[1], c[0])
-		switch shard := s.sharding.locate(s.lattice.morton(c)).shard; shard {
+		switch shard := s.sharding.locate(s.lattice.Morton(c)).shard; shard {
 		case 1:
-			wantError(t, err, "8_8_30/1.index: the obsolete form")
-			wantError(t, statErr, "8_8_30/1.index: the obsolete form")
+			wantError(t, err, "8_8_30/1.index: shards in two files are obsolete")
+			wantError(t, statErr, "8_8_30/1.index: shards in two files are obsolete")
 		case 2:
 			wantError(t, err, "8_8_30/2.shard: a symbolic link that leads nowhere")
 			wantError(t, statErr, "8_8_30/2.shard: a symbolic link that leads nowhere")
@@ -292,8 +298,34 @@ func TestMissingShards(t *testing.T) {
 	}
 }
 
-// TestTooManySuspects: in a very large scale, what was found is listed, with an error.
-func TestTooManySuspects(t *testing.T) {
+// TestShardOfWrongKind: all chunks of a shard that is no regular file are errors, and are listed. FIFOs are not opened.
+func TestShardOfWrongKind(t *testing.T) {
+	for kind, want := range map[string]string{
+		"directory": "8_8_30/0.shard: expected a regular file, found a directory", "FIFO": "8_8_30/0.shard: expected a regular file, found a FIFO",
+		"link to a FIFO": "8_8_30/0.shard: expected a regular file, found a FIFO",
+	} {
+		b, s := shardedInfo(t, identitySpec)
+		dir := writeFiles(t, map[string][]byte{"info": b, "8_8_30/other": {}})
+		makeKind(t, filepath.Join(dir, "8_8_30", "0.shard"), kind)
+		mag := openScale(t, dir, "8_8_30")
+		listed := cubes(t, mag)
+		for c := range (volume.Box{Max: s.lattice.Size}).All() {
+			_, err := mag.StatCubes(c[2], c[1], c[0])
+			if s.sharding.locate(s.lattice.Morton(c)).shard != 0 {
+				wantNotExist(t, err)
+				continue
+			}
+			wantError(t, err, want)
+			wantError(t, readError(t, mag, c), want)
+			if !slices.Contains(listed, c) {
+				t.Errorf("%s: %v is not listed", kind, c)
+			}
+		}
+	}
+}
+
+// TestUnreadableShardOfLargeScale: a very large scale lists the chunks that it found, and an error.
+func TestUnreadableShardOfLargeScale(t *testing.T) {
 	b, s := infoFor(t, `"size":[20,17,9],`, `"size":[2000000,2000000,9],`+goodSharding+`,`)
 	files := map[string][]byte{"info": b, "8_8_30/1.shard": {1}}
 	for name, file := range shardFiles(s.sharding, map[uint64][]byte{0: voxelsOf(s, volume.Vec{})}) {
@@ -308,8 +340,7 @@ func TestTooManySuspects(t *testing.T) {
 	checkVoxels(t, mag, volume.Vec{})
 }
 
-// TestChangedShard: an open chunk is of one version of its shard, and a listing shows
-// the new one.
+// TestChangedShard: an open chunk fails after its shard changed. A new listing shows the new version.
 func TestChangedShard(t *testing.T) {
 	dir, s := writeShards(t, identitySpec, none)
 	mag := openScale(t, dir, "8_8_30")
@@ -327,58 +358,11 @@ func TestChangedShard(t *testing.T) {
 	wantNotExist(t, err)
 	gone := 0
 	for _, c := range before {
-		if s.sharding.locate(s.lattice.morton(c)).shard == 0 {
+		if s.sharding.locate(s.lattice.Morton(c)).shard == 0 {
 			gone++
 		}
 	}
 	if got := len(cubes(t, mag)); got != len(before)-gone {
 		t.Errorf("%d of %d chunks listed, expected %d fewer", got, len(before), gone)
-	}
-}
-
-func TestStems(t *testing.T) {
-	for _, c := range []struct {
-		bits  int
-		shard uint64
-		want  string
-	}{{0, 0, "0"}, {1, 1, "1"}, {4, 15, "f"}, {5, 1, "01"}, {11, 0x456, "456"}, {64, 1<<64 - 1, "ffffffffffffffff"}} {
-		s := &sharding{shardBits: c.bits}
-		if got := s.stem(c.shard); got != c.want {
-			t.Errorf("got %s, expected %s", got, c.want)
-		}
-		if n, ok := s.parseStem(c.want); !ok || n != c.shard {
-			t.Errorf("%s: got %d, %v", c.want, n, ok)
-		}
-	}
-	s := &sharding{shardBits: 5}
-	for _, stem := range []string{"", "0", "20", "001", "0F", "0g", "-1", "ffffffffffffffffff"} {
-		if n, ok := s.parseStem(stem); ok {
-			t.Errorf("%s: got %d", stem, n)
-		}
-	}
-}
-
-func TestIndexes(t *testing.T) {
-	key := func(n int) indexKey { return indexKey{place: place{minishard: uint64(n)}} }
-	one := keptIndex{index: make(minishardIndex, 10)}.bytes()
-	x := newIndexes(3 * one)
-	for n := range 3 {
-		x.add(key(n), make(minishardIndex, 10))
-	}
-	x.get(key(0))
-	x.add(key(0), make(minishardIndex, 10))
-	x.add(key(3), make(minishardIndex, 10))
-	for n, want := range []bool{true, false, true, true} {
-		if _, kept := x.get(key(n)); kept != want {
-			t.Errorf("index %d: kept %v, expected %v", n, kept, want)
-		}
-	}
-	x.add(key(4), make(minishardIndex, 1000))
-	if _, kept := x.get(key(4)); !kept || x.used.Len() != 1 || len(x.byKey) != 1 {
-		t.Errorf("%d indexes beside one beyond the budget", x.used.Len())
-	}
-	x.add(key(5), nil)
-	if x.used.Len() != 1 || x.bytes != (keptIndex{}).bytes() {
-		t.Errorf("%d indexes of %d bytes", x.used.Len(), x.bytes)
 	}
 }

@@ -13,19 +13,19 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Options says what may be done beyond the volume's directory.
+// Options are the options of Recognise. The zero Options are safe for untrusted volumes.
 type Options struct {
-	// Outside opens the directory that the key of a scale leads to when it leaves the
-	// volume, such as "../other/8_8_8"; the key is relative to the directory of the
-	// volume. Nil where such keys are not followed.
+	// Outside opens the directory of a scale with a key that points outside the volume, such as "../other/8_8_8". The
+	// key is relative to the directory of the volume. If Outside is nil or fails, the scale is omitted.
 	Outside func(key string) (fs.FS, error)
 }
 
-// layer is a volume. It implements volume.Layer.
+// layer is a volume. It implements [volume.Layer].
 type layer struct {
 	fsys    fs.FS
 	dir     string
 	scales  []*scale // finest first
+	byName  map[string]*scale
 	omitted []volume.Omission
 }
 
@@ -34,9 +34,12 @@ var (
 	_ volume.Omitter = (*layer)(nil)
 )
 
-// Recognise finds out whether the directory at name in fsys has the info file of a
-// volume, and reads it. The error is ErrNotRecognised where it has none, and another
-// one where not a single scale can be shown.
+// Recognise opens the volume in directory name of fsys: it reads the info file. The Layer of the result has a mag for
+// each scale. A scale that this package cannot read is omitted; the Layer is a [volume.Omitter] that lists the
+// reasons.
+//
+// The files of fsys must be an [io.ReaderAt]. Recognise returns [ErrNotRecognised] if there is no info file of a
+// volume. It returns another error if the info file cannot be read or parsed, or if no scale can be read.
 func Recognise(fsys fs.FS, name string, o Options) (volume.Root, error) {
 	stat, err := fs.Stat(fsys, name)
 	if err != nil {
@@ -57,12 +60,12 @@ func Recognise(fsys fs.FS, name string, o Options) (volume.Root, error) {
 	}
 	l := newLayer(fsys, name, info, o)
 	if len(l.scales) == 0 {
-		return volume.Root{}, fmt.Errorf("%s: no scale can be shown%s", file, reasons(l.omitted))
+		return volume.Root{}, fmt.Errorf("%s: no scale can be read%s", file, reasons(l.omitted))
 	}
 	return volume.Root{Layer: l}, nil
 }
 
-// readInfo reads the info file, which may not be very long.
+// readInfo reads an info file of at most maxInfoBytes.
 func readInfo(fsys fs.FS, name string) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -79,51 +82,58 @@ func readInfo(fsys fs.FS, name string) ([]byte, error) {
 	return b, nil
 }
 
-// reasons lists the first omissions.
+// reasons returns the text of the first omissions.
 func reasons(omitted []volume.Omission) string {
-	const most = 3
+	const limit = 3
 	var b strings.Builder
-	for _, o := range omitted[:min(len(omitted), most)] {
+	for _, o := range omitted[:min(len(omitted), limit)] {
 		fmt.Fprintf(&b, "; %s: %s", o.Name, o.Reason)
 	}
 	return b.String()
 }
 
 func newLayer(fsys fs.FS, dir string, info *info, o Options) *layer {
-	l := &layer{fsys: fsys, dir: dir, omitted: info.omitted}
+	l := &layer{fsys: fsys, dir: dir, byName: map[string]*scale{}, omitted: info.omitted}
 	for _, s := range info.scales {
-		below, at, err := l.find(s.key, o)
+		chunks, dir, err := l.openScale(s.key, o)
+		if err == nil && s.sharding != nil {
+			err = s.sharding.checkVersion(chunks, dir)
+		}
 		if err != nil {
 			l.omitted = append(l.omitted, volume.Omission{Name: s.name, Reason: err.Error()})
 			continue
 		}
-		l.scales = append(l.scales, newScale(below, at, s, info.category, l.Stat))
+		opened := newScale(l, chunks, dir, s, info.category)
+		l.scales, l.byName[s.name] = append(l.scales, opened), opened
 	}
 	slices.SortStableFunc(l.scales, func(a, b *scale) int {
-		return cmp.Compare(a.resolution.voxel(), b.resolution.voxel())
+		return cmp.Compare(a.resolution.volume(), b.resolution.volume())
 	})
 	return l
 }
 
-// find returns where the chunks of the scale with the key are.
-func (l *layer) find(key string, o Options) (fs.FS, string, error) {
+// openScale returns the file system and the directory with the chunks of a scale.
+func (l *layer) openScale(key string, o Options) (fs.FS, string, error) {
 	if !leavesVolume(key) {
 		return l.fsys, path.Join(l.dir, key), nil
 	}
 	if o.Outside == nil {
-		return nil, "", fmt.Errorf("its key %q leads out of the volume", key)
+		return nil, "", fmt.Errorf("its key %q points outside the volume", key)
 	}
 	fsys, err := o.Outside(key)
 	if err != nil {
-		return nil, "", fmt.Errorf("its key %q leads out of the volume: %w", key, err)
+		return nil, "", fmt.Errorf("its key %q points outside the volume: %w", key, err)
 	}
 	return fsys, ".", nil
 }
 
+// statInfo describes the info file.
+func (l *layer) statInfo() (fs.FileInfo, error) { return fs.Stat(l.fsys, path.Join(l.dir, infoFile)) }
+
 // Stat describes the directory of the volume.
 func (l *layer) Stat() (fs.FileInfo, error) { return fs.Stat(l.fsys, l.dir) }
 
-// Mags lists the names of the scales that can be shown.
+// Mags lists the names of the scales, finest first.
 func (l *layer) Mags() ([]string, error) {
 	var names []string
 	for _, s := range l.scales {
@@ -132,15 +142,13 @@ func (l *layer) Mags() ([]string, error) {
 	return names, nil
 }
 
-// Mag returns the scale with the name.
+// Mag returns the scale with a name.
 func (l *layer) Mag(name string) (volume.Mag, error) {
-	for _, s := range l.scales {
-		if s.name == name {
-			return s, nil
-		}
+	if s := l.byName[name]; s != nil {
+		return s, nil
 	}
 	return nil, notExist("scale", name)
 }
 
-// Omitted lists the scales that are not shown.
+// Omitted lists the scales that cannot be read.
 func (l *layer) Omitted() []volume.Omission { return l.omitted }

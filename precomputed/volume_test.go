@@ -36,7 +36,7 @@ func TestLayer(t *testing.T) {
 	b := changed(t, `"16_16_30"`, `"a/16_16_30"`)
 	b = strings.Replace(b, `"scales":[`, `"scales":[{"key":"fine","encoding":"zfp","resolution":[4,4,30],`+
 		`"size":[9,9,9],"chunk_sizes":[[8,8,4]]},`, 1)
-	// The coarse scale is written before the fine one.
+	// The coarse scale comes before the fine one.
 	b = strings.Replace(b, `[8,8,30]`, `[32,32,30]`, 1)
 	root, err := Recognise(openDir(t, writeFiles(t, map[string][]byte{"in/info": []byte(b)})), "in", Options{})
 	if err != nil {
@@ -59,25 +59,25 @@ func TestLayer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	about := volume.About{Factor: volume.Factor{8, 8, 1}, Category: "color", Compression: "raw", Chunks: true}
+	about := volume.About{Factor: volume.Factor{8, 8, 1}, Category: "color", Compression: "raw", NamedByBox: true}
 	if m.About() != about {
 		t.Errorf("got %+v, expected %+v", m.About(), about)
 	}
 	if again, _ := l.Mag("8_8_30"); again != m {
-		t.Error("a scale is another one when it is asked for again")
+		t.Error("Mag returns a new scale for the same name")
 	}
 }
 
 func TestNoScale(t *testing.T) {
 	dir := writeFiles(t, map[string][]byte{"info": []byte(strings.ReplaceAll(goodInfo, `"raw"`, `"zfp"`))})
 	_, err := Recognise(openDir(t, dir), ".", Options{})
-	wantError(t, err, `info: no scale can be shown; 8_8_30: encoding: unknown: "zfp"; 16_16_30: `)
+	wantError(t, err, `info: no scale can be read; 8_8_30: encoding: unknown: "zfp"; 16_16_30: `)
 	if errors.Is(err, ErrNotRecognised) {
-		t.Error("a volume that cannot be shown was recognised as one")
+		t.Error("an unreadable volume is not one that is not recognised")
 	}
 }
 
-// TestOutside: keys that leave the volume are for the caller to follow, or not.
+// TestOutside: the caller decides whether keys that point outside the volume are followed.
 func TestOutside(t *testing.T) {
 	s := goodScale(t)
 	dir := writeFiles(t, map[string][]byte{
@@ -89,11 +89,11 @@ func TestOutside(t *testing.T) {
 		outside func(string) (fs.FS, error)
 		want    string // the reason for the omission
 	}{
-		{nil, `its key "../other/8_8_30" leads out of the volume`},
-		{func(string) (fs.FS, error) { return nil, refused }, `its key "../other/8_8_30" leads out of the volume: not that one`},
+		{nil, `its key "../other/8_8_30" points outside the volume`},
+		{func(string) (fs.FS, error) { return nil, refused }, `its key "../other/8_8_30" points outside the volume: not that one`},
 		{func(key string) (fs.FS, error) { return openDir(t, filepath.Join(dir, "volume", key)), nil }, ""},
 	} {
-		// The source reaches further than the volume: that makes no difference.
+		// The file system has more than the volume. That makes no difference.
 		root, err := Recognise(openDir(t, dir), "volume", Options{Outside: c.outside})
 		if err != nil {
 			t.Fatal(err)

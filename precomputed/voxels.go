@@ -6,14 +6,14 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// isLaidOut reports whether the voxels of a chunk are the block already, as they are stored.
+// isLaidOut reports whether the decoded voxels of a chunk of a size have the layout of the block: no clipping, no
+// channels to interleave.
 func isLaidOut(size volume.Vec, g volume.Grid, planar bool) bool {
 	return size == g.Block && (!planar || g.Channels == 1)
 }
 
-// layOut writes the voxels of a chunk to the one block of grid g: the channels of a
-// voxel next to each other, and zeros beyond size, which is smaller than the block
-// where the chunk was clipped.
+// layOut writes the decoded voxels of a chunk to block, the only block of grid g. It interleaves planar channels. If
+// the chunk is clipped to a size smaller than the block, it fills the rest with zeros.
 func layOut(block, data []byte, size volume.Vec, g volume.Grid, planar bool) {
 	if isLaidOut(size, g, planar) {
 		copy(block, data)
@@ -39,7 +39,7 @@ func layOut(block, data []byte, size volume.Vec, g volume.Grid, planar bool) {
 	}
 }
 
-// interleave turns the channel from the slowest axis into the fastest.
+// interleave copies voxels with the channel as the slowest axis, and makes it the fastest one.
 func interleave(out, planar []byte, channels, valueBytes int) {
 	voxel, plane := channels*valueBytes, len(planar)/channels
 	for c := range channels {

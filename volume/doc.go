@@ -1,20 +1,24 @@
-// Package volume describes arrays of voxels that are cut into equal blocks.
+// Package volume describes arrays of voxels that are stored in equal blocks.
 //
-// It is the narrow waist between storage formats and presentations: a format
-// package ([wkw], …) offers a [Source] and a catalogue of them ([Dataset],
-// [Layer], [Mag]); everything that shows voxels to somebody reads through these
-// interfaces and knows no format.
+// It is what the format packages ([github.com/wkwfs/wkwfs/wkw],
+// [github.com/wkwfs/wkwfs/precomputed]) have in common. A format package implements a
+// catalogue ([Dataset], [Layer], [Mag]) and the arrays in it ([Source]). Programs that use
+// these interfaces work with every format.
 //
-// Conventions that hold in every package of the program:
+// To begin, open a dataset with Recognise of a format package. It returns a [Root]. Then
+// [ReadBox] reads a box of a [Mag], and [ReadBlock] one block of a [Source].
 //
-//   - axes are always in the order x, y, z, and x varies fastest in memory
-//     (Fortran order); the channels of a voxel lie next to each other, so the
-//     byte index of a value is
-//     size·(channel + C·(x + X·(y + Y·z)));
-//   - all values are little-endian;
-//   - positions are in voxels of the mag at hand unless a name says otherwise;
-//     lengths in the world are in nanometres;
-//   - boxes are half open.
+// These conventions hold in all packages:
 //
-// The package allocates nothing large and touches no files.
+//   - Axes are in the order x, y, z. In memory x varies fastest (Fortran order), and the
+//     channels of a voxel are adjacent. The byte offset of a value is
+//     size·(channel + C·(x + X·(y + Y·z))).
+//   - All values are little-endian.
+//   - Positions are in voxels of the mag at hand. Names and comments say where they are not.
+//   - Lengths in the world are in nanometres.
+//   - Boxes are half open.
+//
+// A block or a box that is read must have less than 2^63 bytes, and fit in memory. The
+// functions of the package may be called by many goroutines at once. So may the methods of
+// everything that implements its interfaces.
 package volume

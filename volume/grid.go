@@ -7,21 +7,21 @@ import (
 	"math/bits"
 )
 
-// Grid is the geometry of a block-wise array. It is a plain value; compare with ==.
+// Grid is the geometry of an array that is stored in blocks. Grids may be compared with ==.
 type Grid struct {
 	Size     Vec        // extent in voxels
 	Block    Vec        // extent of a block in voxels; blocks at the far edge are padded to it
 	Type     Type       // of one value
-	Channels int        // values per voxel, interleaved: the channel is the fastest axis
-	Origin   Vec        // position of voxel 0,0,0 in the dataset, in voxels of this mag
-	Spacing  [3]float64 // nm per voxel of this mag; 0 = unknown
+	Channels int        // values per voxel, adjacent in memory: the channel is the fastest axis
+	Origin   Vec        // position of the first voxel in the dataset, in voxels of this mag
+	Spacing  [3]float64 // extent of a voxel of this mag in nm; 0 if unknown
 }
 
-// ErrTooLarge says that an array has more bytes than a file can have (2^63 − 1).
+// ErrTooLarge is the error for an array with more bytes than a file can have.
 var ErrTooLarge = errors.New("more than 2^63 − 1 bytes")
 
-// Validate reports whether the grid is one that can be computed with: every extent
-// at least 1, and all byte counts below 2^63.
+// Validate returns an error if the Type is not valid, if an extent or Channels is less than 1, or if
+// the bytes of a block or of the array do not fit an int64. For a valid grid, no method overflows.
 func (g Grid) Validate() error {
 	if !g.Type.Valid() || g.Channels < 1 {
 		return fmt.Errorf("grid of %d × %v values a voxel", g.Channels, g.Type)
@@ -30,7 +30,7 @@ func (g Grid) Validate() error {
 		if g.Size[axis] < 1 || g.Block[axis] < 1 {
 			return fmt.Errorf("grid of %v voxels in blocks of %v: empty on %s", g.Size, g.Block, name)
 		}
-		// The last blocks stick out of Size; their far edge must be countable too.
+		// The last block ends after Size. Its end must fit an int too.
 		if g.Size[axis] > math.MaxInt-g.Block[axis] {
 			return fmt.Errorf("grid of %v voxels in blocks of %v: %w on %s", g.Size, g.Block, ErrTooLarge, name)
 		}
@@ -44,27 +44,34 @@ func (g Grid) Validate() error {
 	return nil
 }
 
-// VoxelBytes returns the bytes of one voxel, all channels.
+// VoxelBytes returns the bytes of one voxel with all its channels.
 func (g Grid) VoxelBytes() int { return g.Type.Size() * g.Channels }
 
 // BlockBytes returns the bytes of one decoded block.
 func (g Grid) BlockBytes() int { return g.VoxelBytes() * g.Block[0] * g.Block[1] * g.Block[2] }
 
-// Bytes returns the bytes of the whole array laid flat. The grid must be valid.
+// Bytes returns the bytes of the whole array without padding. The grid must be valid.
 func (g Grid) Bytes() int64 {
 	return int64(g.VoxelBytes()) * int64(g.Size[0]) * int64(g.Size[1]) * int64(g.Size[2])
 }
 
-// Blocks returns how many blocks cover the array on each axis.
+// Blocks returns the number of blocks on each axis.
 func (g Grid) Blocks() Vec { return g.Size.CeilDiv(g.Block) }
 
-// BlockBox returns the voxels of block b, cut off at the array's far edge.
+// BlockBox returns the voxels of block b without padding, relative to Origin.
 func (g Grid) BlockBox(b Vec) Box {
 	lo := b.Mul(g.Block)
 	return Box{lo, lo.Add(g.Block).Min(g.Size)}
 }
 
-// product multiplies numbers ≥ 1 and fails where the result does not fit an int64.
+// CubeBox returns the voxels of cube c, in absolute voxels of the mag. g is the geometry of cube 0,0,0, as
+// [Mag].CubeGrid returns it.
+func (g Grid) CubeBox(c Vec) Box {
+	lo := g.Origin.Add(c.Mul(g.Size))
+	return Box{lo, lo.Add(g.Size)}
+}
+
+// product multiplies numbers ≥ 1. It fails if the result does not fit an int64.
 func product(factors ...int) (int64, error) {
 	p := uint64(1)
 	for _, f := range factors {

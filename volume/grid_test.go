@@ -28,7 +28,7 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// TestBlockBoxes shows that the boxes of the blocks hold every voxel once.
+// TestBlockBoxes shows that each voxel is in exactly one BlockBox.
 func TestBlockBoxes(t *testing.T) {
 	for _, side := range []int{1, 3, 4, 5, 8, 9} {
 		g := Grid{Size: Vec{side, 4, 7}, Block: Vec{4, 3, 4}, Type: Uint8, Channels: 1}
@@ -49,9 +49,9 @@ func TestBlockBoxes(t *testing.T) {
 func TestValidate(t *testing.T) {
 	sound := Grid{Size: Cube(64), Block: Cube(32), Type: Uint8, Channels: 1}
 	for _, c := range []struct {
-		what     string
+		name     string
 		change   func(*Grid)
-		want     string // "" where it is valid
+		want     string // empty if the grid is valid
 		tooLarge bool
 	}{
 		{"sound", func(*Grid) {}, "", false},
@@ -80,11 +80,26 @@ func TestValidate(t *testing.T) {
 		err := g.Validate()
 		switch {
 		case c.want == "" && err != nil:
-			t.Errorf("%s: got %v", c.what, err)
+			t.Errorf("%s: got %v", c.name, err)
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
-			t.Errorf("%s: got %v, expected %q", c.what, err, c.want)
+			t.Errorf("%s: got %v, expected %q", c.name, err, c.want)
 		case errors.Is(err, ErrTooLarge) != c.tooLarge:
-			t.Errorf("%s: too large is %v: %v", c.what, !c.tooLarge, err)
+			t.Errorf("%s: too large is %v: %v", c.name, !c.tooLarge, err)
+		}
+	}
+}
+
+func TestCubeBox(t *testing.T) {
+	g := Grid{Size: Vec{64, 64, 32}, Origin: Vec{-5, 0, 100}}
+	for _, c := range []struct {
+		at   Vec
+		want Box
+	}{
+		{Vec{}, Box{Min: g.Origin, Max: Vec{59, 64, 132}}},
+		{Vec{2, 0, 1}, Box{Min: Vec{123, 0, 132}, Max: Vec{187, 64, 164}}},
+	} {
+		if got := g.CubeBox(c.at); got != c.want {
+			t.Errorf("cube %v: got %v, expected %v", c.at, got, c.want)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package volume
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestTypes(t *testing.T) {
 	want := []struct {
@@ -23,12 +26,22 @@ func TestTypes(t *testing.T) {
 		if got, err := ParseType(w.name); got != typ || err != nil {
 			t.Errorf("%s: got %v, %v", w.name, got, err)
 		}
+		if got, big, err := ParseDescr(w.descr); got != typ || big || err != nil {
+			t.Errorf("%s: got %v, %v, %v", w.descr, got, big, err)
+		}
+		if got, big, err := ParseDescr(">" + w.descr[1:]); got != typ || !big || err != nil {
+			t.Errorf("%s, big-endian: got %v, %v, %v", w.descr, got, big, err)
+		}
+		isFloat, isUnsigned := strings.HasPrefix(w.name, "float"), strings.HasPrefix(w.name, "uint")
+		if typ.IsFloat() != isFloat || typ.IsInteger() == isFloat || typ.IsUnsigned() != isUnsigned {
+			t.Errorf("%s: float %v, integer %v, unsigned %v", w.name, typ.IsFloat(), typ.IsInteger(), typ.IsUnsigned())
+		}
 	}
 }
 
 func TestTypesInvalid(t *testing.T) {
 	for _, typ := range []Type{0, Float64 + 1, 255} {
-		if typ.Valid() || typ.Size() != 0 || typ.Descr() != "" {
+		if typ.Valid() || typ.Size() != 0 || typ.Descr() != "" || typ.IsFloat() || typ.IsInteger() || typ.IsUnsigned() {
 			t.Errorf("%v passes for a type", typ)
 		}
 	}
@@ -38,6 +51,11 @@ func TestTypesInvalid(t *testing.T) {
 	for _, name := range []string{"", "Uint8", "uint24", "float", "double", "<u2"} {
 		if got, err := ParseType(name); err == nil {
 			t.Errorf("%q: got %v", name, got)
+		}
+	}
+	for _, descr := range []string{"", "u1", "|u2", "<u3", "=u2", "<u2 ", "uint8", "<f2", "|b1", "<"} {
+		if got, _, err := ParseDescr(descr); err == nil {
+			t.Errorf("%q: got %v", descr, got)
 		}
 	}
 }

@@ -20,13 +20,12 @@ func (v Vec) Sub(w Vec) Vec { return Vec{v[0] - w[0], v[1] - w[1], v[2] - w[2]} 
 // Mul returns v × w, axis by axis.
 func (v Vec) Mul(w Vec) Vec { return Vec{v[0] * w[0], v[1] * w[1], v[2] * w[2]} }
 
-// Div returns v / w axis by axis, rounded down (also for negative numbers). No
-// axis of w may be less than 1.
+// Div returns v / w, axis by axis, rounded towards −∞. Each axis of w must be at least 1.
 func (v Vec) Div(w Vec) Vec {
 	return Vec{floorDiv(v[0], w[0]), floorDiv(v[1], w[1]), floorDiv(v[2], w[2])}
 }
 
-// CeilDiv returns v / w axis by axis, rounded up. No axis of w may be less than 1.
+// CeilDiv returns v / w, axis by axis, rounded towards +∞. Each axis of w must be at least 1.
 func (v Vec) CeilDiv(w Vec) Vec {
 	return Vec{-floorDiv(-v[0], w[0]), -floorDiv(-v[1], w[1]), -floorDiv(-v[2], w[2])}
 }
@@ -42,14 +41,13 @@ func (v Vec) In(size Vec) bool {
 	return v[0] >= 0 && v[1] >= 0 && v[2] >= 0 && v[0] < size[0] && v[1] < size[1] && v[2] < size[2]
 }
 
-// Index returns the place of v in Fortran order in an array of the given size:
-// x + X·(y + Y·z).
+// Index returns the index of v in an array of the given size in Fortran order: x + X·(y + Y·z).
 func (v Vec) Index(size Vec) int { return v[0] + size[0]*(v[1]+size[1]*v[2]) }
 
 // String returns "x,y,z".
 func (v Vec) String() string { return fmt.Sprintf("%d,%d,%d", v[0], v[1], v[2]) }
 
-// floorDiv is integer division that rounds towards −∞; d > 0.
+// floorDiv returns n / d rounded towards −∞, for d > 0.
 func floorDiv(n, d int) int {
 	q := n / d
 	if n%d < 0 {
@@ -58,10 +56,10 @@ func floorDiv(n, d int) int {
 	return q
 }
 
-// Box is the half-open range of positions Min ≤ p < Max.
+// Box is the half-open range of positions Min ≤ p < Max on each axis.
 type Box struct{ Min, Max Vec }
 
-// Size returns the extent of the box; negative where Max < Min.
+// Size returns the extent of the box. It is negative on an axis with Max < Min.
 func (b Box) Size() Vec { return b.Max.Sub(b.Min) }
 
 // Empty reports whether the box holds no position.
@@ -69,10 +67,10 @@ func (b Box) Empty() bool {
 	return b.Max[0] <= b.Min[0] || b.Max[1] <= b.Min[1] || b.Max[2] <= b.Min[2]
 }
 
-// Intersect returns the positions that are in both boxes; it may be empty.
+// Intersect returns the positions that are in both boxes. The result may be empty.
 func (b Box) Intersect(c Box) Box { return Box{b.Min.Max(c.Min), b.Max.Min(c.Max)} }
 
-// Union returns the smallest box that holds both; an empty box adds nothing.
+// Union returns the smallest box that holds both boxes. It ignores an empty box.
 func (b Box) Union(c Box) Box {
 	switch {
 	case b.Empty():
@@ -83,7 +81,7 @@ func (b Box) Union(c Box) Box {
 	return Box{b.Min.Min(c.Min), b.Max.Max(c.Max)}
 }
 
-// All yields the positions of the box in Fortran order, x fastest.
+// All yields the positions of the box, x fastest.
 func (b Box) All() iter.Seq[Vec] {
 	return func(yield func(Vec) bool) {
 		for z := b.Min[2]; z < b.Max[2]; z++ {
@@ -98,7 +96,7 @@ func (b Box) All() iter.Seq[Vec] {
 	}
 }
 
-// String returns "x0-x1_y0-y1_z0-z1", the way Precomputed names a chunk.
+// String returns "x0-x1_y0-y1_z0-z1", as Precomputed names a chunk.
 func (b Box) String() string {
 	return fmt.Sprintf("%d-%d_%d-%d_%d-%d", b.Min[0], b.Max[0], b.Min[1], b.Max[1], b.Min[2], b.Max[2])
 }

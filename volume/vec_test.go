@@ -13,7 +13,7 @@ func TestDivision(t *testing.T) {
 		{7, 1, 7, 7}, {-7, 1, -7, -7},
 		{1<<63 - 1, 2, 1<<62 - 1, 1 << 62}, {-1 << 62, 3, -1537228672809129302, -1537228672809129301},
 	} {
-		// The other axes see that each is divided by its own.
+		// The other axes show that each axis has its own divisor.
 		v, w := Vec{c.n, 10, -10}, Vec{c.d, 3, 3}
 		if got, want := v.Div(w), (Vec{c.floor, 3, -4}); got != want {
 			t.Errorf("%v / %v: got %v, expected %v", v, w, got, want)
@@ -27,7 +27,7 @@ func TestDivision(t *testing.T) {
 func TestVec(t *testing.T) {
 	v, w := Vec{1, 20, -3}, Vec{5, 2, 7}
 	for _, c := range []struct {
-		what      string
+		name      string
 		got, want Vec
 	}{
 		{"Cube", Cube(4), Vec{4, 4, 4}},
@@ -38,7 +38,7 @@ func TestVec(t *testing.T) {
 		{"Max", v.Max(w), Vec{5, 20, 7}},
 	} {
 		if c.got != c.want {
-			t.Errorf("%s: got %v, expected %v", c.what, c.got, c.want)
+			t.Errorf("%s: got %v, expected %v", c.name, c.got, c.want)
 		}
 	}
 	if got := v.String(); got != "1,20,-3" {
@@ -62,7 +62,7 @@ func TestVecIn(t *testing.T) {
 	}
 }
 
-// TestIndex shows that All goes through memory in order.
+// TestIndex shows that All yields positions in the order of Index.
 func TestIndex(t *testing.T) {
 	size := Vec{3, 4, 5}
 	n := 0
@@ -82,20 +82,20 @@ func TestBox(t *testing.T) {
 	a := box(0, 0, 0, 10, 10, 10)
 	for _, c := range []struct {
 		b, intersect, union Box
-		empty, apart        bool // b; the intersection
+		empty, disjoint     bool
 	}{
 		{b: a, intersect: a, union: a},
 		{b: box(5, -5, 9, 15, 5, 20), intersect: box(5, 0, 9, 10, 5, 10), union: box(0, -5, 0, 15, 10, 20)},
 		{b: box(2, 3, 4, 5, 6, 7), intersect: box(2, 3, 4, 5, 6, 7), union: a},
-		{b: box(10, 0, 0, 20, 10, 10), intersect: box(10, 0, 0, 10, 10, 10), union: box(0, 0, 0, 20, 10, 10), apart: true},
-		{b: box(5, 5, 5, 5, 6, 6), intersect: box(5, 5, 5, 5, 6, 6), union: a, empty: true, apart: true},
-		{b: box(50, 5, 5, 40, 6, 6), intersect: box(50, 5, 5, 10, 6, 6), union: a, empty: true, apart: true},
-		{b: Box{}, intersect: Box{}, union: a, empty: true, apart: true},
+		{b: box(10, 0, 0, 20, 10, 10), intersect: box(10, 0, 0, 10, 10, 10), union: box(0, 0, 0, 20, 10, 10), disjoint: true},
+		{b: box(5, 5, 5, 5, 6, 6), intersect: box(5, 5, 5, 5, 6, 6), union: a, empty: true, disjoint: true},
+		{b: box(50, 5, 5, 40, 6, 6), intersect: box(50, 5, 5, 10, 6, 6), union: a, empty: true, disjoint: true},
+		{b: Box{}, intersect: Box{}, union: a, empty: true, disjoint: true},
 	} {
 		if c.b.Empty() != c.empty {
 			t.Errorf("%v: empty is %v", c.b, c.b.Empty())
 		}
-		if got := a.Intersect(c.b); got != c.intersect || got != c.b.Intersect(a) || got.Empty() != c.apart {
+		if got := a.Intersect(c.b); got != c.intersect || got != c.b.Intersect(a) || got.Empty() != c.disjoint {
 			t.Errorf("%v: intersection is %v, expected %v", c.b, got, c.intersect)
 		}
 		if got := a.Union(c.b); got != c.union || got != c.b.Union(a) {
@@ -114,7 +114,7 @@ func TestBoxAll(t *testing.T) {
 		t.Errorf("got %v, expected %v", got, want)
 	}
 	for range b.All() {
-		break // must not panic: the loop ends early
+		break // must not panic
 	}
 	if got := slices.Collect((Box{Vec{0, 0, 0}, Vec{5, 0, 5}}).All()); got != nil {
 		t.Errorf("empty box: got %v", got)

@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// A range is slow if it takes more than slowRead, and a nanosecond for each fastBytes. Usually, the
-	// page cache takes 1 µs and 0.2 ns a byte. A fast disk takes 70 µs and more.
+	// A range is slow if it takes longer than slowRead, plus a nanosecond for each fastBytes. The page cache
+	// usually takes 1 µs plus 0.2 ns for each byte. A fast disk takes at least 70 µs.
 	slowRead  = 50 * time.Microsecond
 	fastBytes = 2
 
-	// maxAhead is how many bytes are announced at most before they are read.
+	// maxAhead bounds the bytes that are announced and not yet read.
 	maxAhead = 8 << 20
 )
 
-// read reads the ranges, which have n bytes, and finds out whether they came too slowly for the page cache.
+// read reads the ranges, of n bytes in total. It measures whether they were slower than the page cache.
 func (s *filler) read(n int) {
 	if s.disk == nil {
 		vfs.ReadRanges(s.ctx, s.file.file, s.ranges)
@@ -30,14 +30,15 @@ func (s *filler) read(n int) {
 	}
 }
 
-// announce announces to the disk the blocks from the first one on, but for those that were announced before, if the last ranges
-// of the file were slow. Those before end are read next. So the disk can read many runs at once. As long as the page cache has everything, nothing is announced.
+// announce advises the disk of up to maxAhead bytes of blocks from first on, so that it can read many runs at
+// once. The caller reads the blocks before end next. Blocks are announced once. Nothing is announced if the last
+// ranges came from the page cache.
 func (s *filler) announce(first, end int) {
 	if s.disk == nil || !s.file.slow.Load() {
 		return
 	}
 	if end == len(s.blocks) && s.run(first, end) == end {
-		return // it is read at once, without any other
+		return // the last run: the next read asks for all of it
 	}
 	next, unread := max(first, s.announced), int64(0)
 	for i := first; i < next; i++ {

@@ -10,7 +10,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// disk is an open file that takes advice. It is slow if its reader is.
+// disk is an open file that takes advice. It is as fast as its reader.
 type disk struct {
 	*file
 	advice []extent
@@ -18,7 +18,7 @@ type disk struct {
 
 func (d *disk) WillNeed(offset, n int64) { d.advice = append(d.advice, extent{offset, n}) }
 
-// slowly returns a reader that takes as long as a disk for what is at offset from and after it.
+// slowly returns a reader that takes as long as a disk for bytes from offset from on.
 func slowly(r io.ReaderAt, from int64) io.ReaderAt {
 	return readerFunc(func(p []byte, offset int64) (int, error) {
 		if offset >= from {
@@ -28,15 +28,15 @@ func slowly(r io.ReaderAt, from int64) io.ReaderAt {
 	})
 }
 
-// TestAhead: once ranges of a file were slow, the runs of each batch are announced, each once, and only those.
+// TestAhead shows that after slow ranges, each run of a batch is announced once, and nothing else.
 func TestAhead(t *testing.T) {
-	column := volume.Box{Max: volume.Vec{1, 2, 2}} // of four blocks that do not follow each other
+	column := volume.Box{Max: volume.Vec{1, 2, 2}} // four blocks that are not adjacent in the file
 	all := []extent{{80, storedBlock}, {2138, storedBlock}, {4196, storedBlock}, {6254, storedBlock}}
 	for _, c := range []struct {
-		what          string
+		name          string
 		slow          int64 // first byte that is read slowly
 		box           volume.Box
-		first, second []extent // what is announced by the first Fill, and by another one
+		first, second []extent // announced by the first and the second Fill
 	}{
 		{"slow table", 8, column, all, all},
 		{"slow blocks", 80, column, nil, all},
@@ -44,7 +44,7 @@ func TestAhead(t *testing.T) {
 		{"one run", 8, volume.Box{Max: volume.Cube(2)}, nil, nil},
 		{"all is in the page cache", damagedBytes, column, nil, nil},
 	} {
-		t.Run(c.what, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				below := &disk{file: inMemory(t, literalCube(damagedCube, 80))}
 				below.ReaderAt = slowly(below.ReaderAt, c.slow)
@@ -59,7 +59,7 @@ func TestAhead(t *testing.T) {
 						t.Errorf("got %v, expected %v", below.advice, want)
 					}
 				}
-				if c.slow < damagedBytes { // the page cache has it now
+				if c.slow < damagedBytes { // now in the page cache
 					below.ReaderAt = slowly(inMemory(t, literalCube(damagedCube, 80)), damagedBytes)
 					checkFill(t, f, damagedCube.blocks(), c.box, nil)
 					below.advice = nil
@@ -73,7 +73,7 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// TestAheadIsBounded: a Fill of 32 MiB has no more than maxAhead bytes announced and not read.
+// TestAheadIsBounded shows that a Fill of 32 MiB never has more than maxAhead bytes announced and not read.
 func TestAheadIsBounded(t *testing.T) { synctest.Test(t, aheadIsBounded) }
 
 func aheadIsBounded(t *testing.T) {
@@ -96,7 +96,7 @@ func aheadIsBounded(t *testing.T) {
 	}
 	blocks := blocksIn(volume.Box{Max: volume.Cube(2)})
 	f.Fill(t.Context(), blocks, f.newMemory)
-	next := 16 + bytes // the first block has shown that the disk is slow: each is a batch
+	next := 16 + bytes // after the first block, which shows that the disk is slow; each block is a batch
 	for _, at := range below.advice {
 		if at.offset != next {
 			t.Errorf("%v is announced after byte %d", at, next)

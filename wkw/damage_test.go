@@ -11,8 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// The cube that is damaged below: 2³ blocks of 8³ × uint16, dataOffset 80, every block
-// 1024 bytes decoded and 1029 stored. Block n is at 80 + 1029·n, the file 8312 bytes.
+// The cube that the tests damage has 2³ blocks of 8³ × uint16 and dataOffset 80. Each block has 1024 decoded and 1029
+// stored bytes. Block n is at byte 80 + 1029·n, and the file has 8312 bytes.
 var damagedCube = cubeOf(volume.Uint16, 1, 8, 2)
 
 const (
@@ -20,7 +20,7 @@ const (
 	damagedBytes = 80 + 8*storedBlock
 )
 
-// put returns a change of one number of 8 bytes.
+// put returns a function that changes one number of 8 bytes.
 func put(at int, n uint64) func([]byte) []byte {
 	return func(b []byte) []byte {
 		binary.LittleEndian.PutUint64(b[at:], n)
@@ -28,24 +28,24 @@ func put(at int, n uint64) func([]byte) []byte {
 	}
 }
 
-// set returns a change of one byte.
+// set returns a function that changes one byte.
 func set(at int, to byte) func([]byte) []byte {
 	return func(b []byte) []byte { b[at] = to; return b }
 }
 
-// cut returns a change of the file's length.
+// cut returns a function that truncates the file.
 func cut(size int) func([]byte) []byte {
 	return func(b []byte) []byte { return b[:size] }
 }
 
-// replaceBlock1 returns a change of block 1 into other stored bytes; the jump table
-// follows. All blocks are stored in size bytes before.
+// replaceBlock1 returns a function that replaces the stored bytes of block 1, and updates the jump table. All other blocks
+// have size stored bytes.
 func replaceBlock1(stored []byte, size int) func([]byte) []byte {
 	return func(b []byte) []byte {
-		begin, end := 80+size, 80+2*size
-		b = slices.Concat(b[:begin], stored, b[end:])
+		start, end := 80+size, 80+2*size
+		b = slices.Concat(b[:start], stored, b[end:])
 		for n := 1; n < 8; n++ {
-			put(16+8*n, uint64(begin+len(stored)+(n-1)*size))(b)
+			put(16+8*n, uint64(start+len(stored)+(n-1)*size))(b)
 		}
 		return b
 	}
@@ -80,8 +80,7 @@ func TestDamagedOpen(t *testing.T) {
 	}
 }
 
-// TestDamagedBlocks: a damaged block fails with an error that says why, and all others
-// are read.
+// TestDamagedBlocks shows that a damaged block has an error with the cause, and that all other blocks are read.
 func TestDamagedBlocks(t *testing.T) {
 	block := make([]byte, 1024)
 	for _, c := range []struct {
@@ -113,13 +112,13 @@ func TestDamagedBlocks(t *testing.T) {
 			1: `x0.wkw: jump table entry of block 1,0,0 at byte 24: expected at most 8312 (end of file), found 18446744073709551615`,
 			2: `x0.wkw: jump table entry before block 0,1,0 at byte 24: expected 80 to 8312 (end of file), found 18446744073709551615`}},
 		{"one byte short", put(72, damagedBytes-1), map[uint64]string{
-			7: `x0.wkw: block 1,1,1 at byte 7283: expected 1024 decoded bytes, found 0, then 1024 literals, of which there are 1023 at compressed byte 0`}},
+			7: `x0.wkw: block 1,1,1 at byte 7283: expected 1024 decoded bytes, found 0, then 1024 literals, of which 1023 are stored at compressed byte 0`}},
 		{"decodes short", replaceBlock1(literals(block[:1000]), storedBlock), map[uint64]string{
 			1: `x0.wkw: block 1,0,0 at byte 1109: expected 1024 decoded bytes, found 1000`}},
 		{"too little for its size", replaceBlock1([]byte{0x10, 'a', 1, 0}, storedBlock), map[uint64]string{
 			1: `x0.wkw: block 1,0,0 at byte 1109: expected at least 5 compressed bytes, found 4`}},
 		{"decodes long", replaceBlock1(literals(append(block, 0)), storedBlock), map[uint64]string{
-			1: `x0.wkw: block 1,0,0 at byte 1109: expected 1024 decoded bytes, found 0, then 1025 literals where 1024 have room at compressed byte 0`}},
+			1: `x0.wkw: block 1,0,0 at byte 1109: expected 1024 decoded bytes, found 0, then 1025 literals with room for 1024 at compressed byte 0`}},
 		{"match before the block", replaceBlock1([]byte{0x10, 'a', 2, 0, 0}, storedBlock), map[uint64]string{
 			1: `x0.wkw: block 1,0,0 at byte 1109: expected 1024 decoded bytes, found 1, then a match 2 bytes back at compressed byte 2`}},
 		{"over the bound", replaceBlock1(make([]byte, 1045), storedBlock), map[uint64]string{
@@ -138,7 +137,7 @@ func TestDamagedBlocks(t *testing.T) {
 	}
 }
 
-// TestDamagedRaw: a raw cube can only be too short.
+// TestDamagedRaw shows the errors of raw cubes. They can only be too short.
 func TestDamagedRaw(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -168,21 +167,21 @@ func TestDamagedRaw(t *testing.T) {
 	})
 }
 
-// checkDamage reads every block of a damagedCube: those in want must fail with that
-// text, all others must be right. Where the stored size is the matter, StoredSize fails alike.
+// checkDamage reads every block of a damagedCube. Blocks in want must fail with that text. All others must be right. If
+// the stored size is wrong, StoredSize must fail with the same error.
 func checkDamage(t *testing.T, file []byte, want map[uint64]string) {
 	f, err := openBytes(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := range uint64(8) {
-		b := unmorton(n)
+		b := MortonBlock(n)
 		block, err := volume.ReadBlock(t.Context(), f, b)
 		if text, damaged := want[n]; damaged {
 			if err == nil || err.Error() != text {
 				t.Errorf("block %d: got %v\nexpected %s", n, err, text)
 			}
-			if _, is := errors.AsType[*FormatError](err); !is || block != nil {
+			if _, is := errors.AsType[*volume.FormatError](err); !is || block != nil {
 				t.Errorf("block %d: got %T and %d bytes", n, err, len(block))
 			}
 			if _, sizeErr := f.StoredSize(b); sizeErr != nil && sizeErr.Error() != text {

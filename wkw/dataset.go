@@ -1,7 +1,6 @@
 package wkw
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/wkwfs/wkwfs/internal/jsonlimit"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -17,11 +18,11 @@ import (
 type dataset struct {
 	fsys  fs.FS
 	dir   string
-	props *Properties // nil where there is none, or none that can be read
+	props *Properties // nil if there are none, or they cannot be read
 	o     Options
 
 	mu     sync.Mutex
-	layers map[string]volume.Layer // those that were asked for; a layer is a few words
+	layers map[string]volume.Layer // that Layer returned
 }
 
 func newDataset(fsys fs.FS, dir string, o Options) *dataset {
@@ -34,10 +35,10 @@ func newDataset(fsys fs.FS, dir string, o Options) *dataset {
 
 func (d *dataset) Stat() (fs.FileInfo, error) { return fs.Stat(d.fsys, d.dir) }
 
-// Layers lists the directories that are layers by their content, and the layers
-// that the metadata places elsewhere in the dataset.
+// Layers returns the names of the directories that contain mags, and of the layers whose mags the
+// metadata locates elsewhere.
 func (d *dataset) Layers() ([]string, error) {
-	names, err := subdirs(d.fsys, d.dir)
+	names, err := upTo(maxLayers, subdirs(d.fsys, d.dir), d.dir, "directories in a dataset", func(string) bool { return true })
 	if err != nil {
 		return nil, err
 	}
@@ -48,64 +49,97 @@ func (d *dataset) Layers() ([]string, error) {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	return slices.DeleteFunc(names, func(name string) bool { return d.reason(name) != "" }), nil
+	return slices.DeleteFunc(names, func(name string) bool { return d.omissionReason(name) != "" }), nil
 }
 
-// Layer returns the layer, which is looked for in the source when it is new to us.
+// Layer returns a layer. It searches the source on the first call with a name.
 func (d *dataset) Layer(name string) (volume.Layer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if l, ok := d.layers[name]; ok {
 		return l, nil
 	}
-	l, why := d.find(name)
-	if why != "" {
+	l, reason, err := d.find(name)
+	switch {
+	case l != nil && err != nil: // it may be no layer when the source is well again
+		return l, nil
+	case err != nil:
+		return nil, err
+	case reason != "":
 		return nil, notExist("layer", name)
 	}
 	d.layers[name] = l
 	return l, nil
 }
 
-// reason says why there is no layer of this name; empty where there is one.
-func (d *dataset) reason(name string) string {
-	_, why := d.find(name)
-	return why
+// omissionReason returns why Layers does not return a name. It returns "" if there is a layer of this name, or if an error
+// leaves that open. A directory that must not be read is omitted: it is often not part of the dataset.
+func (d *dataset) omissionReason(name string) string {
+	_, reason, err := d.find(name)
+	if errors.Is(err, fs.ErrPermission) {
+		return err.Error()
+	}
+	return reason
 }
 
-// find looks for a layer in the source, and says why there is none.
-func (d *dataset) find(name string) (l volume.Layer, why string) {
+// find searches the source for a layer. If there is none, it returns the reason. If an error leaves open if there is one, it
+// returns the error, and the layer if its readers get an error: it must not be treated as absent. If something else than a
+// directory has the place of the layer, find returns a *vfs.KindError and the reason.
+func (d *dataset) find(name string) (l volume.Layer, reason string, err error) {
 	if !plainName(name) {
-		return nil, "the name cannot be that of a directory entry"
+		return nil, "the name cannot be that of a directory entry", nil
 	}
 	props, dir := d.props.layer(name), path.Join(d.dir, name)
-	if props != nil && !props.isWKW() {
-		return d.foreign(props.DataFormat, dir)
+	own := newLayer(d.fsys, dir, d.dir, props, d.props.scale(), d.o)
+	if props != nil && !props.isWKW() && own.opener == nil {
+		return d.foreign(props, dir)
 	}
-	own := newLayer(d.fsys, dir, props, d.props.scale(), d.o)
-	own.root = d.dir
-	if mags, err := own.Mags(); err != nil || len(mags) == 0 {
-		return nil, "no mags found"
-	}
-	return own, ""
-}
-
-// foreign opens a layer of another data format, or says why it cannot be.
-func (d *dataset) foreign(format, dir string) (l volume.Layer, why string) {
-	why = "data format " + format
-	if d.o.Foreign == nil {
-		return nil, why
-	}
-	l, err := d.o.Foreign(format, d.fsys, dir)
+	found, err := own.hasMag()
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, why
-	case err != nil:
-		return nil, fmt.Sprintf("%s: %v", why, err)
+	case !found && own.opener != nil:
+		return nil, "data format " + props.DataFormat + own.reasons(), nil
+	case err != nil && inconclusive(err):
+		return own, "", err
+	case props != nil && isKindError(err): // a file in the place of the layer, or of its only mags
+		return nil, err.Error(), err
+	case !found:
+		return nil, "no mags found", nil
 	}
-	return l, ""
+	return own, "", nil
 }
 
-// Omitted lists what looks like a layer, or is called one, and is not shown.
+// reasons returns why a layer has no mags, for an error.
+func (l *layer) reasons() string {
+	for _, o := range l.Omitted() {
+		return fmt.Sprintf(": mag %s: %s", o.Name, o.Reason)
+	}
+	return ": no mags found"
+}
+
+// foreign opens a layer of another data format that has a description of its own, as find does.
+func (d *dataset) foreign(props *LayerProperties, dir string) (l volume.Layer, reason string, err error) {
+	reason = "data format " + jsonlimit.Abbreviate(props.DataFormat)
+	if d.o.Foreign == nil {
+		return nil, reason, nil
+	}
+	if !isDir(d.fsys, dir) && len(props.Mags) > 0 { // the path of a mag is below that of the layer
+		if p, ok := localPath(props.Mags[0].Path); ok {
+			dir = path.Dir(path.Join(d.dir, p))
+		}
+	}
+	l, err = d.o.Foreign(props.DataFormat, d.fsys, dir)
+	switch {
+	case err == nil:
+		return l, "", nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, reason, nil
+	case inconclusive(err):
+		return nil, fmt.Sprintf("%s: %v", reason, err), err
+	}
+	return nil, fmt.Sprintf("%s: %v", reason, err), nil
+}
+
+// Omitted lists the layers in the metadata, and the symbolic links, that are not in Layers.
 func (d *dataset) Omitted() []volume.Omission {
 	var all []volume.Omission
 	named := map[string]bool{}
@@ -115,24 +149,24 @@ func (d *dataset) Omitted() []volume.Omission {
 		}
 	}
 	for _, o := range brokenLinks(d.fsys, d.dir) {
-		if d.reason(o.Name) != "" {
+		if d.omissionReason(o.Name) != "" {
 			all = append(all, o)
 			delete(named, o.Name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(named)) {
-		if why := d.reason(name); why != "" {
-			all = append(all, volume.Omission{Name: name, Reason: why})
+		if reason := d.omissionReason(name); reason != "" {
+			_, _, err := d.find(name)
+			all = append(all, volume.Omission{Name: jsonlimit.Abbreviate(name), Reason: reason, Fault: isKindError(err)})
 		}
 	}
 	return all
 }
 
-// Files is the dataset's metadata file alone.
+// Files returns a file system with only the metadata file.
 func (d *dataset) Files() fs.FS { return metadata{d.fsys, d.dir} }
 
-// metadata is an fs.FS that holds the metadata file of a dataset, if there is one,
-// and nothing else.
+// metadata is an fs.FS with the metadata file of a dataset, if there is one, and nothing else.
 type metadata struct {
 	fsys fs.FS
 	dir  string
@@ -142,184 +176,26 @@ func (m metadata) Open(name string) (fs.File, error) {
 	if name != PropertiesFile {
 		return nil, notExist("open", name)
 	}
-	return m.fsys.Open(path.Join(m.dir, name))
+	file := path.Join(m.dir, name)
+	f, _, err := vfs.OpenRegular(m.fsys, file)
+	return f, vfs.CheckAbsent(m.fsys, m.dir, file, err)
+}
+
+// Stat does not open the file: some sources describe a path with fewer permissions than its file has.
+func (m metadata) Stat(name string) (fs.FileInfo, error) {
+	if name != PropertiesFile {
+		return nil, notExist("stat", name)
+	}
+	return fs.Stat(m.fsys, path.Join(m.dir, name))
 }
 
 func (m metadata) ReadDir(name string) ([]fs.DirEntry, error) {
 	if name != "." {
 		return nil, notExist("readdir", name)
 	}
-	info, err := fs.Stat(m.fsys, path.Join(m.dir, PropertiesFile))
-	if err != nil || !info.Mode().IsRegular() {
+	info, err := fs.Lstat(m.fsys, path.Join(m.dir, PropertiesFile))
+	if err != nil {
 		return nil, nil
 	}
 	return []fs.DirEntry{fs.FileInfoToDirEntry(info)}, nil
-}
-
-// layer is one array at several mags. It implements volume.Layer.
-type layer struct {
-	fsys  fs.FS
-	dir   string
-	root  string // the dataset's directory, for mags[].path; "" where there is no dataset
-	props *LayerProperties
-	scale Scale
-	o     Options
-
-	mu   sync.Mutex
-	mags map[string]*mag
-}
-
-func newLayer(fsys fs.FS, dir string, props *LayerProperties, scale Scale, o Options) *layer {
-	return &layer{fsys: fsys, dir: dir, props: props, scale: scale, o: o, mags: map[string]*mag{}}
-}
-
-// Stat describes the layer's directory; a layer that has none of its own, because
-// the metadata places its mags elsewhere, looks like its dataset.
-func (l *layer) Stat() (fs.FileInfo, error) {
-	info, err := fs.Stat(l.fsys, l.dir)
-	if err != nil && l.placed() {
-		return fs.Stat(l.fsys, l.root)
-	}
-	return info, err
-}
-
-// Mags lists the mags by rising factor.
-func (l *layer) Mags() ([]string, error) {
-	names, err := subdirs(l.fsys, l.dir)
-	if err != nil && !l.placed() {
-		return nil, err
-	}
-	for _, m := range l.props.mags() {
-		names = append(names, l.nameOf(m))
-	}
-	names = slices.DeleteFunc(names, func(name string) bool { _, err := l.find(name); return err != nil })
-	slices.SortFunc(names, byFactor)
-	return slices.Compact(names), nil
-}
-
-// Mag returns the mag, which is looked for in the source when it is new to us.
-func (l *layer) Mag(name string) (volume.Mag, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if m, ok := l.mags[name]; ok {
-		return m, nil
-	}
-	at, err := l.find(name)
-	if err != nil {
-		return nil, err
-	}
-	m := newMag(at.fsys, at.dir, at.factor, l.props, l.scale, l.o.Log)
-	l.mags[name] = m
-	return m, nil
-}
-
-// site is where a mag is.
-type site struct {
-	fsys   fs.FS
-	dir    string
-	factor volume.Factor
-}
-
-// find returns where the mag of this name is: where the metadata places it, else in
-// the layer's subdirectory.
-func (l *layer) find(name string) (site, error) {
-	f, ok := volume.ParseFactor(name)
-	if !ok {
-		return site{}, notExist("mag", name)
-	}
-	for _, m := range l.props.mags() {
-		if l.nameOf(m) != name {
-			continue
-		}
-		if at, ok := l.siteOf(m); ok && isMag(at.fsys, at.dir) {
-			return at, nil
-		}
-	}
-	if dir := path.Join(l.dir, name); isMag(l.fsys, dir) {
-		return site{l.fsys, dir, f}, nil
-	}
-	return site{}, notExist("mag", name)
-}
-
-// siteOf returns where the metadata places a mag, if that may be followed.
-func (l *layer) siteOf(m MagProperties) (site, bool) {
-	if dir, ok := l.pathOf(m); ok {
-		return site{l.fsys, dir, m.Factor()}, true
-	}
-	if _, local := localPath(m.Path); local || m.Path == "" || l.o.Outside == nil {
-		return site{}, false
-	}
-	fsys, err := l.o.Outside(m.Path)
-	return site{fsys, ".", m.Factor()}, err == nil
-}
-
-// nameOf returns the name of a mag in the metadata: that of its directory where this
-// is one of the layer and tells the factor, such as "1-1-1", else the usual name.
-func (l *layer) nameOf(m MagProperties) string {
-	if dir, ok := l.pathOf(m); ok && path.Dir(dir) == path.Clean(l.dir) {
-		if f, ok := volume.ParseFactor(path.Base(dir)); ok && f == m.Factor() {
-			return path.Base(dir)
-		}
-	}
-	return m.Factor().String()
-}
-
-// pathOf returns the directory that the metadata gives to a mag, if that is one in
-// the dataset.
-func (l *layer) pathOf(m MagProperties) (string, bool) {
-	p, ok := localPath(m.Path)
-	return path.Join(l.root, p), ok && l.root != ""
-}
-
-// placed reports whether the metadata gives a path that may be followed to any mag.
-func (l *layer) placed() bool {
-	return slices.ContainsFunc(l.props.mags(), func(m MagProperties) bool { _, ok := l.siteOf(m); return ok })
-}
-
-// Omitted lists the mags that the metadata, or a link, names and that are not shown.
-func (l *layer) Omitted() []volume.Omission {
-	var all []volume.Omission
-	omitted := map[volume.Factor]bool{}
-	for _, o := range brokenLinks(l.fsys, l.dir) {
-		if f, ok := volume.ParseFactor(o.Name); ok && !l.has(f) {
-			all = append(all, o)
-			omitted[f] = true
-		}
-	}
-	for _, m := range l.props.mags() {
-		if f := m.Factor(); !omitted[f] && !l.has(f) {
-			all = append(all, volume.Omission{Name: l.nameOf(m), Reason: whyNot(m)})
-			omitted[f] = true
-		}
-	}
-	return all
-}
-
-// has reports whether a mag of the factor is shown, under any of its names.
-func (l *layer) has(f volume.Factor) bool {
-	names, _ := l.Mags()
-	return slices.ContainsFunc(names, func(name string) bool {
-		shown, _ := volume.ParseFactor(name)
-		return shown == f
-	})
-}
-
-// whyNot says why a mag in the metadata is not shown.
-func whyNot(m MagProperties) string {
-	if _, ok := localPath(m.Path); m.Path != "" && !ok {
-		return fmt.Sprintf("its path %q leads out of the dataset", m.Path)
-	}
-	return "not in the source"
-}
-
-// byFactor orders the names of mags from fine to coarse.
-func byFactor(a, b string) int {
-	return cmp.Or(cmp.Compare(voxels(a), voxels(b)), cmp.Compare(a, b))
-}
-
-// voxels returns how many voxels of mag 1 make one of the mag; as a float, because
-// there is no limit to what somebody may call a directory.
-func voxels(name string) float64 {
-	f, _ := volume.ParseFactor(name)
-	return float64(f[0]) * float64(f[1]) * float64(f[2])
 }

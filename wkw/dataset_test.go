@@ -1,11 +1,7 @@
 package wkw
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +14,7 @@ func magAt(dir string) entries {
 	return entries{dir + "/header.wkw": soundHeader, dir + "/z0/y0/x0.wkw": soundCube}
 }
 
-// described is a metadata file with these layers.
+// described returns a metadata file with the layers.
 func described(layers ...string) entries {
 	return entries{PropertiesFile: fmt.Sprintf(`{"scale": [4, 4, 40], "dataLayers": [%s]}`, strings.Join(layers, ","))}
 }
@@ -28,7 +24,7 @@ func datasetOf(t *testing.T, w *warnings, all ...entries) *dataset {
 	return newDataset(source(t, all...), ".", Options{Log: w.logger()})
 }
 
-// omissions writes what is not shown as "name: reason".
+// omissions returns all omissions as "name: reason".
 func omissions(o volume.Omitter) []string {
 	var all []string
 	for _, omission := range o.Omitted() {
@@ -40,36 +36,36 @@ func omissions(o volume.Omitter) []string {
 func TestDataset(t *testing.T) {
 	const box = `"boundingBox": {"topLeft": [0, 0, 0], "width": 2, "height": 2, "depth": 2}`
 	for _, c := range []struct {
-		what    string
+		name    string
 		in      []entries
 		want    []string // layer/mag
 		omitted []string
-		layers  []string // what layers omit, as layer/mag: reason
+		layers  []string // omissions of the layers, as layer/mag: reason
 		warning string
 	}{
 		{
-			what: "without metadata",
+			name: "without metadata",
 			in:   []entries{magAt("color/1"), magAt("color/2-2-1"), magAt("seg/1")},
 			want: []string{"color/1", "color/2-2-1", "seg/1"},
 		},
 		{
-			what: "mags from fine to coarse, whatever they are called",
+			name: "mags from fine to coarse, under all names",
 			in: []entries{magAt("color/16"), magAt("color/2"), magAt("color/4-4-1"), magAt("color/1-1-1"), magAt("color/1"),
 				magAt("color/2-2-1"), magAt("color/1099511627776")},
 			want: []string{"color/1", "color/1-1-1", "color/2-2-1", "color/2", "color/4-4-1", "color/16", "color/1099511627776"},
 		},
 		{
-			what: "layers named in digits, without metadata",
+			name: "layers named in digits, without metadata",
 			in:   []entries{magAt("1/1"), magAt("2/1"), magAt("2/2")},
 			want: []string{"1/1", "2/1", "2/2"},
 		},
 		{
-			what: "mags without header.wkw, or without cubes",
+			name: "mags without header.wkw, or without cubes",
 			in:   []entries{{"color/1/z7/y8/x9.wkw": soundCube, "color/2/header.wkw": soundHeader}},
 			want: []string{"color/1", "color/2"},
 		},
 		{
-			what: "other directories of a layer, other files of a dataset",
+			name: "other directories of a layer, other files of a dataset",
 			in: []entries{magAt("color/1"), {
 				"color/agglomerates/view.hdf5": "", "color/meshes/1": folder{}, "color/mappings/1/x.json": "{}", "color/segmentIndex/a": "",
 				"color/connectomes": folder{}, "color/1a": folder{}, "color/4": folder{}, "color/8/z0/y0": folder{}, "color/2": "a file",
@@ -78,7 +74,7 @@ func TestDataset(t *testing.T) {
 			want: []string{"color/1"},
 		},
 		{
-			what: "described, and not everything there is",
+			name: "layers and mags that are only in the metadata",
 			in: []entries{magAt("color/1"), magAt("seg/1"), described(
 				`{"name": "color", `+box+`, "mags": [{"mag": [1, 1, 1], "path": "./color/1"}, {"mag": [2, 2, 1], "path": "./color/2-2-1"}]}`,
 				`{"name": "gone", "wkwResolutions": [{"resolution": 1}]}`,
@@ -88,7 +84,23 @@ func TestDataset(t *testing.T) {
 			layers:  []string{"color/2-2-1: not in the source"},
 		},
 		{
-			what: "wkwResolutions, as a number and as a list",
+			name: "layers and mags in the metadata that are no directories",
+			in: []entries{magAt("color/1"), {"color/2": "a file", "color/8": fifo{}, "other": fifo{}, "elsewhere": "a file", "only/1": "a file", "color/4": link("2")}, described(
+				`{"name": "color", "mags": [{"mag": 1}, {"mag": 2}, {"mag": 4}, {"mag": 8}, {"mag": 16, "path": "elsewhere"}]}`,
+				`{"name": "elsewhere", "mags": [{"mag": 1}]}`, `{"name": "only", "mags": [{"mag": 1}]}`, `{"name": "other"}`,
+			)},
+			want: []string{"color/1"},
+			omitted: []string{
+				"elsewhere: elsewhere: expected a directory, found a regular file", "only: only/1: expected a directory, found a regular file",
+				"other: other: expected a directory, found a FIFO",
+			},
+			layers: []string{
+				"color/2: color/2: expected a directory, found a regular file", "color/4: color/4: expected a directory, found a regular file",
+				"color/8: color/8: expected a directory, found a FIFO", "color/16: elsewhere: expected a directory, found a regular file",
+			},
+		},
+		{
+			name: "wkwResolutions, as a number and as a list",
 			in: []entries{magAt("color/1"), magAt("color/2"), described(
 				`{"name": "color", "wkwResolutions": [{"resolution": 1}, {"resolution": [2, 2, 2]}, {"resolution": [4, 4, 2]}, {"resolution": 8}]}`,
 			)},
@@ -96,14 +108,14 @@ func TestDataset(t *testing.T) {
 			layers: []string{"color/4-4-2: not in the source", "color/8: not in the source"},
 		},
 		{
-			what: "mag 1 is called 1-1-1",
+			name: "mag 1 is called 1-1-1",
 			in: []entries{magAt("color/1-1-1"), magAt("seg/1-1-1"), described(
 				`{"name": "color", "mags": [{"mag": [1, 1, 1], "path": "./color/1-1-1"}]}`, `{"name": "seg", "mags": [{"mag": 1}]}`,
 			)},
 			want: []string{"color/1-1-1", "seg/1-1-1"},
 		},
 		{
-			what: "layers of other formats",
+			name: "layers of other formats",
 			in: []entries{magAt("color/1"), magAt("z/1"), {"n5/1/attributes.json": "{}"}, described(
 				`{"name": "color", "dataFormat": "wkw"}`, `{"name": "z", "dataFormat": "zarr3"}`, `{"name": "n5", "dataFormat": "n5"}`,
 				`{"name": "p", "dataFormat": "neuroglancerPrecomputed"}`,
@@ -112,7 +124,7 @@ func TestDataset(t *testing.T) {
 			omitted: []string{"n5: data format n5", "p: data format neuroglancerPrecomputed", "z: data format zarr3"},
 		},
 		{
-			what: "names that are no names",
+			name: "names that no directory can have",
 			in: []entries{magAt("color/1"), magAt("a/b/1"), described(
 				`{"name": "../source/color"}`, `{"name": ".."}`, `{"name": "a/b"}`, `{"name": ""}`, `{"name": "."}`, `{"name": "/color"}`, `{"name": "x\u0000"}`,
 			)},
@@ -125,14 +137,14 @@ func TestDataset(t *testing.T) {
 			},
 		},
 		{
-			what: "links inside the source",
+			name: "links inside the source",
 			in: []entries{magAt("data/raw/1"), {
 				"color": link("data/raw"), "seg/1": link("../data/raw/1"), "seg/2/z0": link("../../data/raw/1/z0"), "again": link("color"),
 			}},
 			want: []string{"again/1", "color/1", "seg/1", "seg/2"},
 		},
 		{
-			what: "links out of the source and to nowhere",
+			name: "links out of the source, and broken links",
 			in: []entries{magAt("color/1"), {
 				"out": link("../elsewhere"), "absolute": link("/tmp"), "gone": link("nothing"), "self": link("self"),
 				"color/2": link("../../elsewhere/2"), "color/4": link("nothing"), "color/meshes": link("nothing"),
@@ -151,7 +163,7 @@ func TestDataset(t *testing.T) {
 			},
 		},
 		{
-			what: "mags elsewhere in the dataset",
+			name: "mags elsewhere in the dataset",
 			in: []entries{magAt("storage/a"), magAt("storage/b"), magAt("color/1"), magAt("color/2"), described(
 				`{"name": "color", "mags": [{"mag": 1, "path": "color/1"}, {"mag": 2, "path": "./storage/../storage//a"}, {"mag": [4, 4, 2], "path": "storage/b"}]}`,
 				`{"name": "virtual", "mags": [{"mag": 1, "path": "./storage/b/"}]}`,
@@ -159,7 +171,7 @@ func TestDataset(t *testing.T) {
 			want: []string{"color/1", "color/2", "color/4-4-2", "virtual/1"},
 		},
 		{
-			what: "mags out of the dataset",
+			name: "mags out of the dataset",
 			in: []entries{magAt("color/1"), described(
 				`{"name": "color", "mags": [{"mag": 1, "path": "/data/color/1"}, {"mag": 2, "path": "../other/color/2"}, {"mag": 4, "path": "s3://bucket/4"}, {"mag": 8, "path": "/data/color/8"}]}`,
 				`{"name": "far", "mags": [{"mag": 1, "path": "https://example.org/far/1"}]}`,
@@ -172,7 +184,7 @@ func TestDataset(t *testing.T) {
 			},
 		},
 		{
-			what: "a factor that is none",
+			name: "invalid factors",
 			in: []entries{magAt("color/1"), magAt("color/0"), described(
 				`{"name": "color", "mags": [{"mag": 0, "path": "color/0"}, {"mag": -2, "path": "color/0"}, {"path": "color/0"}, {"mag": 1}]}`,
 			)},
@@ -180,21 +192,21 @@ func TestDataset(t *testing.T) {
 			layers: []string{"color/0: not in the source", "color/-2: not in the source"},
 		},
 		{
-			what:    "broken metadata",
+			name:    "broken metadata",
 			in:      []entries{magAt("color/1"), {PropertiesFile: `{"dataLayers": [{"name": "far"`}},
 			want:    []string{"color/1"},
 			warning: "datasource-properties.json: unexpected end of JSON input",
 		},
 		{
-			what:    "metadata behind a link out of the source",
+			name:    "metadata file is a link out of the source",
 			in:      []entries{magAt("color/1"), {PropertiesFile: link("/etc/hostname")}},
 			want:    []string{"color/1"},
 			omitted: []string{"datasource-properties.json: a symbolic link that is not followed: path escapes from parent"},
 			warning: "path escapes from parent",
 		},
-		{what: "nothing", in: []entries{described()}},
+		{name: "nothing", in: []entries{described()}},
 	} {
-		t.Run(c.what, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			var w warnings
 			d := datasetOf(t, &w, c.in...)
 			var shown, omitted []string
@@ -222,15 +234,15 @@ func TestDataset(t *testing.T) {
 					omitted = append(omitted, name+"/"+o)
 				}
 			}
-			check := func(what string, got, want []string) {
+			check := func(subject string, got, want []string) {
 				t.Helper()
 				if !slices.Equal(got, want) {
-					t.Errorf("%s: got\n\t%s\nexpected\n\t%s", what, strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+					t.Errorf("%s: got\n\t%s\nexpected\n\t%s", subject, strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
 				}
 			}
 			check("mags", shown, c.want)
-			check("what the dataset omits", omissions(d), c.omitted)
-			check("what the layers omit", omitted, c.layers)
+			check("omissions of the dataset", omissions(d), c.omitted)
+			check("omissions of the layers", omitted, c.layers)
 			warned := slices.DeleteFunc(w.lines(), func(line string) bool { return strings.Contains(line, "geometry taken from a cube") })
 			if len(warned) != min(1, len(c.warning)) || len(warned) == 1 && !strings.Contains(warned[0], c.warning) {
 				t.Errorf("got the warnings %q, expected %q", warned, c.warning)
@@ -239,7 +251,7 @@ func TestDataset(t *testing.T) {
 	}
 }
 
-// checkMag opens a mag twice and asks for its geometry.
+// checkMag opens a mag twice and reads its geometry.
 func checkMag(t *testing.T, l volume.Layer, name string) {
 	t.Helper()
 	m, err := l.Mag(name)
@@ -255,132 +267,5 @@ func checkMag(t *testing.T, l volume.Layer, name string) {
 	}
 	if info, err := m.Stat(); err != nil || !info.IsDir() {
 		t.Errorf("mag %s: got %v, %v", name, info, err)
-	}
-}
-
-// TestPathComesFirst holds that the metadata decides between two directories.
-func TestPathComesFirst(t *testing.T) {
-	var w warnings
-	d := datasetOf(t, &w, magAt("color/1"), magAt("color/2"), magAt("color/4"), magAt("storage/a"), described(
-		`{"name": "color", "mags": [{"mag": 1, "path": "storage/a"}, {"mag": 2, "path": "storage/gone"}, {"mag": 4, "path": "/storage/a"}]}`,
-	))
-	l, err := d.Layer("color")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]string{"1": "storage/a", "2": "color/2", "4": "color/4"} {
-		m, err := l.Mag(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := m.(*mag).dir; got != want {
-			t.Errorf("mag %s: got %s, expected %s", name, got, want)
-		}
-	}
-}
-
-func TestAbsent(t *testing.T) {
-	var w warnings
-	d := datasetOf(t, &w, magAt("color/1"), entries{"empty": folder{}, "color/2": folder{}, "color/meshes": folder{}})
-	for _, name := range []string{"none", "empty", "", ".", "..", "color/1", "../source/color", "/", "color\x00", PropertiesFile, strings.Repeat("x", 300)} {
-		if l, err := d.Layer(name); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("layer %q: got %v, %v", name, l, err)
-		}
-	}
-	l, err := d.Layer("color")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"2", "4", "meshes", "", ".", "01", "1-1-1", "0", "1/z0", "../color/1", "1\x00"} {
-		if m, err := l.Mag(name); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("mag %q: got %v, %v", name, m, err)
-		}
-	}
-}
-
-// TestPlacement checks position, spacing and box that come from the metadata.
-func TestPlacement(t *testing.T) {
-	var w warnings
-	d := datasetOf(t, &w, magAt("color/2-2-1"), entries{
-		"color/2-2-1/z3/y4/x5.wkw": soundCube,
-		PropertiesFile: `{"scale": {"factor": [0.004, 0.004, 0.04], "unit": "micrometer"}, "dataLayers": [{"name": "color",
-			"boundingBox": {"topLeft": [3, 4, 5], "width": 6, "height": 7, "depth": 8}}]}`,
-	})
-	l, err := d.Layer("color")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := l.Mag("2-2-1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := m.OpenCube(volume.Vec{5, 4, 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	want := smallCube.Grid()
-	want.Origin, want.Spacing = volume.Vec{10, 8, 6}, [3]float64{8, 8, 40}
-	if f.Grid() != want {
-		t.Errorf("got %+v, expected %+v", f.Grid(), want)
-	}
-	if box, err := m.Bounds(); err != nil || box.String() != "1-5_2-6_5-13" {
-		t.Errorf("got %v, %v", box, err)
-	}
-}
-
-// TestFound adds a layer and a mag while the dataset is in use.
-func TestFound(t *testing.T) {
-	dir := t.TempDir()
-	add := func(name string) {
-		t.Helper()
-		if err := place(filepath.Join(dir, name, headerFile), soundHeader); err != nil {
-			t.Fatal(err)
-		}
-	}
-	add("color/1")
-	d := newDataset(os.DirFS(dir), ".", Options{})
-	if _, err := d.Layer("seg"); !errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("got %v", err)
-	}
-	add("seg/1")
-	seg, err := d.Layer("seg")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := seg.Mag("2"); !errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("got %v", err)
-	}
-	add("seg/2")
-	if mags, err := seg.Mags(); err != nil || !slices.Equal(mags, []string{"1", "2"}) {
-		t.Errorf("got %v, %v", mags, err)
-	}
-	if _, err := seg.Mag("2"); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestFiles(t *testing.T) {
-	var w warnings
-	d := datasetOf(t, &w, magAt("color/1"), described(), entries{"secret": "x"})
-	if got, err := fs.ReadDir(d.Files(), "."); err != nil || len(got) != 1 || got[0].Name() != PropertiesFile {
-		t.Errorf("got %v, %v", got, err)
-	}
-	if b, err := fs.ReadFile(d.Files(), PropertiesFile); err != nil || !strings.HasPrefix(string(b), `{"scale"`) {
-		t.Errorf("got %q, %v", b, err)
-	}
-	for _, name := range []string{"secret", "color", "color/1/header.wkw", "../" + PropertiesFile, "./" + PropertiesFile, ""} {
-		if _, err := d.Files().Open(name); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: got %v", name, err)
-		}
-		if _, err := fs.ReadDir(d.Files(), name); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: got %v", name, err)
-		}
-	}
-	for _, in := range []entries{magAt("color/1"), {PropertiesFile: folder{}}, {PropertiesFile: fifo{}}} {
-		d := datasetOf(t, &w, in)
-		if got, err := fs.ReadDir(d.Files(), "."); err != nil || len(got) != 0 {
-			t.Errorf("%v: got %v, %v", in, got, err)
-		}
 	}
 }

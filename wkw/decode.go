@@ -7,34 +7,34 @@ import (
 
 // decode decodes the blocks of a batch, two at a time.
 func (s *filler) decode(first, end int) {
-	one := -1
+	waiting := -1 // the first block of a pair
 	for i := first; i < end; i++ {
 		switch {
 		case s.extents[i].size == 0: // it has an error
-		case one < 0:
-			one = i
+		case waiting < 0:
+			waiting = i
 		default:
-			s.decodePair(one, i)
-			one = -1
+			s.decodePair(waiting, i)
+			waiting = -1
 		}
 	}
-	if one >= 0 {
-		voxels := s.memory(s.blocks[one].At)
-		s.done(one, voxels, lz4block.Decode(voxels, s.stored(one)))
+	if waiting >= 0 {
+		voxels := s.memory(s.blocks[waiting].At)
+		s.setResult(waiting, voxels, lz4block.Decode(voxels, s.stored(waiting)))
 	}
 }
 
 func (s *filler) decodePair(i, j int) {
 	voxels0, voxels1 := s.memory(s.blocks[i].At), s.memory(s.blocks[j].At)
 	err0, err1 := lz4block.DecodePair(voxels0, s.stored(i), voxels1, s.stored(j))
-	s.done(i, voxels0, err0)
-	s.done(j, voxels1, err1)
+	s.setResult(i, voxels0, err0)
+	s.setResult(j, voxels1, err1)
 }
 
-// done sets the voxels of a block, or the error that its decoder returned.
-func (s *filler) done(i int, voxels []byte, err error) {
+// setResult sets the voxels of block i, or the error of its decoder.
+func (s *filler) setResult(i int, voxels []byte, err error) {
 	if err != nil {
-		s.fail(i, s.file.undecodable(s.numbers[i], s.extents[i], err))
+		s.fail(i, s.file.decodeError(s.numbers[i], s.extents[i], err))
 		return
 	}
 	s.blocks[i].Voxels = voxels
@@ -51,10 +51,10 @@ func (s *filler) copyRaw(first, end int) {
 	}
 }
 
-// stored returns block i of the batch as it is stored.
+// stored returns the stored bytes of block i of the batch.
 func (s *filler) stored(i int) []byte { return s.batch[s.starts[i]:][:s.extents[i].size] }
 
-// readDirectly reads raw blocks into their memory.
+// readDirectly reads raw blocks into their memory, without a batch.
 func (s *filler) readDirectly() {
 	for first := 0; first < len(s.blocks) && !s.stop(first); {
 		end := s.batchEnd(first)
@@ -70,7 +70,7 @@ func (s *filler) readDirectly() {
 		for n, r := range s.ranges {
 			i := s.runs[n][0]
 			if r.Err != nil {
-				s.fail(i, s.file.unreadable(s.numbers[i], r.Off, r.Err))
+				s.fail(i, s.file.readError(s.numbers[i], r.Off, r.Err))
 			} else {
 				s.blocks[i].Voxels = r.P
 			}

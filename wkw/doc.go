@@ -1,20 +1,26 @@
-// Package wkw reads and writes the WKW format ("wk-wrap") of webKNOSSOS.
+// Package wkw reads and writes WKW, the format of WEBKNOSSOS datasets.
 //
-// A dataset is a directory of layers, a layer a directory of mags, and a mag a
-// tree of cube files "z0/y0/x0.wkw" with one "header.wkw" that describes them all.
-// A cube is 2^m blocks a side and a block 2^k voxels a side; blocks are stored in
-// Morton order, raw or LZ4-compressed, each by itself, so that one block is read
-// with one or two preads. Voxels inside a block are in Fortran order with their
-// channels interleaved, all values little-endian: a decoded block is already what
-// [volume.Source] promises.
+// To begin, open a directory with [Recognise]. It returns a dataset, a layer, a mag or a single
+// cube file, with the interfaces of package volume. [volume.ReadBox] reads a box of a mag.
+// [OpenFile] opens one cube file by its path. [WriteCube] and [WriteHeader] write a mag. An [Encoder] and
+// [MortonIndex] are for programs that assemble cube files themselves.
 //
-// A cube file of version 1 is a 16-byte [Header], for compressed cubes a jump
-// table of 8-byte block ends, and the blocks. The MPIBR draft of January 2017 (8-byte
-// header, fixed geometry, ends relative to the table's end) is read as well.
+// A dataset is a directory of layers, and a layer a directory of mags. A mag has cube files
+// "z0/y0/x0.wkw" and one "header.wkw" with their geometry. A cube has 2^m blocks a side, and a block 2^k
+// voxels a side. Each block is stored alone, raw or as LZ4, in Morton order. So one block is read with one
+// or two system calls. Inside a block, voxels are as [volume.Source] returns them: in Fortran order, with
+// adjacent channels, little-endian.
 //
-// [File] trusts nothing in a file: a header that breaks the format is a
-// [FormatError] when the file is opened, a damaged block is one when that block
-// is asked for and leaves all other blocks readable, and what is valid but beyond
-// this package is an [UnsupportedError]. Nothing is ever replaced by zeros. All
-// methods of a File may be called by many goroutines at once.
+// A cube file of version 1 is a [Header] of 16 bytes, a jump table if the blocks are compressed, and the
+// blocks. The jump table has 8 bytes for each block: the offset of its end. The package also reads the
+// MPIBR draft of January 2017. Its header has 8 bytes, its geometry is fixed, and its offsets are relative
+// to the end of the table.
+//
+// The package does not trust the bytes of a file. Opening a cube with a bad header returns a
+// [volume.FormatError]. A damaged block returns one when it is read, and all other blocks can still be read.
+// A file of another version, or with blocks of more than [MaxBlockBytes], returns a
+// [volume.UnsupportedError]. Only cubes that do not exist read as zeros.
+//
+// Files are opened for reading only, and never mapped into memory. All functions and methods may be called
+// by many goroutines at once, except those of an Encoder.
 package wkw

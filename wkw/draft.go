@@ -7,10 +7,9 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// The MPIBR draft of January 2017. Its header is the magic, version, dataType and
-// blockType; its geometry is fixed: one channel, blocks of 32³ voxels, cubes of 32³
-// blocks. RAW blocks follow the header; for LZ4 a jump table does, and its ends
-// count from where the table itself ends.
+// The MPIBR draft of January 2017. Its header is the magic, version, dataType and blockType. Its geometry is
+// fixed: one channel, blocks of 32³ voxels, cubes of 32³ blocks. Raw blocks follow the header. With LZ4, the
+// jump table follows the header, and its entries are relative to the end of the table.
 const (
 	draftMagic      = "MPIBR"
 	draftHeaderSize = 8
@@ -42,7 +41,7 @@ func parseDraft(b []byte, name string) (Header, error) {
 	return draftHeader(voxelType, blockType), nil
 }
 
-// draftHeader returns the header of a draft cube: all but two facts are fixed.
+// draftHeader returns the header of a draft cube. All other fields are fixed.
 func draftHeader(t volume.Type, bt BlockType) Header {
 	h := Header{
 		Draft:      true,

@@ -11,8 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// sparse is a file of which only some ranges are there; all other bytes are 0xEE. It
-// lets draft cubes, a gigabyte each, fit in a test.
+// sparse is a file of which only some ranges are in memory. All other bytes are 0xEE. A whole draft cube would take a
+// gigabyte.
 type sparse struct {
 	fs.File
 	size   int64
@@ -35,8 +35,8 @@ func (s *sparse) ReadAt(p []byte, offset int64) (int, error) {
 	for i := range p {
 		p[i] = 0xEE
 	}
-	for begin, b := range s.ranges {
-		if lo := begin - offset; lo >= 0 && lo < int64(len(p)) {
+	for start, b := range s.ranges {
+		if lo := start - offset; lo >= 0 && lo < int64(len(p)) {
 			copy(p[lo:], b)
 		} else if lo < 0 && -lo < int64(len(b)) {
 			copy(p, b[-lo:])
@@ -48,7 +48,7 @@ func (s *sparse) ReadAt(p []byte, offset int64) (int, error) {
 	return len(p), nil
 }
 
-// openDraft opens a draft cube of the size with these ranges behind its header.
+// openDraft opens a draft cube with a size, and with ranges after its header.
 func openDraft(t *testing.T, bt BlockType, size int64, ranges map[int64][]byte) (*File, error) {
 	t.Helper()
 	below, err := fstest.MapFS{"x0.wkw": {}}.Open("x0.wkw")
@@ -68,7 +68,7 @@ func TestDraftRaw(t *testing.T) {
 	ranges := map[int64][]byte{}
 	blocks := []volume.Vec{{0, 0, 0}, {1, 0, 0}, {5, 17, 30}, {31, 31, 31}}
 	for _, b := range blocks {
-		ranges[8+int64(morton(b))*blockBytes] = src.block(b)
+		ranges[8+int64(MortonIndex(b))*blockBytes] = src.block(b)
 	}
 	f, err := openDraft(t, Raw, 8+1<<15*blockBytes, ranges)
 	if err != nil {
@@ -80,7 +80,7 @@ func TestDraftRaw(t *testing.T) {
 	}
 }
 
-// TestDraftLZ4: entries count from byte 8 + 262144, and block 0 has none before it.
+// TestDraftLZ4 shows that entries are relative to byte 8 + 262144, and that block 0 starts there.
 func TestDraftLZ4(t *testing.T) {
 	const data = 8 + 262144
 	src := cubeOf(volume.Uint16, 1, 32, 32)
@@ -89,9 +89,9 @@ func TestDraftLZ4(t *testing.T) {
 	end := uint64(0)
 	for _, b := range blocks {
 		stored := literals(src.block(b))
-		entry := 8 + 8*int64(morton(b))
+		entry := 8 + 8*int64(MortonIndex(b))
 		ranges[data+int64(end)] = stored
-		if entry > 16 { // the end of the block before, where block 1 does not tell it
+		if entry > 16 { // the end of the block before, unless that is block 1
 			ranges[entry-8] = binary.LittleEndian.AppendUint64(nil, end)
 		}
 		end += uint64(len(stored))
@@ -103,7 +103,7 @@ func TestDraftLZ4(t *testing.T) {
 	}
 	checkBlocks(t, f, src, blocks)
 
-	// An entry that would overflow once the base is added.
+	// An entry that overflows when the base is added.
 	_, err = volume.ReadBlock(t.Context(), f, volume.Vec{3, 0, 0})
 	want := `x0.wkw: jump table entry of block 3,0,0 at byte 80: expected at most 197382 (end of file), found 17216961135462248174`
 	if err == nil || err.Error() != want {

@@ -1,26 +1,11 @@
 package wkw
 
-import "fmt"
+import "github.com/wkwfs/wkwfs/volume"
 
-// FormatError says where and how a file breaks the format.
-type FormatError struct {
-	File     string // as it was opened
-	What     string // the field or block at fault
-	Offset   int64  // in bytes from the file's begin
-	Expected string
-	Found    string
+func invalid(file, part string, offset int64, expected, found string) error {
+	return &volume.FormatError{File: file, Part: part, Offset: offset, Expected: expected, Found: found}
 }
 
-// Error names the file, the field or block, the byte offset, and both values.
-func (e *FormatError) Error() string {
-	return fmt.Sprintf("%s: %s at byte %d: expected %s, found %s", e.File, e.What, e.Offset, e.Expected, e.Found)
-}
-
-// UnsupportedError says that a file may obey the format but goes beyond what this
-// package reads: another version, or blocks too large to be held in memory.
-type UnsupportedError FormatError
-
-// Error is that of FormatError and says that the file is not at fault.
-func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("%s: unsupported %s at byte %d: expected %s, found %s", e.File, e.What, e.Offset, e.Expected, e.Found)
+func unsupported(file, part string, offset int64, expected, found string) error {
+	return &volume.UnsupportedError{File: file, Part: part, Offset: offset, Expected: expected, Found: found}
 }

@@ -10,32 +10,31 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// maxLZ4Ratio is the most decoded bytes that a compressed byte can stand for.
+// maxLZ4Ratio is the most decoded bytes for one compressed byte.
 const maxLZ4Ratio = 255
 
-// extent is where a block is stored, in bytes of the file. It lies inside the file, and its size
-// is at least 1.
+// extent is the part of a file that a block takes, in bytes. It is inside the file, and its size is at least 1.
 type extent struct{ offset, size int64 }
 
 // end returns the offset after the extent.
 func (e extent) end() int64 { return e.offset + e.size }
 
-// StoredSize returns how many bytes block b takes in the file, without its entry in
-// the jump table. It fails where Fill fails before it reads the block.
+// StoredSize returns the bytes that block b takes in the file, without its entry in the jump table. It does
+// not read the block, and does not find damage in it.
 func (f *File) StoredSize(b volume.Vec) (int64, error) {
 	if !b.In(f.grid.Blocks()) {
-		return 0, f.outside(b)
+		return 0, f.outsideError(b)
 	}
-	ctx, n := context.Background(), morton(b)
+	ctx, n := context.Background(), MortonIndex(b)
 	at, err := f.extent(ctx, n, f.readChunk(ctx, n/chunkEntries))
 	if changed := f.checkUnchanged(); changed != nil {
-		return 0, f.changed(b, changed)
+		return 0, f.changedError(b, changed)
 	}
 	return at.size, err
 }
 
-// extent returns the extent of block n, in Morton order. c is the chunk of the jump table that
-// has the block's entry. It is nil if the cube is raw or the chunk cannot be read as a whole.
+// extent returns the extent of block n, in Morton order. c is the chunk of the jump table with the entry of the
+// block. It is nil if the cube is raw, or if the chunk cannot be read as a whole.
 func (f *File) extent(ctx context.Context, n uint64, c *tableChunk) (extent, error) {
 	if f.header.BlockType == Raw {
 		return f.rawExtent(n)
@@ -51,51 +50,51 @@ func (f *File) extent(ctx context.Context, n uint64, c *tableChunk) (extent, err
 	return f.checkEntry(n, before, end)
 }
 
-// rawExtent: block n is at dataOffset + n · block bytes. Both terms are below 2^63.
+// rawExtent returns the extent of block n of a raw cube: dataOffset + n · block bytes. Both terms are below 2^63.
 func (f *File) rawExtent(n uint64) (extent, error) {
 	size := uint64(f.grid.BlockBytes())
 	offset, fileSize := f.header.DataOffset+n*size, uint64(f.info.Size())
 	if offset > fileSize || fileSize-offset < size {
-		return extent{}, f.broken(blockName(n), int64(min(offset, math.MaxInt64)),
+		return extent{}, f.invalid(blockName(n), int64(min(offset, math.MaxInt64)),
 			fmt.Sprintf("%d bytes", size), fmt.Sprintf("the end of the file at byte %d", fileSize))
 	}
 	return extent{int64(offset), int64(size)}, nil
 }
 
-// checkEntry returns the extent of block n. Entry n of the jump table is where the block ends, and
-// the entry before it where the block starts. Both are believed only after they were compared with
-// the file's size. They are compared as they are stored, relative to base, so that nothing overflows.
+// checkEntry returns the extent of block n. Entry n of the jump table is the end of the block, and the entry
+// before it is its start. Both are compared with the size of the file. The comparisons use the stored values,
+// relative to base, so that nothing overflows.
 func (f *File) checkEntry(n, before, end uint64) (extent, error) {
 	base := f.header.entryBase()
 	first, last := f.header.DataOffset-base, uint64(max(f.info.Size()-int64(base), 0))
 	if n == 0 {
-		before = first // in version 1 entry −1 is dataOffset, in the draft it is the header
+		before = first // the stored entry −1 is dataOffset in version 1, and part of the header in the draft
 	}
-	at := f.header.entryOffset(n)
+	at := f.header.TableOffset(n)
 	switch {
 	case end > last:
-		return extent{}, f.broken("jump table entry of "+blockName(n), at, fmt.Sprintf("at most %d (end of file)", last), fmt.Sprint(end))
+		return extent{}, f.invalid("jump table entry of "+blockName(n), at, fmt.Sprintf("at most %d (end of file)", last), fmt.Sprint(end))
 	case before < first || before > last:
-		return extent{}, f.broken("jump table entry before "+blockName(n), at-8,
+		return extent{}, f.invalid("jump table entry before "+blockName(n), at-8,
 			fmt.Sprintf("%d to %d (end of file)", first, last), fmt.Sprint(before))
 	case end <= before:
-		return extent{}, f.broken("jump table entry of "+blockName(n), at, fmt.Sprintf("more than %d", before), fmt.Sprint(end))
+		return extent{}, f.invalid("jump table entry of "+blockName(n), at, fmt.Sprintf("more than %d", before), fmt.Sprint(end))
 	}
 	return f.checkSize(n, extent{int64(base + before), int64(end - before)})
 }
 
-// checkSize returns the extent of block n if that many bytes of LZ4 can be a block. So an
-// implausible size is found before memory is taken for the block.
+// checkSize returns the extent of block n if LZ4 of its size can decode to a block. So an implausible size is
+// found before memory is allocated for the block.
 func (f *File) checkSize(n uint64, at extent) (extent, error) {
 	if least := (f.grid.BlockBytes() + maxLZ4Ratio - 1) / maxLZ4Ratio; at.size < int64(least) {
-		return extent{}, f.broken(blockName(n), at.offset, fmt.Sprintf("at least %d compressed bytes", least), fmt.Sprint(at.size))
+		return extent{}, f.invalid(blockName(n), at.offset, fmt.Sprintf("at least %d compressed bytes", least), fmt.Sprint(at.size))
 	}
-	// Blocks that do not shrink are stored larger than they are, but not by more.
+	// The most that LZ4 adds to a block that it cannot compress.
 	if most := lz4.CompressBlockBound(f.grid.BlockBytes()); at.size > int64(most) {
-		return extent{}, f.broken(blockName(n), at.offset, fmt.Sprintf("at most %d compressed bytes", most), fmt.Sprint(at.size))
+		return extent{}, f.invalid(blockName(n), at.offset, fmt.Sprintf("at most %d compressed bytes", most), fmt.Sprint(at.size))
 	}
 	return at, nil
 }
 
 // blockName names block n, in Morton order, by its position.
-func blockName(n uint64) string { return fmt.Sprintf("block %v", unmorton(n)) }
+func blockName(n uint64) string { return fmt.Sprintf("block %v", MortonBlock(n)) }

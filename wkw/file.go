@@ -1,7 +1,6 @@
 package wkw
 
 import (
-	"container/list"
 	"context"
 	"fmt"
 	"io/fs"
@@ -12,8 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// File is an open cube file. Its methods may be called by many goroutines at once.
-// A Fill that is under way when Close is called may fail.
+// File is an open cube file. Its methods may be called by many goroutines at once. If Close is called
+// during a Fill, the blocks of that Fill may have errors.
 type File struct {
 	file   fs.File
 	name   string
@@ -21,34 +20,34 @@ type File struct {
 	header Header
 	grid   volume.Grid
 	table  jumpTable
-	slow   atomic.Bool // the last ranges came too slowly for the page cache
+	slow   atomic.Bool // the last ranges were slower than the page cache
 
-	place  *list.Element // among the files that keep chunks of their tables; under the lock of these, as what follows
-	closed bool
+	closed bool // under tables.mu
 }
 
 var (
-	_ volume.CubeFile = (*File)(nil)
-	_ volume.Sized    = (*File)(nil)
+	_ volume.CubeFile  = (*File)(nil)
+	_ volume.Sized     = (*File)(nil)
+	_ volume.LZ4Source = (*File)(nil)
 )
 
-// OpenFile opens the named cube file of fsys, whose files must be readable at any
-// offset: an [io.ReaderAt] or a [vfs.ContextReaderAt].
+// OpenFile opens a cube file, which must be a regular file. The files of fsys must be an [io.ReaderAt], such as those of [os.DirFS], or have the
+// method ReadAtContext(ctx context.Context, p []byte, off int64) (int, error). The errors for a bad header are
+// those of ParseHeader.
 func OpenFile(fsys fs.FS, name string) (*File, error) {
-	f, err := fsys.Open(name)
+	f, _, err := vfs.OpenRegular(fsys, name)
 	if err != nil {
 		return nil, err
 	}
 	return NewFile(f, name)
 }
 
-// NewFile reads the header of an open cube file. It takes over f and closes it
-// also when it fails. name is what errors call the file. The errors for a bad
-// header are those of ParseHeader.
+// NewFile reads the header of an open cube file, as OpenFile does. The File owns f. If NewFile fails, it closes f.
+// name is the name of the file in errors.
 func NewFile(f fs.File, name string) (*File, error) {
 	opened, err := newFile(f, name)
 	if err != nil {
-		f.Close() // nothing was written: err is what matters
+		f.Close() // read-only: its error does not matter
 		return nil, err
 	}
 	return opened, nil
@@ -59,22 +58,25 @@ func newFile(f fs.File, name string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	b := make([]byte, min(HeaderSize, max(info.Size(), 0)))
+	// An object store takes about as long for the header and the jump table as for the header alone.
+	b := make([]byte, min(int64(max(HeaderSize, min(vfs.LongRead(f), startSize))), max(info.Size(), 0)))
 	if err := vfs.ReadFull(context.Background(), f, b, 0); err != nil {
 		return nil, fmt.Errorf("%s: header at byte 0: %w", name, err)
 	}
-	h, err := ParseHeader(b, name)
+	h, err := ParseHeader(b[:min(len(b), HeaderSize)], name)
 	if err != nil {
 		return nil, err
 	}
 	if err := h.checkDataOffset(name); err != nil {
 		return nil, err
 	}
-	return &File{file: f, name: name, info: info, header: h, grid: h.Grid(), table: newJumpTable(h)}, nil
+	opened := &File{file: f, name: name, info: info, header: h, grid: h.Grid(), table: newJumpTable(h)}
+	opened.keepStart(b)
+	return opened, nil
 }
 
-// checkDataOffset checks that the blocks come after the header and the jump table.
-// The reference writer puts them right there; the format allows for a gap.
+// checkDataOffset checks that the blocks start after the header and the jump table. The format allows a gap between
+// them. The reference writer leaves none.
 func (h Header) checkDataOffset(name string) error {
 	least := h.size()
 	if h.BlockType != Raw {
@@ -82,27 +84,30 @@ func (h Header) checkDataOffset(name string) error {
 	}
 	switch {
 	case h.DataOffset < least:
-		return &FormatError{name, "dataOffset", atDataOffset, fmt.Sprintf("at least %d", least), fmt.Sprint(h.DataOffset)}
+		return invalid(name, "dataOffset", atDataOffset, fmt.Sprintf("at least %d", least), fmt.Sprint(h.DataOffset))
 	case h.DataOffset > math.MaxInt64:
-		return &FormatError{name, "dataOffset", atDataOffset, "at most 2^63 − 1", fmt.Sprint(h.DataOffset)}
+		return invalid(name, "dataOffset", atDataOffset, "at most 2^63 − 1", fmt.Sprint(h.DataOffset))
 	}
 	return nil
 }
 
-// Header returns what the file's header says.
+// Header returns the header of the file.
 func (f *File) Header() Header { return f.header }
 
 // Grid returns the geometry of the cube, without origin and spacing.
 func (f *File) Grid() volume.Grid { return f.grid }
 
-// Info describes the file as it was when it was opened.
+// Info returns the attributes that the file had when it was opened.
 func (f *File) Info() fs.FileInfo { return f.info }
 
-// Version names the content of the file as it was when it was opened.
-func (f *File) Version() vfs.Version { return vfs.VersionOf(f.info) }
+// Version names the content that the file had when it was opened.
+func (f *File) Version() volume.Version { return vfs.VersionOf(f.info) }
 
-// Late implements vfs.Later.
+// Late implements vfs.LateReporter.
 func (f *File) Late() bool { return vfs.IsLate(f.file) }
+
+// LongRead implements vfs.LongReader.
+func (f *File) LongRead() int { return vfs.LongRead(f.file) }
 
 // Close closes the file.
 func (f *File) Close() error {
@@ -110,30 +115,30 @@ func (f *File) Close() error {
 	return f.file.Close()
 }
 
-// unreadable is the error for block n in Morton order, which could not be read at an offset.
-func (f *File) unreadable(n uint64, offset int64, err error) error {
+// readError returns the error for block n, in Morton order, if reading at an offset fails with err.
+func (f *File) readError(n uint64, offset int64, err error) error {
 	return fmt.Errorf("%s: %s at byte %d: %w", f.name, blockName(n), offset, err)
 }
 
-// undecodable is the error for block n in Morton order, which could not be decoded.
-func (f *File) undecodable(n uint64, at extent, err error) error {
-	return f.broken(blockName(n), at.offset, fmt.Sprintf("%d decoded bytes", f.grid.BlockBytes()), err.Error())
+// decodeError returns the error for block n, in Morton order, if its decoder fails with err.
+func (f *File) decodeError(n uint64, at extent, err error) error {
+	return f.invalid(blockName(n), at.offset, fmt.Sprintf("%d decoded bytes", f.grid.BlockBytes()), err.Error())
 }
 
-// outside is the error for a block that is not in the cube.
-func (f *File) outside(b volume.Vec) error {
+// outsideError returns the error for a block that is not in the cube.
+func (f *File) outsideError(b volume.Vec) error {
 	return fmt.Errorf("%s: block %v: the cube has %v blocks", f.name, b, f.grid.Blocks())
 }
 
-// checkUnchanged returns an error that is vfs.ErrChanged if the open file is no longer what it was.
-// A file that was replaced or removed stays what it was, but for its change time.
+// checkUnchanged returns volume.ErrChanged if the size or the modification time of the open file is not what it was.
+// Removing or replacing the name of an open file changes neither.
 func (f *File) checkUnchanged() error { return vfs.Unchanged(f.file, f.info) }
 
-// changed is the error for a block if checkUnchanged fails with err.
-func (f *File) changed(b volume.Vec, err error) error {
+// changedError returns the error for a block if checkUnchanged fails with err.
+func (f *File) changedError(b volume.Vec, err error) error {
 	return fmt.Errorf("%s: block %v: %w", f.name, b, err)
 }
 
-func (f *File) broken(what string, offset int64, expected, found string) error {
-	return &FormatError{f.name, what, offset, expected, found}
+func (f *File) invalid(part string, offset int64, expected, found string) error {
+	return invalid(f.name, part, offset, expected, found)
 }

@@ -8,28 +8,27 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Fill implements [volume.Source]. It sorts the blocks into Morton order, which is their order in the
-// file. It reads blocks that follow each other in the file at once, and decodes two blocks at a time.
+// Fill implements [volume.Source]. It sorts the blocks into Morton order, which is their order in the file. It
+// reads adjacent blocks together, and decodes them in the calling goroutine, two at a time.
 //
-// The error of a damaged block is a *FormatError. If the file changed since it was opened, the error of
-// all blocks is vfs.ErrChanged. Once ctx is done, the error of all blocks that were not read is ctx.Err().
+// The error of a damaged block is a [*volume.FormatError]. If the file changed since it was opened, the error of
+// all blocks is [volume.ErrChanged]. When ctx is done, the error of all blocks that were not read is ctx.Err().
 func (f *File) Fill(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	if len(blocks) == 0 {
 		return
 	}
-	s := idleFiller()
+	s := newFiller()
 	s.fill(ctx, f, f.inside(blocks), memory)
-	s.rest()
-	// What was read may be of the old file, of the new file or of both. So may be an error in it.
+	s.release()
+	// If the file changed, the voxels may be from the old file, the new file or both. So may be an error.
 	if err := f.checkUnchanged(); err != nil {
 		for i := range blocks {
-			blocks[i].Voxels, blocks[i].Err = nil, f.changed(blocks[i].At, err)
+			blocks[i].Voxels, blocks[i].Err = nil, f.changedError(blocks[i].At, err)
 		}
 	}
 }
 
-// inside moves the blocks that are not in the cube to the end and gives them an error. It returns the
-// other blocks.
+// inside returns the blocks that are in the cube. It moves the others to the end of the slice and sets their errors.
 func (f *File) inside(blocks []volume.Block) []volume.Block {
 	size, n := f.grid.Blocks(), len(blocks)
 	for i := 0; i < n; {
@@ -39,12 +38,12 @@ func (f *File) inside(blocks []volume.Block) []volume.Block {
 			continue
 		}
 		n--
-		blocks[i], blocks[n] = blocks[n], volume.Block{At: at, Err: f.outside(at)}
+		blocks[i], blocks[n] = blocks[n], volume.Block{At: at, Err: f.outsideError(at)}
 	}
 	return blocks[:n]
 }
 
-// filler is the state of one call of Fill. Fillers are used again, so that Fill needs no new memory.
+// filler is the state of one Fill. Fillers are reused, so that Fill allocates nothing.
 type filler struct {
 	ctx    context.Context
 	file   *File
@@ -55,21 +54,21 @@ type filler struct {
 	numbers []uint64       // Morton indices of the blocks
 	extents []extent       // of the blocks; a block with an error has size 0
 	starts  []int          // offsets of the blocks in the batch
-	chunks  []*tableChunk  // of the jump table, that the blocks have entries in
-	batch   []byte         // some of the blocks, as they are stored
-	ranges  []vfs.Range    // that are read at once
-	runs    [][2]int       // first and end of the blocks of each range
+	chunks  []*tableChunk  // of the jump table, with the entries of the blocks
+	batch   []byte         // stored bytes of some blocks
+	ranges  []vfs.Range    // that are read together
+	runs    [][2]int       // first block and end of each range
 
-	announced int // end of the blocks that were announced
+	announced int // end of the blocks that were announced to the disk
 }
 
-// idle is fillers that nobody uses. A sync.Pool would lose their memory at each garbage collection.
+// idle holds fillers for the next Fill. A sync.Pool would lose their memory at each garbage collection.
 var idle = make(chan *filler, 8)
 
 // maxKept is the largest batch that is kept for the next Fill, in bytes.
 const maxKept = maxBatch + maxBatch/8
 
-func idleFiller() *filler {
+func newFiller() *filler {
 	select {
 	case s := <-idle:
 		return s
@@ -78,8 +77,8 @@ func idleFiller() *filler {
 	}
 }
 
-// rest keeps the filler for the next Fill.
-func (s *filler) rest() {
+// release keeps the filler for the next Fill.
+func (s *filler) release() {
 	if cap(s.batch) > maxKept {
 		s.batch = nil
 	}
@@ -105,11 +104,11 @@ func (s *filler) fill(ctx context.Context, f *File, blocks []volume.Block, memor
 	clear(s.ranges)
 }
 
-// sort brings the blocks into Morton order, and clears their results.
+// sort sorts the blocks into Morton order and clears their results.
 func (s *filler) sort() {
-	s.numbers = sized(s.numbers, len(s.blocks))
+	s.numbers = resized(s.numbers, len(s.blocks))
 	for i := range s.blocks {
-		s.numbers[i] = morton(s.blocks[i].At)
+		s.numbers[i] = MortonIndex(s.blocks[i].At)
 	}
 	sorted := slices.IsSorted(s.numbers)
 	if !sorted {
@@ -119,16 +118,15 @@ func (s *filler) sort() {
 		b := &s.blocks[i]
 		b.Voxels, b.Err = nil, nil
 		if !sorted {
-			b.At = unmorton(s.numbers[i])
+			b.At = MortonBlock(s.numbers[i])
 		}
 	}
 }
 
-// fail gives block i an error. It is not read or decoded after that.
+// fail sets the error of block i. After that, the block is not read or decoded.
 func (s *filler) fail(i int, err error) { s.blocks[i].Err, s.extents[i] = err, extent{} }
 
-// stop reports whether the context is done. If it is, all blocks from number i on without an error get
-// that of the context.
+// stop reports whether the context is done. If so, it sets the error of all blocks from i on that have none.
 func (s *filler) stop(i int) bool {
 	err := s.ctx.Err()
 	if err == nil {
@@ -142,5 +140,5 @@ func (s *filler) stop(i int) bool {
 	return true
 }
 
-// sized returns a slice of length n. It is p if p has room for that.
-func sized[T any](p []T, n int) []T { return slices.Grow(p[:0], n)[:n] }
+// resized returns p with length n, in new memory if the capacity of p is too small.
+func resized[T any](p []T, n int) []T { return slices.Grow(p[:0], n)[:n] }

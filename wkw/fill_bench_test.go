@@ -15,7 +15,7 @@ import (
 // benchSide is the blocks per side of the cube for benchmarks. Its blocks have 32 KiB.
 const benchSide = 32
 
-// BenchmarkFill reads blocks that are as hard to decode as images of tissue, from the page cache.
+// BenchmarkFill reads blocks from the page cache. They have many small matches, as images of tissue have.
 func BenchmarkFill(b *testing.B) {
 	for _, bt := range []BlockType{LZ4, Raw} {
 		f := benchCube(b, bt)
@@ -68,7 +68,7 @@ func benchFill(b *testing.B, f *File, size volume.Vec) {
 	}
 }
 
-// benchCube returns a cube file of which the first slab of blocks is there. The rest is a hole.
+// benchCube returns a cube file with the first slab of blocks. The rest is a hole.
 func benchCube(b *testing.B, bt BlockType) *File {
 	b.Helper()
 	h := Header{BlockSide: 32, CubeBlocks: benchSide, BlockType: bt, Type: volume.Uint8, Channels: 1, DataOffset: HeaderSize}
@@ -85,11 +85,11 @@ func benchCube(b *testing.B, bt BlockType) *File {
 		b.Fatal(err)
 	}
 	defer file.Close()
-	stored := benchBlocks(b, bt, h.Grid().BlockBytes())
+	stored := benchBlocks(b, h)
 	end := int64(h.DataOffset)
 	for n := range h.blocks() {
 		block := stored[n%uint64(len(stored))]
-		if unmorton(n)[2] == 0 {
+		if MortonBlock(n)[2] == 0 {
 			if _, err := file.WriteAt(block, end); err != nil {
 				b.Fatal(err)
 			}
@@ -126,23 +126,19 @@ func openStored(b testing.TB, dir string) *File {
 	return f
 }
 
-// benchBlocks returns blocks of n bytes as they are stored.
-func benchBlocks(b *testing.B, bt BlockType, n int) [][]byte {
-	blocks := make([][]byte, 61)
+// benchBlocks returns the stored form of blocks.
+func benchBlocks(b *testing.B, h Header) [][]byte {
+	e, blocks := NewEncoder(h), make([][]byte, 61)
 	for i := range blocks {
-		blocks[i] = texture(rand.New(rand.NewPCG(11, uint64(i))), n)
-		if bt == Raw {
-			continue
-		}
 		var err error
-		if blocks[i], err = compress(bt, blocks[i]); err != nil {
+		if blocks[i], err = e.Encode(nil, texture(rand.New(rand.NewPCG(11, uint64(i))), h.Grid().BlockBytes())); err != nil {
 			b.Fatal(err)
 		}
 	}
 	return blocks
 }
 
-// texture is n bytes in words of 5 to 9 that are repeated, and short runs.
+// texture returns n bytes of repeated words of 5 to 9 bytes, and short runs.
 func texture(r *rand.Rand, n int) []byte {
 	var words [2048][]byte
 	for i := range words {

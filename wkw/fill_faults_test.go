@@ -13,9 +13,9 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestFillDamaged flips each byte of the header and the jump table of a small cube, and some of the
-// blocks, and cuts it at each byte. Each block of a Fill has the voxels or the error that it has when
-// it is read alone.
+// TestFillDamaged flips each byte of the header and the jump table of a small cube, and some bytes of the blocks, and
+// truncates the cube at each byte. Each block of a Fill must have the voxels or the error that it has when it is read
+// alone.
 func TestFillDamaged(t *testing.T) {
 	sound := literalCube(damagedCube, 80)
 	for i := range len(sound) {
@@ -52,8 +52,8 @@ func checkAlone(t *testing.T, name string, file []byte) {
 	}
 }
 
-// TestFillTakesNoMemoryForNonsense: memory is for blocks of a plausible size only.
-func TestFillTakesNoMemoryForNonsense(t *testing.T) {
+// TestFillTakesNoMemoryForDamage shows that Fill calls memory only for blocks with a plausible stored size.
+func TestFillTakesNoMemoryForDamage(t *testing.T) {
 	for _, file := range [][]byte{
 		cut(16 + 6*8 + 3)(literalCube(damagedCube, 80)),
 		put(24, 80+storedBlock)(literalCube(damagedCube, 80))[:80+storedBlock],
@@ -75,7 +75,7 @@ func TestFillTakesNoMemoryForNonsense(t *testing.T) {
 	}
 }
 
-// TestFillCancelled cancels while the first blocks are read: they are whole, the rest is not read.
+// TestFillCancelled cancels while the first blocks are read. These have voxels, and the others are not read.
 func TestFillCancelled(t *testing.T) {
 	large := cubeOf(volume.Uint16, 1, 32, 2)
 	for _, c := range []struct {
@@ -106,7 +106,7 @@ func TestFillCancelled(t *testing.T) {
 		blocks := blocksIn(volume.Box{Max: volume.Cube(2)})
 		f.Fill(ctx, blocks, f.newMemory)
 		for i, b := range blocks {
-			var format *FormatError
+			var format *volume.FormatError
 			switch {
 			case i < c.read && (b.Err != nil || !bytes.Equal(b.Voxels, c.src.block(b.At))):
 				t.Errorf("block %v: %v", b.At, b.Err)
@@ -120,8 +120,8 @@ func TestFillCancelled(t *testing.T) {
 	}
 }
 
-// TestFillBadSector: bytes that cannot be read concern the blocks that have them, though blocks and
-// entries of the jump table are read many at once.
+// TestFillBadSector shows that unreadable bytes affect only their blocks, although many blocks and entries of the jump
+// table are read together.
 func TestFillBadSector(t *testing.T) {
 	broken := errors.New("disk on fire")
 	large := cubeOf(volume.Uint16, 1, 32, 2)
@@ -170,7 +170,7 @@ func TestFillBadSector(t *testing.T) {
 	}
 }
 
-// TestFillChanged: no block of a file that changed is believed, and none outside of it either.
+// TestFillChanged shows that all blocks fail if the file changed, also blocks that are not in the cube.
 func TestFillChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x0.wkw")
 	if err := os.WriteFile(path, literalCube(damagedCube, 80), 0o666); err != nil {

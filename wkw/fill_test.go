@@ -20,11 +20,11 @@ func blocksIn(box volume.Box) []volume.Block {
 	return blocks
 }
 
-// newMemory is memory for Fill that is new for each block.
+// newMemory returns a function for Fill that allocates memory for each block.
 func (f *File) newMemory(volume.Vec) []byte { return make([]byte, f.grid.BlockBytes()) }
 
-// TestFill compares blocks with the coordinates they were made of, for boxes of all kinds, in any
-// order, and for each way to store a block.
+// TestFill compares blocks with the coordinates that they encode, for boxes of many shapes, in any order, and for each
+// block type.
 func TestFill(t *testing.T) {
 	for _, compression := range []BlockType{Raw, LZ4, LZ4HC} {
 		for _, c := range []struct{ side, blocks, channels int }{{1, 1, 1}, {2, 8, 3}, {8, 1, 1}, {8, 4, 1}, {32, 4, 1}} {
@@ -48,8 +48,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// checkFill fills the blocks of a box, in the order of a random source if there is one. Each must be
-// decoded once, into the memory that was for it.
+// checkFill fills the blocks of a box, shuffled if random is not nil. Each must be decoded once, into its own memory.
 func checkFill(t *testing.T, f *File, want map[volume.Vec][]byte, box volume.Box, rnd *rand.Rand) {
 	t.Helper()
 	blocks := blocksIn(box)
@@ -80,7 +79,7 @@ func checkFill(t *testing.T, f *File, want map[volume.Vec][]byte, box volume.Box
 	}
 }
 
-// TestFillOutside: blocks that are not in the cube have an error each, all others are read.
+// TestFillOutside shows that each block outside of the cube has an error, and that all others are read.
 func TestFillOutside(t *testing.T) {
 	f, err := openBytes(literalCube(damagedCube, 80))
 	if err != nil {
@@ -100,7 +99,7 @@ func TestFillOutside(t *testing.T) {
 	f.Fill(t.Context(), nil, nil)
 }
 
-// counted is a reader that knows what was read.
+// counted is a reader that records its reads.
 type counted struct {
 	io.ReaderAt
 	reads []extent
@@ -111,7 +110,7 @@ func (c *counted) ReadAt(p []byte, offset int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, offset)
 }
 
-// TestFillReadsRuns: blocks that follow each other are read at once, and the jump table once.
+// TestFillReadsRuns shows that adjacent blocks are read together, and the jump table once.
 func TestFillReadsRuns(t *testing.T) {
 	below := inMemory(t, literalCube(damagedCube, 80))
 	reader := &counted{ReaderAt: below.ReaderAt}
@@ -138,7 +137,7 @@ func TestFillReadsRuns(t *testing.T) {
 	}
 }
 
-// TestFillBatches: blocks that are more than a batch, each or together.
+// TestFillBatches reads blocks that exceed a batch, alone or together.
 func TestFillBatches(t *testing.T) {
 	for _, src := range []coordinates{cubeOf(volume.Uint16, 1, 32, 4), cubeOf(volume.Uint64, 1, 64, 2)} {
 		file := literalCube(src, HeaderSize+8*64)
@@ -153,7 +152,7 @@ func TestFillBatches(t *testing.T) {
 	}
 }
 
-// TestFillNeedsNoMemory: a filler that was used before allocates nothing.
+// TestFillNeedsNoMemory shows that a reused filler allocates nothing.
 func TestFillNeedsNoMemory(t *testing.T) {
 	for _, bt := range []BlockType{Raw, LZ4} {
 		for _, side := range []int{8, 32} {

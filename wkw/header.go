@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// HeaderSize is the bytes of a header of version 1; that of the draft has 8.
+	// HeaderSize is the bytes of a header of version 1. A header of the draft has 8.
 	HeaderSize = 16
 
-	// MaxBlockBytes is the largest decoded block that is read. The format could
-	// have blocks of petabytes, and a block is decoded in memory as a whole.
+	// MaxBlockBytes is the size of the largest decoded block that the package reads and writes. The format
+	// allows blocks of petabytes, but a block must fit in memory.
 	MaxBlockBytes = 1 << 30
 
 	magic   = "WKW"
@@ -33,11 +33,11 @@ const (
 	atDataOffset = 8
 )
 
-// BlockType is how blocks are stored.
+// BlockType is the encoding of stored blocks.
 type BlockType uint8
 
-// The block types, numbered as in the header. LZ4 and LZ4HC differ in the effort
-// of the writer only.
+// The block types, with their numbers in the header. LZ4 and LZ4HC are the same encoding. LZ4HC takes the
+// writer longer and compresses better.
 const (
 	Raw   BlockType = 1
 	LZ4   BlockType = 2
@@ -46,7 +46,7 @@ const (
 
 var blockTypes = [...]string{Raw: "raw", LZ4: "lz4", LZ4HC: "lz4hc"}
 
-// ParseBlockType returns the BlockType with the name: "raw", "lz4" or "lz4hc".
+// ParseBlockType returns the BlockType named "raw", "lz4" or "lz4hc".
 func ParseBlockType(name string) (BlockType, error) {
 	for t := Raw; t.valid(); t++ {
 		if blockTypes[t] == name {
@@ -66,29 +66,30 @@ func (t BlockType) String() string {
 
 func (t BlockType) valid() bool { return t >= Raw && t <= LZ4HC }
 
-// voxelTypes are the types by their number in the header. 7 to 10 are in the
-// reference library and not in its specification; the draft ends at 6.
+// voxelTypes holds the types by their number in the header. The reference library has 7 to 10, but its
+// specification does not. The draft has 1 to 6.
 var voxelTypes = [...]volume.Type{
 	1: volume.Uint8, volume.Uint16, volume.Uint32, volume.Uint64, volume.Float32, volume.Float64,
 	volume.Int8, volume.Int16, volume.Int32, volume.Int64,
 }
 
-// Header is what the first bytes of a cube file, or of header.wkw, say.
+// Header is the header of a cube file or of header.wkw.
 type Header struct {
 	Draft      bool        // the MPIBR draft of January 2017
 	BlockSide  int         // voxels per side of a block, a power of two
 	CubeBlocks int         // blocks per side of a cube, a power of two
-	BlockType  BlockType   // how the blocks are stored
+	BlockType  BlockType   // encoding of the blocks
 	Type       volume.Type // of one value
 	Channels   int         // values per voxel
-	DataOffset uint64      // of block 0 in the file, in bytes; 0 in header.wkw
+	DataOffset uint64      // offset of block 0 in the file, in bytes; 0 in header.wkw
 }
 
-// ParseHeader reads a header from the first bytes of a file: HeaderSize of them,
-// or all if the file is shorter. name is the file's, for errors. Everything
-// but DataOffset, which has a meaning in a cube file only, is checked: a header
-// that breaks the format is a *FormatError; another version and geometries beyond
-// MaxBlockBytes or beyond 2^63 bytes a cube are an *UnsupportedError.
+// ParseHeader parses the first HeaderSize bytes of a file, or all bytes of a shorter file. name is the name of
+// the file in errors.
+//
+// The error for a header that breaks the format is a [*volume.FormatError]. The error for another version, for
+// blocks of more than MaxBlockBytes and for cubes of 2^63 bytes or more is a [*volume.UnsupportedError].
+// DataOffset is not checked, because header.wkw does not use it.
 func ParseHeader(b []byte, name string) (Header, error) {
 	switch {
 	case bytes.HasPrefix(b, []byte(magic)):
@@ -98,7 +99,7 @@ func ParseHeader(b []byte, name string) (Header, error) {
 	case len(b) < len(draftMagic):
 		return Header{}, shortHeader(b, name, HeaderSize)
 	}
-	return Header{}, &FormatError{name, "magic", 0, fmt.Sprintf("%q", magic), fmt.Sprintf("%q", b[:len(magic)])}
+	return Header{}, invalid(name, "magic", 0, fmt.Sprintf("%q", magic), fmt.Sprintf("%q", b[:len(magic)]))
 }
 
 func parseVersion1(b []byte, name string) (Header, error) {
@@ -118,8 +119,8 @@ func parseVersion1(b []byte, name string) (Header, error) {
 	}
 	voxelSize, valueSize := int(b[atVoxelSize]), voxelType.Size()
 	if voxelSize == 0 || voxelSize%valueSize != 0 {
-		return Header{}, &FormatError{name, "voxelSize", atVoxelSize,
-			fmt.Sprintf("a positive multiple of %d", valueSize), fmt.Sprint(voxelSize)}
+		return Header{}, invalid(name, "voxelSize", atVoxelSize,
+			fmt.Sprintf("a positive multiple of %d", valueSize), fmt.Sprint(voxelSize))
 	}
 	h := Header{
 		BlockSide:  1 << (b[atPerDimLog2] & 0xF),
@@ -133,43 +134,43 @@ func parseVersion1(b []byte, name string) (Header, error) {
 }
 
 func shortHeader(b []byte, name string, size int) error {
-	return &FormatError{name, "header", 0, fmt.Sprintf("%d bytes", size), fmt.Sprint(len(b))}
+	return invalid(name, "header", 0, fmt.Sprintf("%d bytes", size), fmt.Sprint(len(b)))
 }
 
 func unsupportedVersion(b []byte, name string, at int) error {
-	return &UnsupportedError{name, "version", int64(at), fmt.Sprint(version), fmt.Sprint(b[at])}
+	return unsupported(name, "version", int64(at), fmt.Sprint(version), fmt.Sprint(b[at]))
 }
 
 func parseBlockType(b []byte, name string, at int) (BlockType, error) {
 	t := BlockType(b[at])
 	if !t.valid() {
-		return 0, &FormatError{name, "blockType", int64(at), "1 to 3", fmt.Sprint(b[at])}
+		return 0, invalid(name, "blockType", int64(at), "1 to 3", fmt.Sprint(b[at]))
 	}
 	return t, nil
 }
 
 func parseVoxelType(b []byte, name string, at, last int) (volume.Type, error) {
 	if n := int(b[at]); n < 1 || n > last {
-		return 0, &FormatError{name, "voxelType", int64(at), fmt.Sprintf("1 to %d", last), fmt.Sprint(n)}
+		return 0, invalid(name, "voxelType", int64(at), fmt.Sprintf("1 to %d", last), fmt.Sprint(n))
 	}
 	return voxelTypes[b[at]], nil
 }
 
-// checkLimits refuses geometries that cannot be computed with or decoded. Block
-// bytes are at most 255 × 2^45 here and cannot overflow.
+// checkLimits returns an error for blocks that do not fit in memory and cubes that do not fit in a file. BlockBytes
+// is at most 255 × 2^45 and cannot overflow.
 func (h Header) checkLimits(name string) error {
 	if n := h.Grid().BlockBytes(); n > MaxBlockBytes {
-		return &UnsupportedError{name, "perDimLog2", atPerDimLog2,
-			fmt.Sprintf("blocks of at most %d bytes", MaxBlockBytes), fmt.Sprint(n)}
+		return unsupported(name, "perDimLog2", atPerDimLog2,
+			fmt.Sprintf("blocks of at most %d bytes", MaxBlockBytes), fmt.Sprint(n))
 	}
 	if h.Grid().Validate() != nil {
-		return &UnsupportedError{name, "perDimLog2", atPerDimLog2,
-			"cubes of at most 2^63 − 1 bytes", fmt.Sprintf("%v voxels of %d bytes", h.Grid().Size, h.Grid().VoxelBytes())}
+		return unsupported(name, "perDimLog2", atPerDimLog2,
+			"cubes of at most 2^63 − 1 bytes", fmt.Sprintf("%v voxels of %d bytes", h.Grid().Size, h.Grid().VoxelBytes()))
 	}
 	return nil
 }
 
-// Grid returns the geometry of a whole cube, without origin and spacing.
+// Grid returns the geometry of a cube, without origin and spacing.
 func (h Header) Grid() volume.Grid {
 	return volume.Grid{
 		Size:     volume.Cube(h.CubeSide()),
@@ -182,14 +183,14 @@ func (h Header) Grid() volume.Grid {
 // CubeSide returns the voxels per side of a cube.
 func (h Header) CubeSide() int { return h.BlockSide * h.CubeBlocks }
 
-// Fits reports whether cubes of both headers can be in one mag: they have the same
-// geometry and voxels. Compression, data offset and draft or not are free.
+// Fits reports whether cubes with both headers can be in the same mag: their geometry, type and channels are
+// equal. BlockType, DataOffset and Draft may differ.
 func (h Header) Fits(other Header) bool { return h.Grid() == other.Grid() }
 
 // blocks returns the number of blocks in a cube.
 func (h Header) blocks() uint64 { n := uint64(h.CubeBlocks); return n * n * n }
 
-// size returns the bytes of the header as it is stored.
+// size returns the bytes of the stored header.
 func (h Header) size() uint64 {
 	if h.Draft {
 		return draftHeaderSize
@@ -197,8 +198,8 @@ func (h Header) size() uint64 {
 	return HeaderSize
 }
 
-// AppendBinary appends the header as it is stored: 16 bytes, 8 for the draft. It
-// fails where the format has no such header.
+// AppendBinary appends the header in its stored form: 16 bytes, or 8 bytes for the draft. It fails if the format
+// cannot express the header.
 func (h Header) AppendBinary(b []byte) ([]byte, error) {
 	if h.Draft {
 		return h.appendDraft(b)
@@ -226,7 +227,7 @@ func (h Header) AppendBinary(b []byte) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(b, h.DataOffset), nil
 }
 
-// MarshalBinary returns what AppendBinary appends.
+// MarshalBinary returns the header in its stored form, as AppendBinary does.
 func (h Header) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
 
 func log2(n int) (byte, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// header returns the 16 bytes with all fields in place.
+// header returns a header of 16 bytes.
 func header(perDimLog2, blockType, voxelType, voxelSize byte, dataOffset byte) []byte {
 	return []byte{'W', 'K', 'W', 1, perDimLog2, blockType, voxelType, voxelSize, dataOffset, 0, 0, 0, 0, 0, 0, 0}
 }
@@ -29,7 +29,7 @@ func TestParseHeader(t *testing.T) {
 		{"draft, LZ4", []byte("MPIBR\x01\x05\x03"), Header{true, 32, 32, LZ4HC, volume.Float32, 1, 8 + 262144}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h, err := ParseHeader(append(c.bytes, "what follows"...), "x0.wkw")
+			h, err := ParseHeader(append(c.bytes, "more bytes"...), "x0.wkw")
 			if err != nil || h != c.want {
 				t.Fatalf("got %+v, %v; expected %+v", h, err, c.want)
 			}
@@ -95,10 +95,10 @@ func TestParseHeaderErrors(t *testing.T) {
 			if err == nil || err.Error() != c.want {
 				t.Errorf("got %v\nexpected %s", err, c.want)
 			}
-			if _, is := errors.AsType[*UnsupportedError](err); is != c.unsupported {
+			if _, is := errors.AsType[*volume.UnsupportedError](err); is != c.unsupported {
 				t.Errorf("got %T", err)
 			}
-			if _, is := errors.AsType[*FormatError](err); is == c.unsupported {
+			if _, is := errors.AsType[*volume.FormatError](err); is == c.unsupported {
 				t.Errorf("got %T", err)
 			}
 		})
@@ -157,7 +157,7 @@ func TestBlockType(t *testing.T) {
 	}
 }
 
-// FuzzHeader: whatever is accepted can be computed with and is written the same.
+// FuzzHeader shows that an accepted header has a valid grid, and that AppendBinary returns the same bytes.
 func FuzzHeader(f *testing.F) {
 	f.Add(header(0x55, 2, 1, 1, 16))
 	f.Add(header(0xFF, 1, 4, 8, 16))

@@ -13,7 +13,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// coordinates is an array whose bytes tell where they belong.
+// coordinates is an array whose bytes encode their coordinates.
 type coordinates struct{ grid volume.Grid }
 
 func (c coordinates) Grid() volume.Grid { return c.grid }
@@ -22,7 +22,7 @@ func (c coordinates) Grid() volume.Grid { return c.grid }
 func (c coordinates) voxel(b []byte, p volume.Vec) []byte {
 	for channel := range c.grid.Channels {
 		n := uint64(channel + c.grid.Channels*p.Index(c.grid.Size))
-		n += (n>>8)*0x9D + (n>>16)*0x3B // so that single bytes see far coordinates too
+		n += (n>>8)*0x9D + (n>>16)*0x3B // so that the low byte depends on all coordinates
 		var value [8]byte
 		binary.LittleEndian.PutUint64(value[:], n)
 		b = append(b, value[:c.grid.Type.Size()]...)
@@ -40,7 +40,7 @@ func (c coordinates) Fill(_ context.Context, blocks []volume.Block, memory func(
 	}
 }
 
-// block returns a block in memory of its own.
+// block returns a block in new memory.
 func (c coordinates) block(b volume.Vec) []byte {
 	block, _ := volume.ReadBlock(context.Background(), c, b)
 	return block
@@ -85,8 +85,8 @@ func checkFlat(t *testing.T, f *File, src coordinates) {
 	}
 }
 
-// literalCube returns a cube of version 1 as bytes, its blocks as LZ4 literals: what
-// it looks like does not depend on a compressor. Blocks start at dataOffset.
+// literalCube returns the bytes of a cube of version 1 whose blocks are LZ4 literals. So they do not depend on a
+// compressor. Blocks start at dataOffset.
 func literalCube(src coordinates, dataOffset int) []byte {
 	g := src.Grid()
 	h := Header{BlockSide: g.Block[0], CubeBlocks: g.Blocks()[0], BlockType: LZ4, Type: g.Type, Channels: g.Channels, DataOffset: uint64(dataOffset)}
@@ -96,13 +96,13 @@ func literalCube(src coordinates, dataOffset int) []byte {
 	}
 	file = append(file, make([]byte, dataOffset-len(file))...)
 	for n := range h.blocks() {
-		file = append(file, literals(src.block(unmorton(n)))...)
-		binary.LittleEndian.PutUint64(file[h.entryOffset(n):], uint64(len(file)))
+		file = append(file, literals(src.block(MortonBlock(n)))...)
+		binary.LittleEndian.PutUint64(file[h.TableOffset(n):], uint64(len(file)))
 	}
 	return file
 }
 
-// rawCube returns a raw cube of version 1 as bytes.
+// rawCube returns the bytes of a raw cube of version 1. Blocks start at dataOffset.
 func rawCube(src coordinates, dataOffset int) []byte {
 	g := src.Grid()
 	h := Header{BlockSide: g.Block[0], CubeBlocks: g.Blocks()[0], BlockType: Raw, Type: g.Type, Channels: g.Channels, DataOffset: uint64(dataOffset)}
@@ -112,12 +112,12 @@ func rawCube(src coordinates, dataOffset int) []byte {
 	}
 	file = append(file, make([]byte, dataOffset-len(file))...)
 	for n := range h.blocks() {
-		file = append(file, src.block(unmorton(n))...)
+		file = append(file, src.block(MortonBlock(n))...)
 	}
 	return file
 }
 
-// literals returns LZ4 that has no matches: a token, the length in steps of 255, the bytes.
+// literals returns an LZ4 block without matches: a token, the length in steps of 255, and the bytes.
 func literals(b []byte) []byte {
 	n := len(b)
 	if n < 15 {
@@ -155,7 +155,7 @@ func openPath(t *testing.T, path string) *File {
 	return f
 }
 
-// bytesOf returns the named file's content.
+// bytesOf returns the content of a file.
 func bytesOf(t *testing.T, fsys fs.FS, name string) []byte {
 	t.Helper()
 	b, err := fs.ReadFile(fsys, name)

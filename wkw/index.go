@@ -16,112 +16,125 @@ import (
 
 const cubeSuffix = ".wkw"
 
-// Cubes lists one level of z{Z}/y{Y}/x{X}.wkw, in rising order.
+// Cubes lists one level of z{Z}/y{Y}/x{X}.wkw in rising order. An entry of the wrong kind, such as a directory with the
+// name of a cube, is listed too: it exists and cannot be read, so it must not read as zeros.
 func (m *mag) Cubes(zy ...int) ([]int, error) {
-	dir := m.path(zy...)
-	entries, err := fs.ReadDir(m.fsys, dir)
-	if err != nil {
-		if _, statErr := m.StatCubes(zy...); statErr != nil {
-			err = statErr // there is no such level
-		}
-		return nil, err
-	}
 	var found []int
-	for _, e := range entries {
-		n, ok := parseEntry(e.Name(), len(zy))
-		if ok && belongs(m.fsys, e, path.Join(dir, e.Name()), len(zy)) {
-			found = append(found, n)
+	for piece, err := range m.ListCubes(zy...) {
+		if err != nil {
+			return nil, err
 		}
+		if found == nil {
+			found = piece
+			continue
+		}
+		found = append(found, piece...)
 	}
 	slices.Sort(found)
 	return found, nil
 }
 
-// DescribeCubes implements volume.CubeDescriber.
-func (m *mag) DescribeCubes(zy ...int) ([]volume.CubeEntry, error) {
-	level := len(zy)
-	listed, err := vfs.Describe(m.fsys, m.path(zy...), func(name string) bool {
-		_, ok := parseEntry(name, level)
-		return ok
-	})
-	if err != nil {
-		if _, statErr := m.StatCubes(zy...); statErr != nil {
-			err = statErr // there is no such level
-		}
-		return nil, err
-	}
-	found := make([]volume.CubeEntry, 0, len(listed))
-	for _, l := range listed {
-		n, _ := parseEntry(l.Name(), level)
-		e := volume.CubeEntry{N: n, Info: l.Info, Err: l.Err}
-		if e.Err != nil { // a link that leads nowhere says so itself
-			e.Info, e.Err = m.StatCubes(append(zy[:level:level], n)...)
-		}
-		if e.Err == nil && isKind(e.Info.Mode(), level) || e.Err != nil && !errors.Is(e.Err, fs.ErrNotExist) {
-			found = append(found, e)
-		}
-	}
-	slices.SortFunc(found, func(a, b volume.CubeEntry) int { return cmp.Compare(a.N, b.N) })
-	return found, nil
-}
-
-// Late implements vfs.Later.
-func (m *mag) Late() bool { return vfs.IsLate(m.fsys) }
-
-// belongs reports whether the entry is of the kind that a level of the index has:
-// directories and, last, files. A link that cannot be followed belongs: it stands for
-// data that cannot be read, which is not the same as none.
-func belongs(fsys fs.FS, e fs.DirEntry, name string, level int) bool {
-	if e.Type()&fs.ModeSymlink == 0 {
-		return isKind(e.Type(), level)
-	}
-	info, err := fs.Stat(fsys, name)
-	return err != nil || isKind(info.Mode(), level)
-}
-
-func isKind(mode fs.FileMode, level int) bool {
-	if level < 2 {
-		return mode.IsDir()
-	}
-	return mode.IsRegular()
-}
-
-// StatCubes describes z{Z}, z{Z}/y{Y} or z{Z}/y{Y}/x{X}.wkw.
-func (m *mag) StatCubes(zyx ...int) (fs.FileInfo, error) {
-	name := m.path(zyx...)
-	info, err := fs.Stat(m.fsys, name)
-	if err != nil {
-		return nil, m.reached(err, zyx...)
-	}
-	if !isKind(info.Mode(), len(zyx)-1) {
-		return nil, notExist("stat", name)
-	}
-	return info, nil
-}
-
-// reached returns the error that an entry of the index gave, but lets it say that
-// there is no such entry only where that is so. What is behind a link that leads
-// nowhere was written once, and must not be shown as zeros.
-func (m *mag) reached(err error, zyx ...int) error {
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for level := range zyx {
-		name := m.path(zyx[:level+1]...)
-		info, lstatErr := fs.Lstat(m.fsys, name)
-		if lstatErr != nil {
-			return err
-		}
-		if info.Mode()&fs.ModeSymlink != 0 {
-			if why := unfollowed(m.fsys, name); why != "" {
-				return fmt.Errorf("%s: %s", name, why)
+// ListCubes implements volume.CubeLister.
+func (m *mag) ListCubes(zy ...int) iter.Seq2[[]int, error] {
+	dir, level := m.path(zy...), len(zy)
+	return func(yield func([]int, error) bool) {
+		for entries, err := range vfs.ListDir(m.fsys, dir) {
+			if err != nil {
+				yield(nil, m.listingError(err, zy))
+				return
+			}
+			var found []int
+			for _, e := range entries {
+				if n, ok := parseEntry(e.Name(), level); ok {
+					found = append(found, n)
+				}
+			}
+			slices.Sort(found)
+			if len(found) > 0 && !yield(found, nil) {
+				return
 			}
 		}
+	}
+}
+
+// listingError returns the error of listing a level of the index. If the level does not exist, or is of the wrong kind,
+// that is the error.
+func (m *mag) listingError(err error, zy []int) error {
+	if _, statErr := m.StatCubes(zy...); statErr != nil {
+		return statErr
 	}
 	return err
 }
 
-// path returns the path of an entry of the index of cubes, given as z, y, x.
+// DescribeCubes implements volume.CubeDescriber.
+func (m *mag) DescribeCubes(zy ...int) iter.Seq2[[]volume.CubeEntry, error] {
+	level := len(zy)
+	wanted := func(name string) bool {
+		_, ok := parseEntry(name, level)
+		return ok
+	}
+	return func(yield func([]volume.CubeEntry, error) bool) {
+		for listed, err := range vfs.Describe(m.fsys, m.path(zy...), wanted) {
+			if err != nil {
+				yield(nil, m.listingError(err, zy))
+				return
+			}
+			if found := m.described(listed, zy); len(found) > 0 && !yield(found, nil) {
+				return
+			}
+		}
+	}
+}
+
+// described returns the listed entries that belong to a level of the index, in rising order.
+func (m *mag) described(listed []vfs.Described, zy []int) []volume.CubeEntry {
+	level := len(zy)
+	found := make([]volume.CubeEntry, 0, len(listed))
+	for _, l := range listed {
+		n, _ := parseEntry(l.Name(), level)
+		e := volume.CubeEntry{N: n, Info: l.Info, Err: l.Err}
+		if e.Err != nil { // StatCubes distinguishes a broken link from a missing file
+			e.Info, e.Err = m.StatCubes(append(zy[:level:level], n)...)
+		} else if e.Err = vfs.CheckKind(m.path(append(zy[:level:level], n)...), e.Info, kindOfLevel(level)); e.Err != nil {
+			e.Info = nil
+		}
+		if !errors.Is(e.Err, fs.ErrNotExist) { // it was not removed since it was listed
+			found = append(found, e)
+		}
+	}
+	slices.SortFunc(found, func(a, b volume.CubeEntry) int { return cmp.Compare(a.N, b.N) })
+	return found
+}
+
+// Late implements vfs.LateReporter.
+func (m *mag) Late() bool { return vfs.IsLate(m.fsys) }
+
+// LongRead implements vfs.LongReader.
+func (m *mag) LongRead() int { return vfs.LongRead(m.fsys) }
+
+// kindOfLevel returns the kind of file that a level of the index needs: a directory for z and y, a regular file for x.
+func kindOfLevel(level int) fs.FileMode {
+	if level < 2 {
+		return fs.ModeDir
+	}
+	return 0
+}
+
+// StatCubes describes z{Z}, z{Z}/y{Y} or z{Z}/y{Y}/x{X}.wkw. The error for an entry of the wrong kind is not
+// fs.ErrNotExist.
+func (m *mag) StatCubes(zyx ...int) (fs.FileInfo, error) {
+	name := m.path(zyx...)
+	info, err := fs.Stat(m.fsys, name)
+	if err != nil {
+		return nil, vfs.CheckAbsent(m.fsys, m.dir, name, err)
+	}
+	if err := vfs.CheckKind(name, info, kindOfLevel(len(zyx)-1)); err != nil {
+		return nil, err
+	}
+	return info, nil
+}
+
+// path returns the path of an entry of the index of cubes with the positions z, y, x.
 func (m *mag) path(zyx ...int) string {
 	switch len(zyx) {
 	case 0:
@@ -134,7 +147,7 @@ func (m *mag) path(zyx ...int) string {
 	return path.Join(m.dir, fmt.Sprintf("z%d/y%d/x%d%s", zyx[0], zyx[1], zyx[2], cubeSuffix))
 }
 
-// parseEntry reads the name of an entry at a level of the index: z…, y…, x….wkw.
+// parseEntry parses the name of an entry at a level of the index: z…, y…, x….wkw.
 func parseEntry(name string, level int) (int, bool) {
 	digits, ok := strings.CutPrefix(name, "zyx"[level:level+1])
 	if ok && level == 2 {
@@ -146,27 +159,24 @@ func parseEntry(name string, level int) (int, bool) {
 	return volume.ParseIndex(digits)
 }
 
-// cubeFiles yields the paths of the cube files in the directory of a mag.
-func cubeFiles(fsys fs.FS, dir string) iter.Seq[string] {
-	return func(yield func(string) bool) { walkCubes(fsys, dir, 0, yield) }
+// cubeFiles yields the paths of the cube files in the directory of a mag. For a directory of cubes that cannot be
+// listed, it yields its path and the error. If dir does not exist, it yields nothing. Files may be of the wrong kind.
+func cubeFiles(fsys fs.FS, dir string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) { walkCubes(fsys, dir, 0, yield) }
 }
 
-func walkCubes(fsys fs.FS, dir string, level int, yield func(string) bool) bool {
-	entries, err := fs.ReadDir(fsys, dir)
-	if err != nil {
-		return true
-	}
-	for _, e := range entries {
-		name := path.Join(dir, e.Name())
-		if _, ok := parseEntry(e.Name(), level); !ok || !belongs(fsys, e, name, level) {
-			continue
+func walkCubes(fsys fs.FS, dir string, level int, yield func(string, error) bool) bool {
+	for entries, err := range vfs.ListDir(fsys, dir) {
+		if err != nil {
+			return level == 0 && !inconclusive(err) || yield(dir, err)
 		}
-		if level < 2 {
-			if !walkCubes(fsys, name, level+1, yield) {
+		for _, e := range entries {
+			name := path.Join(dir, e.Name())
+			switch _, ok := parseEntry(e.Name(), level); {
+			case !ok:
+			case level < 2 && !walkCubes(fsys, name, level+1, yield), level == 2 && !yield(name, nil):
 				return false
 			}
-		} else if !yield(name) {
-			return false
 		}
 	}
 	return true

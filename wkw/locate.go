@@ -2,10 +2,10 @@ package wkw
 
 import "github.com/wkwfs/wkwfs/internal/vfs"
 
-// locate finds the extents of the blocks. The chunks of the jump table that it needs, and that were not read before, are read
-// at once.
+// locate finds the extents of the blocks. It reads the chunks of the jump table that it needs and that are not in
+// memory, all together.
 func (s *filler) locate() {
-	s.extents, s.starts = sized(s.extents, len(s.blocks)), sized(s.starts, len(s.blocks))
+	s.extents, s.starts = resized(s.extents, len(s.blocks)), resized(s.starts, len(s.blocks))
 	s.readTable()
 	at := 0
 	for i, n := range s.numbers {
@@ -20,7 +20,8 @@ func (s *filler) locate() {
 	}
 }
 
-// readTable sets the chunks of the jump table that have entries of the blocks, in order. A chunk that cannot be read is nil.
+// readTable sets s.chunks to the chunks of the jump table with the entries of the blocks, in order. A chunk that
+// cannot be read is nil.
 func (s *filler) readTable() {
 	s.chunks, s.ranges = s.chunks[:0], s.ranges[:0]
 	missing := 0
@@ -44,7 +45,7 @@ func (s *filler) readTable() {
 	}
 }
 
-// keepTable keeps the chunks that were just read. Those that could not be become nil.
+// keepTable keeps the chunks that were just read. It sets those that could not be read to nil.
 func (s *filler) keepTable() {
 	next := 0
 	for i, c := range s.chunks {

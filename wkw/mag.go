@@ -25,10 +25,12 @@ type mag struct {
 	scale  Scale // of mag 1
 	log    *slog.Logger
 
+	properties func() (fs.FileInfo, error) // describes the metadata of the dataset; nil if the source has none
+
 	mu      sync.Mutex
 	header  Header
-	err     error       // why there is no header
-	version vfs.Version // of header.wkw; zero where it is missing
+	err     error       // why header is not known
+	version vfs.Version // of header.wkw; zero if it does not exist
 	checked time.Time   // when header was last compared with the source
 }
 
@@ -38,29 +40,42 @@ func newMag(fsys fs.FS, dir string, f volume.Factor, props *LayerProperties, sca
 
 func (m *mag) Stat() (fs.FileInfo, error) { return fs.Stat(m.fsys, m.dir) }
 
-// About says what the metadata, and header.wkw, say beyond the geometry.
+// StatMetadata implements volume.MetadataStater: header.wkw and the metadata of the dataset.
+func (m *mag) StatMetadata() (found []fs.FileInfo) {
+	if info, err := fs.Stat(m.fsys, path.Join(m.dir, headerFile)); err == nil {
+		found = append(found, info)
+	}
+	if m.properties != nil {
+		if info, err := m.properties(); err == nil {
+			found = append(found, info)
+		}
+	}
+	return found
+}
+
+// About returns the factor, the category in the metadata, and what the header says about blocks.
 func (m *mag) About() volume.About {
 	about := volume.About{Factor: m.factor}
 	if m.props != nil {
 		about.Category = m.props.Category
 	}
 	if h, err := m.geometry(); err == nil {
-		about.Compression = h.BlockType.String()
+		about.Compression, about.LZ4 = h.BlockType.String(), h.BlockType != Raw
 	}
 	return about
 }
 
-// CubeGrid is the geometry that header.wkw gives, else the first cube that can be read.
+// CubeGrid returns the geometry in header.wkw, else that of the first cube that can be read.
 func (m *mag) CubeGrid() (volume.Grid, error) {
 	h, err := m.geometry()
 	if err != nil {
 		return volume.Grid{}, err
 	}
-	return m.place(h.Grid(), volume.Vec{}), nil
+	return m.gridOf(h.Grid(), volume.Vec{}), nil
 }
 
-// place puts the grid of cube c at its position in the dataset.
-func (m *mag) place(g volume.Grid, c volume.Vec) volume.Grid {
+// gridOf returns the grid of cube c with its origin and spacing.
+func (m *mag) gridOf(g volume.Grid, c volume.Vec) volume.Grid {
 	g.Origin = c.Mul(g.Size)
 	for axis := range 3 {
 		g.Spacing[axis] = m.scale[axis] * float64(m.factor[axis])
@@ -68,15 +83,15 @@ func (m *mag) place(g volume.Grid, c volume.Vec) volume.Grid {
 	return g
 }
 
-// recheck is for how long the geometry of a mag is believed without a look at its
-// header.wkw: listing 100,000 cubes should not stat it 100,000 times.
-const recheck = time.Second
+// recheckInterval is the time between two stats of header.wkw. Without it, opening 100,000 cubes would stat the file
+// 100,000 times.
+const recheckInterval = time.Second
 
-// geometry returns what all cubes of the mag have in common.
+// geometry returns the header that all cubes of the mag fit.
 func (m *mag) geometry() (Header, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.checked.IsZero() && time.Since(m.checked) < recheck {
+	if !m.checked.IsZero() && time.Since(m.checked) < recheckInterval {
 		return m.header, m.err
 	}
 	name := path.Join(m.dir, headerFile)
@@ -90,29 +105,32 @@ func (m *mag) geometry() (Header, error) {
 		m.header, m.err = m.readGeometry(name, first)
 	}
 	m.version, m.checked = version, time.Now()
-	if m.err != nil && !damage(m.err) {
-		m.checked = time.Time{} // a disk may fail now and not in a moment
+	if m.err != nil && !isFormatError(m.err) {
+		m.checked = time.Time{} // an I/O error may be temporary
 	}
 	return m.header, m.err
 }
 
-// damage reports whether an error is about what a file says, not about reading it.
-func damage(err error) bool {
-	var format *FormatError
-	var unsupported *UnsupportedError
-	return errors.As(err, &format) || errors.As(err, &unsupported)
+// isFormatError reports whether an error is about the content of a file, and not about reading it.
+func isFormatError(err error) bool {
+	_, isFormat := errors.AsType[*volume.FormatError](err)
+	_, isUnsupported := errors.AsType[*volume.UnsupportedError](err)
+	return isFormat || isUnsupported
 }
 
-// readGeometry reads header.wkw or, where it is missing (users lose it often) or
-// damaged, the header of the first cube that can be read: cubes describe themselves.
+// readGeometry reads header.wkw. If that is damaged or missing, as it often is, it reads the header of the first cube
+// that can be read.
 func (m *mag) readGeometry(name string, warn bool) (Header, error) {
 	h, err := readHeader(m.fsys, name)
 	if err == nil {
 		return h, nil
 	}
-	noCube, tried := errors.New("there is none"), 0
-	for cube := range cubeFiles(m.fsys, m.dir) {
-		f, cubeErr := OpenFile(m.fsys, cube)
+	noCube, tried := errors.New("there are no cube files"), 0
+	for cube, cubeErr := range cubeFiles(m.fsys, m.dir) {
+		var f *File
+		if cubeErr == nil {
+			f, cubeErr = OpenFile(m.fsys, cube)
+		}
 		if cubeErr == nil {
 			defer f.Close()
 			if warn {
@@ -127,17 +145,17 @@ func (m *mag) readGeometry(name string, warn bool) (Header, error) {
 			break
 		}
 	}
-	return Header{}, present(fmt.Errorf("%w; nor does a cube tell the geometry: %w", err, noCube))
+	return Header{}, notAbsence(fmt.Errorf("%w; no cube has the geometry: %w", err, noCube))
 }
 
-// triedCubes is how many damaged cubes in a row it takes to give up a mag.
+// triedCubes is the number of damaged cubes after which readGeometry fails.
 const triedCubes = 64
 
 // readHeader reads the header at the start of a file.
 func readHeader(fsys fs.FS, name string) (Header, error) {
-	f, err := fsys.Open(name)
+	f, _, err := vfs.OpenRegular(fsys, name)
 	if err != nil {
-		return Header{}, err
+		return Header{}, vfs.CheckAbsent(fsys, path.Dir(name), name, err)
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, HeaderSize))
@@ -147,7 +165,7 @@ func readHeader(fsys fs.FS, name string) (Header, error) {
 	return ParseHeader(b, name)
 }
 
-// Bounds is the bounding box in the metadata, else the extent of the cubes found.
+// Bounds returns the bounding box in the metadata, else the box of all cubes.
 func (m *mag) Bounds() (volume.Box, error) {
 	if box, ok := m.props.box(m.factor); ok {
 		return box, nil
@@ -174,10 +192,10 @@ func (m *mag) BoundsOfCubes(cubes volume.Box) (volume.Box, error) {
 	return volume.Box{Min: cubes.Min.Mul(g.Size), Max: cubes.Max.Mul(g.Size)}, nil
 }
 
-// OpenCube opens a cube file, which must fit its mag.
+// OpenCube opens a cube file. It fails if the header of the file does not fit the mag.
 func (m *mag) OpenCube(c volume.Vec) (volume.CubeFile, error) {
 	name := m.path(c[2], c[1], c[0])
-	if min(c[0], c[1], c[2]) < 0 { // not in the index, even if there is such a name
+	if min(c[0], c[1], c[2]) < 0 { // not in the index, even if a file has this name
 		return nil, notExist("open", name)
 	}
 	want, err := m.geometry()
@@ -186,37 +204,34 @@ func (m *mag) OpenCube(c volume.Vec) (volume.CubeFile, error) {
 	}
 	f, err := OpenFile(m.fsys, name)
 	if err != nil {
-		return nil, m.reached(err, c[2], c[1], c[0])
+		return nil, vfs.CheckAbsent(m.fsys, m.dir, name, err)
 	}
 	if !f.Header().Fits(want) {
 		f.Close()
-		return nil, &FormatError{
-			File: name, What: "geometry", Offset: 4,
-			Expected: want.geometry() + " as the mag " + m.dir, Found: f.Header().geometry(),
-		}
+		return nil, invalid(name, "geometry", atPerDimLog2, want.geometry()+" as the mag "+m.dir, f.Header().geometry())
 	}
-	return &cube{f, m.place(f.Grid(), c)}, nil
+	return &cube{f, m.gridOf(f.Grid(), c)}, nil
 }
 
-// cube is a cube file at its place in the dataset.
+// cube is a cube file with its position in the dataset.
 type cube struct {
 	*File
 	grid volume.Grid
 }
 
-// Grid is the file's geometry with its position and the size of its voxels.
+// Grid returns the geometry of the file with its origin and spacing.
 func (c *cube) Grid() volume.Grid { return c.grid }
 
-// present makes an error out of one about something missing that does not pass for
-// the absence of a cube.
-func present(err error) error {
+// notAbsence returns an error with the text of err that is not fs.ErrNotExist. Otherwise the caller would treat the cube as
+// one that was never written.
+func notAbsence(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New(err.Error())
 	}
 	return err
 }
 
-// geometry is what Header.Fits compares, in words.
+// geometry describes what Header.Fits compares.
 func (h Header) geometry() string {
 	return fmt.Sprintf("%d³ blocks of %d³ voxels of %d × %v", h.CubeBlocks, h.BlockSide, h.Channels, h.Type)
 }

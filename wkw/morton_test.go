@@ -23,11 +23,11 @@ func TestMorton(t *testing.T) {
 		{volume.Cube(1<<15 - 1), 1<<45 - 1},
 		{volume.Cube(1<<21 - 1), 1<<63 - 1},
 	} {
-		if n := morton(c.b); n != c.n {
-			t.Errorf("morton(%v) = %#b, expected %#b", c.b, n, c.n)
+		if n := MortonIndex(c.b); n != c.n {
+			t.Errorf("MortonIndex(%v) = %#b, expected %#b", c.b, n, c.n)
 		}
-		if b := unmorton(c.n); b != c.b {
-			t.Errorf("unmorton(%#b) = %v, expected %v", c.n, b, c.b)
+		if b := MortonBlock(c.n); b != c.b {
+			t.Errorf("MortonBlock(%#b) = %v, expected %v", c.n, b, c.b)
 		}
 	}
 }
@@ -40,11 +40,11 @@ func TestMortonBits(t *testing.T) {
 		for bit := range 45 {
 			b[bit%3] |= int(n>>bit&1) << (bit / 3)
 		}
-		if got := morton(b); got != n {
-			t.Fatalf("morton(%v) = %d, expected %d", b, got, n)
+		if got := MortonIndex(b); got != n {
+			t.Fatalf("MortonIndex(%v) = %d, expected %d", b, got, n)
 		}
-		if got := unmorton(n); got != b {
-			t.Fatalf("unmorton(%d) = %v, expected %v", n, got, b)
+		if got := MortonBlock(n); got != b {
+			t.Fatalf("MortonBlock(%d) = %v, expected %v", n, got, b)
 		}
 	}
 }

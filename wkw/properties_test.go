@@ -34,7 +34,7 @@ func TestScale(t *testing.T) {
 		{`[1e300, 1e13, 1e12]`, Scale{0, 0, 1e12}},
 		{`{"factor": [1e308, 1e308, 1], "unit": "meter"}`, Scale{0, 0, 1e9}},
 	} {
-		s := Scale{7, 7, 7} // what was there before must not shine through
+		s := Scale{7, 7, 7} // must be replaced
 		if err := json.Unmarshal([]byte(c.json), &s); err != nil {
 			t.Errorf("%s: %v", c.json, err)
 		}
@@ -91,17 +91,17 @@ func TestMagProperties(t *testing.T) {
 
 func TestBox(t *testing.T) {
 	for _, c := range []struct {
-		what   string
+		name   string
 		json   string
 		factor volume.Factor
-		want   string // "" where the box is of no use
+		want   string // empty if the box cannot be used
 	}{
 		{"as it is", `{"topLeft": [2679, 4224, 1719], "width": 256, "height": 250, "depth": 150}`, volume.Factor{1, 1, 1}, "2679-2935_4224-4474_1719-1869"},
-		{"begin down, end up", `{"topLeft": [2679, 4224, 1719], "width": 256, "height": 256, "depth": 150}`, volume.Factor{4, 4, 2}, "669-734_1056-1120_859-935"},
+		{"minimum rounded down, maximum up", `{"topLeft": [2679, 4224, 1719], "width": 256, "height": 256, "depth": 150}`, volume.Factor{4, 4, 2}, "669-734_1056-1120_859-935"},
 		{"aligned", `{"topLeft": [8, 8, 8], "width": 8, "height": 16, "depth": 24}`, volume.Factor{8, 8, 8}, "1-2_1-3_1-4"},
 		{"one voxel of many", `{"topLeft": [9, 0, 31], "width": 1, "height": 1, "depth": 1}`, volume.Factor{16, 16, 16}, "0-1_0-1_1-2"},
 		{"one voxel in two", `{"topLeft": [15, 0, 0], "width": 2, "height": 1, "depth": 1}`, volume.Factor{16, 16, 16}, "0-2_0-1_0-1"},
-		{"negative begin", `{"topLeft": [-5, -4, -1], "width": 10, "height": 4, "depth": 1}`, volume.Factor{4, 4, 4}, "-2-2_-1-0_-1-0"},
+		{"negative minimum", `{"topLeft": [-5, -4, -1], "width": 10, "height": 4, "depth": 1}`, volume.Factor{4, 4, 4}, "-2-2_-1-0_-1-0"},
 		{"no factor that divides", `{"topLeft": [10, 10, 10], "width": 10, "height": 10, "depth": 10}`, volume.Factor{3, 7, 11}, "3-7_1-3_0-2"},
 		{"at the limit", `{"topLeft": [-1099511627776, 1099511627776, 0], "width": 1099511627776, "height": 1099511627776, "depth": 1}`, volume.Factor{1, 1, 1},
 			"-1099511627776-0_1099511627776-2199023255552_0-1"},
@@ -117,12 +117,12 @@ func TestBox(t *testing.T) {
 	} {
 		var l LayerProperties
 		if err := json.Unmarshal(fmt.Appendf(nil, `{"boundingBox": %s}`, c.json), &l); err != nil {
-			t.Errorf("%s: %v", c.what, err)
+			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
 		box, ok := l.box(c.factor)
 		if ok != (c.want != "") || ok && box.String() != c.want {
-			t.Errorf("%s: got %v, %v, expected %s", c.what, box, ok, c.want)
+			t.Errorf("%s: got %v, %v, expected %s", c.name, box, ok, c.want)
 		}
 	}
 }
@@ -175,13 +175,13 @@ func TestReadProperties(t *testing.T) {
 	}
 	var none *Properties
 	if none.layer("color") != nil || none.scale() != (Scale{}) || none.layer("color").mags() != nil {
-		t.Error("no metadata, and yet it says something")
+		t.Error("got properties without metadata")
 	}
 }
 
 func TestReadPropertiesErrors(t *testing.T) {
 	layer := func(s string) string { return `{"dataLayers": [{"name": "color", ` + s + `}]}` }
-	for _, c := range []struct{ what, json, want string }{
+	for _, c := range []struct{ name, json, want string }{
 		{"empty", ``, "unexpected end of JSON input"},
 		{"cut off", `{"scale": [1, 1`, "unexpected end of JSON input"},
 		{"no JSON", `<html>`, "invalid character '<'"},
@@ -194,29 +194,20 @@ func TestReadPropertiesErrors(t *testing.T) {
 	} {
 		p, err := ReadProperties(fstest.MapFS{PropertiesFile: {Data: []byte(c.json)}}, ".")
 		if p != nil || err == nil || !strings.HasPrefix(err.Error(), PropertiesFile+": ") || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, %v, expected %q", c.what, p, err, c.want)
+			t.Errorf("%s: got %v, %v, expected %q", c.name, p, err, c.want)
 		}
 	}
 	if _, err := ReadProperties(fstest.MapFS{}, "."); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
-	large := sizedFS{fstest.MapFS{PropertiesFile: {Data: []byte("{}")}}}
-	const want = "datasource-properties.json: 67108865 bytes, more than the limit of 67108864"
+	large := fstest.MapFS{PropertiesFile: {Data: make([]byte, maxProperties+1)}}
+	const want = "datasource-properties.json: expected at most 16777216 bytes, found 16777217"
 	if _, err := ReadProperties(large, "."); err == nil || err.Error() != want {
 		t.Errorf("got %v, expected %s", err, want)
 	}
 }
 
-// sizedFS says that its files are larger than metadata may be.
-type sizedFS struct{ fstest.MapFS }
-
-func (s sizedFS) Stat(name string) (fs.FileInfo, error) {
-	info, err := s.MapFS.Stat(name)
-	return sizedInfo{info, maxProperties + 1}, err
-}
-
-// FuzzProperties holds that no metadata makes a box or a scale that cannot be
-// computed with.
+// FuzzProperties shows that no metadata gives a box or a scale that overflows later.
 func FuzzProperties(f *testing.F) {
 	f.Add([]byte(`{"scale": [1, 1, 1], "dataLayers": [{"name": "a", "boundingBox": {"topLeft": [-1, 0, 5], "width": 1, "height": 2, "depth": 3}, "mags": [{"mag": 2}]}]}`))
 	f.Add([]byte(`{"scale": {"factor": [1e300, 0, -1], "unit": "meter"}, "dataLayers": [{"wkwResolutions": [{"resolution": [1, 2, 3]}], "boundingBox": {"width": 9223372036854775807}}]}`))

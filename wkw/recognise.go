@@ -4,52 +4,56 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"log/slog"
 	"path"
-	"slices"
 	"strings"
 	"syscall"
 
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Options says what is known about a source beyond the directory itself.
+// Options adds to what a source contains. All fields are optional.
 type Options struct {
-	// Name is what the source is called where its directory is known as ".".
+	// Name is the name of the source, if fsys has it as ".". A mag has its factor in its name.
 	Name string
-	// Above finds the dataset so many directories above the source: a layer lies one
-	// below its dataset, a mag two. Nil where there is nothing to be found.
-	Above func(levels int) Place
-	// Foreign opens a layer of another data format, as the metadata calls that, in the
-	// directory of the name; fs.ErrNotExist where it does not know the format. Nil
-	// where none is known.
+	// Parent returns the dataset that is the given number of directories above the source: 1 for a layer,
+	// 2 for a mag. Without it, a layer or a mag has no metadata.
+	Parent func(levels int) Parent
+	// Formats open the mags of layers of other data formats, by the name of the format in the metadata.
+	Formats map[string]Opener
+	// Foreign opens a layer of a data format that is not in Formats, in directory dir. format is its name in the
+	// metadata. The error for a format that Foreign does not know is fs.ErrNotExist. Without Foreign, such layers are
+	// left out.
 	Foreign func(format string, fsys fs.FS, dir string) (volume.Layer, error)
-	// Outside opens a directory that the path of a mag in the metadata leads to when
-	// that is not one in the dataset: absolute, with "..", or a URI. Nil where such
-	// paths are not followed.
+	// Outside opens the directory of a mag if its path in the metadata leads out of the dataset: the path is
+	// absolute, contains "..", or is a URI. Without it, such mags are left out.
 	Outside func(path string) (fs.FS, error)
-	// Log receives warnings about what is wrong but does not stop us.
+	// Log receives warnings about damaged or missing metadata.
 	Log *slog.Logger
 }
 
-// Place says where in a dataset a source lies.
-type Place struct {
-	Properties *Properties // of the dataset; nil where there is none
-	Layer      string      // the name of the directory just below the dataset
+// Parent is the dataset that a layer or a mag belongs to.
+type Parent struct {
+	Properties *Properties // of the dataset; nil if there are none
+	Layer      string      // the directory of the layer, relative to the dataset
 }
 
-// ErrNotRecognised says that a directory or file is nothing that WKW knows.
+// ErrNotRecognised is the error for a directory or file that is not WKW.
 var ErrNotRecognised = errors.New("not a WKW dataset, layer, mag or cube file")
 
-// Recognise finds out by its content what lies at name in fsys: a cube file or
-// the directory of a mag, a layer or a dataset. Names and metadata files help
-// but none is needed.
+// Recognise opens what is at name in fsys: a cube file, or the directory of a mag, a layer or a dataset.
+// It finds out by the content. Metadata files need not exist.
+//
+// The files of fsys must be readable at any offset: see [OpenFile]. If nothing is recognised, the error is
+// ErrNotRecognised.
 func Recognise(fsys fs.FS, name string, o Options) (volume.Root, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Above == nil {
-		o.Above = func(int) Place { return Place{} }
+	if o.Parent == nil {
+		o.Parent = func(int) Parent { return Parent{} }
 	}
 	info, err := fs.Stat(fsys, name)
 	switch {
@@ -58,36 +62,38 @@ func Recognise(fsys fs.FS, name string, o Options) (volume.Root, error) {
 	case !info.IsDir():
 		cube, err := singleCube(fsys, name)
 		return volume.Root{Cube: cube}, err
-	case isRegular(fsys, path.Join(name, PropertiesFile)):
+	case exists(fsys, path.Join(name, PropertiesFile)):
 		return volume.Root{Dataset: newDataset(fsys, name, o)}, nil
 	case isMag(fsys, name):
-		return volume.Root{Mag: soleMag(fsys, name, o)}, nil
+		return volume.Root{Mag: standaloneMag(fsys, name, o)}, nil
 	case isLayer(fsys, name):
-		place := o.Above(1)
-		props := place.Properties
-		return volume.Root{Layer: newLayer(fsys, name, props.layer(place.Layer), props.scale(), o)}, nil
+		parent := o.Parent(1)
+		props := parent.Properties
+		return volume.Root{Layer: newLayer(fsys, name, "", props.layer(parent.Layer), props.scale(), o)}, nil
 	case hasLayer(fsys, name):
 		return volume.Root{Dataset: newDataset(fsys, name, o)}, nil
 	}
-	if _, err := fs.ReadDir(fsys, name); err != nil {
-		return volume.Root{}, err // nothing was recognised because nothing was seen
+	for _, err := range vfs.ListDir(fsys, name) {
+		if err != nil && !vfs.CannotList(err) {
+			return volume.Root{}, err // the directory may be WKW, but cannot be listed
+		}
 	}
 	return volume.Root{}, ErrNotRecognised
 }
 
-// soleMag is a mag that was named itself as the source. Its factor is in its name,
-// if anywhere; without it the dataset's box and scale, given for mag 1, say nothing.
-func soleMag(fsys fs.FS, dir string, o Options) *mag {
+// standaloneMag opens a mag that is the source itself. Its name is its factor. Without the factor, the box and scale of the
+// dataset, which are those of mag 1, cannot be used.
+func standaloneMag(fsys fs.FS, dir string, o Options) *mag {
 	factor, ok := volume.ParseFactor(o.Name)
 	if !ok {
 		return newMag(fsys, dir, volume.Factor{1, 1, 1}, nil, Scale{}, o.Log)
 	}
-	place := o.Above(2)
-	props := place.Properties
-	return newMag(fsys, dir, factor, props.layer(place.Layer), props.scale(), o.Log)
+	parent := o.Parent(2)
+	props := parent.Properties
+	return newMag(fsys, dir, factor, props.layer(parent.Layer), props.scale(), o.Log)
 }
 
-// singleCube recognises one cube file by its header.
+// singleCube opens one cube file to check its header.
 func singleCube(fsys fs.FS, name string) (*volume.SingleCube, error) {
 	f, err := OpenFile(fsys, name)
 	if err != nil {
@@ -102,15 +108,11 @@ func singleCube(fsys fs.FS, name string) (*volume.SingleCube, error) {
 	}, nil
 }
 
-// isMag reports whether dir has a header.wkw or at least one cube file in its place.
-// Where that cannot be told, it may well be one: it must not pass for absent, and
-// whoever reads from it is told what is wrong.
+// isMag reports whether dir has a header.wkw or at least one cube file, of whatever kind. If an error leaves that open, it
+// returns true: the mag must not be treated as absent, and its readers get the error.
 func isMag(fsys fs.FS, dir string) bool {
-	info, err := fs.Stat(fsys, path.Join(dir, headerFile))
-	if err == nil && info.Mode().IsRegular() {
-		return true
-	}
-	if undecided(err) {
+	_, err := fs.Lstat(fsys, path.Join(dir, headerFile))
+	if err == nil || inconclusive(err) {
 		return true
 	}
 	for range cubeFiles(fsys, dir) {
@@ -119,8 +121,8 @@ func isMag(fsys fs.FS, dir string) bool {
 	return false
 }
 
-// undecided reports whether an error leaves open what there is.
-func undecided(err error) bool {
+// inconclusive reports whether an error of the operating system leaves open if a file exists.
+func inconclusive(err error) bool {
 	var number syscall.Errno
 	if !errors.As(err, &number) {
 		return false
@@ -134,38 +136,73 @@ func undecided(err error) bool {
 
 // isLayer reports whether dir has at least one mag.
 func isLayer(fsys fs.FS, dir string) bool {
-	names, _ := subdirs(fsys, dir)
-	return slices.ContainsFunc(names, func(name string) bool {
-		_, ok := volume.ParseFactor(name)
-		return ok && isMag(fsys, path.Join(dir, name))
-	})
+	found, _ := findMag(fsys, dir)
+	return found
+}
+
+// findMag reports whether dir has at least one mag. It fails if dir cannot be listed.
+func findMag(fsys fs.FS, dir string) (bool, error) {
+	for name, err := range subdirs(fsys, dir) {
+		if err != nil {
+			return false, err
+		}
+		if _, ok := volume.ParseFactor(name); ok && isMag(fsys, path.Join(dir, name)) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // hasLayer reports whether dir has at least one layer.
 func hasLayer(fsys fs.FS, dir string) bool {
-	names, _ := subdirs(fsys, dir)
-	return slices.ContainsFunc(names, func(name string) bool { return isLayer(fsys, path.Join(dir, name)) })
-}
-
-// subdirs lists the directories in dir, links to directories included, sorted by
-// name. Links that lead nowhere, or out of the source, are left out.
-func subdirs(fsys fs.FS, dir string) ([]string, error) {
-	entries, err := fs.ReadDir(fsys, dir)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, e := range entries {
-		if e.IsDir() || e.Type()&fs.ModeSymlink != 0 && isDir(fsys, path.Join(dir, e.Name())) {
-			names = append(names, e.Name())
+	for name := range subdirs(fsys, dir) {
+		if isLayer(fsys, path.Join(dir, name)) {
+			return true
 		}
 	}
-	return names, nil
+	return false
 }
 
-func isRegular(fsys fs.FS, name string) bool {
-	info, err := fs.Stat(fsys, name)
-	return err == nil && info.Mode().IsRegular()
+// subdirs yields the names of the directories in dir, and of the links to directories. It leaves out links that are
+// broken or lead out of the source. An error is the last item. It yields nothing if the source has no listings: then only the
+// metadata tell what there is.
+func subdirs(fsys fs.FS, dir string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for entries, err := range vfs.ListDir(fsys, dir) {
+			for _, e := range entries {
+				isLink := e.Type()&fs.ModeSymlink != 0
+				if (e.IsDir() || isLink && isDir(fsys, path.Join(dir, e.Name()))) && !yield(e.Name(), nil) {
+					return
+				}
+			}
+			if err != nil && !vfs.CannotList(err) {
+				yield("", err)
+				return
+			}
+		}
+	}
+}
+
+// upTo returns the names that are wanted. It fails if there are more than limit. what names them in the error.
+func upTo(limit int, names iter.Seq2[string, error], dir, what string, wanted func(string) bool) (found []string, err error) {
+	for name, err := range names {
+		switch {
+		case err != nil:
+			return nil, err
+		case !wanted(name):
+			continue
+		case len(found) == limit:
+			return nil, fmt.Errorf("%s: expected at most %d %s, found more", dir, limit, what)
+		}
+		found = append(found, name)
+	}
+	return found, nil
+}
+
+// exists reports whether there is a file of any kind, or a link, even if it cannot be followed.
+func exists(fsys fs.FS, name string) bool {
+	_, err := fs.Lstat(fsys, name)
+	return err == nil
 }
 
 func isDir(fsys fs.FS, name string) bool {
@@ -177,32 +214,20 @@ func notExist(op, name string) error {
 	return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 }
 
-// brokenLinks lists the symbolic links in dir that are not shown, and why.
-func brokenLinks(fsys fs.FS, dir string) []volume.Omission {
-	entries, _ := fs.ReadDir(fsys, dir)
-	var all []volume.Omission
-	for _, e := range entries {
-		if e.Type()&fs.ModeSymlink != 0 {
-			if why := unfollowed(fsys, path.Join(dir, e.Name())); why != "" {
-				all = append(all, volume.Omission{Name: e.Name(), Reason: why})
+// brokenLinks lists the symbolic links in dir that cannot be followed, and why, up to maxLayers of them.
+func brokenLinks(fsys fs.FS, dir string) (all []volume.Omission) {
+	for entries := range vfs.ListDir(fsys, dir) {
+		for _, e := range entries {
+			if e.Type()&fs.ModeSymlink == 0 {
+				continue
+			}
+			if len(all) == maxLayers {
+				return all
+			}
+			if reason := vfs.LinkFault(fsys, path.Join(dir, e.Name())); reason != "" {
+				all = append(all, volume.Omission{Name: e.Name(), Reason: reason})
 			}
 		}
 	}
 	return all
-}
-
-// unfollowed says why a symbolic link that is not shown is not, or nothing.
-func unfollowed(fsys fs.FS, name string) string {
-	_, err := fs.Stat(fsys, name)
-	switch {
-	case err == nil:
-		return ""
-	case errors.Is(err, fs.ErrNotExist):
-		return "a symbolic link that leads nowhere"
-	}
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return fmt.Sprintf("a symbolic link that is not followed: %v", err)
 }

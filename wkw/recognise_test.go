@@ -12,11 +12,12 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/wkwfs/wkwfs/internal/refdata"
 	"github.com/wkwfs/wkwfs/internal/store"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// kind says what was recognised.
+// kind returns the name of the field of a Root that is set.
 func kind(r volume.Root) string {
 	var kinds []string
 	if r.Dataset != nil {
@@ -63,7 +64,7 @@ func TestRecognise(t *testing.T) {
 		{name: "digits", want: "dataset"},
 		{name: "other", want: "dataset"},
 		{name: "broken", want: "dataset"},
-		{name: ".", want: "dataset"}, // annotation, for one, is a layer in it
+		{name: ".", want: "dataset"}, // annotation is one of its layers
 		{name: "ds/color", want: "layer"},
 		{name: "link", want: "layer"},
 		{name: "annotation", want: "layer"},
@@ -87,7 +88,7 @@ func TestRecognise(t *testing.T) {
 		{name: "lone/z7/y8/x9.wkw", err: "magic at byte 0"},
 		{name: "ds/color/1/header.wkw", err: "dataOffset at byte 8: expected at least 16, found 0"},
 		{name: "ds/datasource-properties.json", err: "header at byte 0"},
-		{name: "fifo", err: "neither a regular file nor a directory"},
+		{name: "fifo", err: "expected a regular file, found a FIFO"},
 		{name: "../ds", err: "invalid"},
 	} {
 		got, err := Recognise(fsys, c.name, Options{Name: path.Base(c.name)})
@@ -122,8 +123,8 @@ func TestRecogniseCube(t *testing.T) {
 	}
 }
 
-// TestRecogniseInside names a layer and a mag as the source: the metadata of the
-// dataset above still tells box and scale.
+// TestRecogniseInside opens a layer and a mag as the source. Their box and scale are those in the metadata of the dataset
+// above.
 func TestRecogniseInside(t *testing.T) {
 	props := &Properties{
 		Scale: Scale{4, 4, 40},
@@ -133,15 +134,15 @@ func TestRecogniseInside(t *testing.T) {
 		},
 	}
 	fsys := source(t, magAt("color/2-2-1"), magAt("color/1"), magAt("color/raw"))
-	above := func(levels int) func(int) Place {
-		return func(asked int) Place {
+	parentAt := func(levels int) func(int) Parent {
+		return func(asked int) Parent {
 			if asked != levels {
-				t.Errorf("asked for the dataset %d levels above, expected %d", asked, levels)
+				t.Errorf("asked for the dataset %d levels parentAt, expected %d", asked, levels)
 			}
-			return Place{props, "color"}
+			return Parent{props, "color"}
 		}
 	}
-	root, err := Recognise(fsys, "color", Options{Name: "color", Above: above(1)})
+	root, err := Recognise(fsys, "color", Options{Name: "color", Parent: parentAt(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,14 +155,14 @@ func TestRecogniseInside(t *testing.T) {
 	}
 	mag := func(name string) volume.Mag {
 		t.Helper()
-		root, err := Recognise(fsys, name, Options{Name: path.Base(name), Above: above(2)})
+		root, err := Recognise(fsys, name, Options{Name: path.Base(name), Parent: parentAt(2)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return root.Mag
 	}
 	for _, c := range []struct {
-		what    string
+		name    string
 		m       volume.Mag
 		bounds  string
 		spacing [3]float64
@@ -169,14 +170,14 @@ func TestRecogniseInside(t *testing.T) {
 		{"mag of a layer", layerMag, "1-3_1-3_2-6", [3]float64{8, 8, 40}},
 		{"mag", mag("color/2-2-1"), "1-3_1-3_2-6", [3]float64{8, 8, 40}},
 		{"mag 1", mag("color/1"), "2-6_2-6_2-6", [3]float64{4, 4, 40}},
-		{"mag whose name tells no factor", mag("color/raw"), "0-2_0-2_0-2", [3]float64{}},
+		{"mag whose name is not a factor", mag("color/raw"), "0-2_0-2_0-2", [3]float64{}},
 	} {
 		box, err := c.m.Bounds()
 		if err != nil || box.String() != c.bounds {
-			t.Errorf("%s: got %v, %v, expected %s", c.what, box, err, c.bounds)
+			t.Errorf("%s: got %v, %v, expected %s", c.name, box, err, c.bounds)
 		}
 		if g, err := c.m.CubeGrid(); err != nil || g.Spacing != c.spacing {
-			t.Errorf("%s: got %v, %v, expected %v", c.what, g.Spacing, err, c.spacing)
+			t.Errorf("%s: got %v, %v, expected %v", c.name, g.Spacing, err, c.spacing)
 		}
 	}
 }
@@ -201,19 +202,18 @@ func TestRecogniseForbidden(t *testing.T) {
 	}
 }
 
-// manifestMag is what the manifest of the reference data says of a mag beyond its cubes.
+// manifestMag is the description of a mag in the manifest of the reference data, without its cubes.
 type manifestMag struct {
 	refMag
 	TopLeft volume.Vec `json:"top_left"`
 	Size    volume.Vec
 }
 
-// TestReferenceCatalogue walks from the directory to the cubes of data that other
-// programs wrote.
+// TestReferenceCatalogue opens all layers, mags and cubes of datasets that other programs wrote.
 func TestReferenceCatalogue(t *testing.T) {
-	refdata := refdata(t)
-	for _, set := range []struct{ name, kind string }{{"wkw", "dataset"}, {"l4_sample", "dataset"}, {"annotation", "layer"}} {
-		b, err := os.ReadFile(filepath.Join(refdata, set.name, "manifest.json"))
+	for _, set := range refdata.WKW() {
+		dir := refdata.Dir(t, set)
+		b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,15 +222,19 @@ func TestReferenceCatalogue(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, want := range mags {
-			t.Run(path.Join(set.name, want.Dataset, want.Layer, want.Mag), func(t *testing.T) {
-				fsys, err := store.Open(filepath.Join(refdata, set.name, want.Dataset))
+			t.Run(path.Join(set, want.Dataset, want.Layer, want.Mag), func(t *testing.T) {
+				fsys, err := store.Open(filepath.Join(dir, want.Dataset))
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer fsys.Close()
-				root, err := Recognise(fsys, ".", Options{Name: set.name})
-				if err != nil || kind(root) != set.kind {
-					t.Fatalf("got %q, %v, expected a %s", kind(root), err, set.kind)
+				root, err := Recognise(fsys, ".", Options{Name: set})
+				expected := "dataset"
+				if want.Layer == "" {
+					expected = "layer"
+				}
+				if err != nil || kind(root) != expected {
+					t.Fatalf("got %q, %v, expected a %s", kind(root), err, expected)
 				}
 				checkCatalogue(t, root, want)
 			})

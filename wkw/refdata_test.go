@@ -10,10 +10,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/refdata"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// refMag is one mag in a manifest of the reference data, as far as this package goes.
+// refMag is one mag in a manifest of the reference data, with the fields that this package uses.
 type refMag struct {
 	Dataset, Layer, Mag   string
 	DType                 string `json:"dtype"`
@@ -22,23 +23,9 @@ type refMag struct {
 	Cubes                 map[string]struct{ SHA256 string }
 }
 
-// refdata returns the directory of the reference data: cubes written by other
-// programs, with the checksums of their voxels.
-func refdata(t *testing.T) string {
-	dir := os.Getenv("WKWFS_REFDATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "refdata")
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no reference data: %v; WKWFS_REFDATA names the directory", err)
-	}
-	return dir
-}
-
 func TestReferenceData(t *testing.T) {
-	root := refdata(t)
-	for _, set := range []string{"wkw", "annotation", "l4_sample"} {
-		dir := filepath.Join(root, set)
+	for _, set := range refdata.WKW() {
+		dir := refdata.Dir(t, set)
 		b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
 		if err != nil {
 			t.Fatal(err)

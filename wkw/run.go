@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	// maxBatch is how many bytes are read before they are decoded. A larger block is read alone.
+	// maxBatch is the most bytes that are read before they are decoded. A larger block is read alone.
 	maxBatch = 1 << 20
 
-	// directBytes is the least size of raw blocks that are read right into their memory, with a system
-	// call for each. Smaller blocks are read many at a time and copied, which is faster for them.
+	// directBytes is the size of the smallest raw blocks that are read directly into their memory, with one system
+	// call each. Smaller blocks are faster if many are read together and copied.
 	directBytes = 16 << 10
 )
 
-// readBatches reads and decodes the blocks, as many at a time as a batch has room for.
+// readBatches reads and decodes the blocks, one batch after the other.
 func (s *filler) readBatches() {
-	s.batch = sized(s.batch, s.batchSize())
+	s.batch = resized(s.batch, s.batchSize())
 	for next := 0; next < len(s.blocks) && !s.stop(next); {
 		end := s.batchEnd(next)
 		s.announce(next, end)
@@ -31,28 +31,37 @@ func (s *filler) readBatches() {
 	}
 }
 
-// batchSize returns how many bytes a batch will have at most, unless a single block is larger.
+// batchSize returns the bytes of the largest batch. Only a single block can be larger.
 func (s *filler) batchSize() int {
 	total := int64(0)
-	for i := 0; i < len(s.extents) && total < maxBatch; i++ {
+	for i := 0; i < len(s.extents) && total < s.maxBatch(); i++ {
 		total += s.extents[i].size
 	}
-	return int(min(total, maxBatch))
+	return int(min(total, s.maxBatch()))
 }
 
-// batchEnd returns the end of a batch: the blocks from the first one on that have room in it, or that one alone.
+// maxBatch returns the most bytes that are read before they are decoded. Blocks that do not compress are a little larger when they
+// are stored: a source whose requests should be long gets one request for 1 MiB of them, not two.
+func (s *filler) maxBatch() int64 {
+	if s.file.LongRead() > 0 {
+		return maxKept
+	}
+	return maxBatch
+}
+
+// batchEnd returns the end of the batch that starts at block first. It has at least one block.
 func (s *filler) batchEnd(first int) (end int) {
 	total := s.extents[first].size
 	for end = first + 1; end < len(s.extents); end++ {
-		if total += s.extents[end].size; total > maxBatch {
+		if total += s.extents[end].size; total > s.maxBatch() {
 			break
 		}
 	}
 	return end
 }
 
-// readBatch reads blocks into the batch. Each run is one range. If it cannot be read, its blocks are read each alone, so
-// that only those that are damaged have an error.
+// readBatch reads blocks into the batch, with one range for each run. If a range fails, its blocks are read again one by
+// one, so that only blocks in a damaged part of the disk have an error.
 func (s *filler) readBatch(first, end int) {
 	s.batch = s.batch[:0]
 	s.ranges, s.runs = s.ranges[:0], s.runs[:0]
@@ -62,22 +71,22 @@ func (s *filler) readBatch(first, end int) {
 		next = last
 	}
 	s.read(len(s.batch))
-	again := s.runs[:0]
+	failed := s.runs[:0]
 	for i, r := range s.ranges {
 		switch run := s.runs[i]; {
 		case r.Err == nil:
 		case run[1] == run[0]+1:
-			s.fail(run[0], s.file.unreadable(s.numbers[run[0]], r.Off, r.Err))
+			s.fail(run[0], s.file.readError(s.numbers[run[0]], r.Off, r.Err))
 		default:
-			again = append(again, run)
+			failed = append(failed, run)
 		}
 	}
-	if s.runs = again; len(again) > 0 {
+	if s.runs = failed; len(failed) > 0 {
 		s.readAlone()
 	}
 }
 
-// addRange adds blocks to the batch that follow each other in the file, and their range to those that are read.
+// addRange adds a run of blocks to the batch, and its range to those to be read.
 func (s *filler) addRange(first, end int) {
 	offset, have := s.extents[first].offset, len(s.batch)
 	n := int(s.extents[end-1].end() - offset)
@@ -92,7 +101,7 @@ func (s *filler) addRange(first, end int) {
 	}
 }
 
-// readAlone reads the blocks of the runs that could not be read as a whole.
+// readAlone reads the blocks of the failed runs one by one.
 func (s *filler) readAlone() {
 	var numbers []int
 	s.ranges = s.ranges[:0]
@@ -105,14 +114,14 @@ func (s *filler) readAlone() {
 	vfs.ReadRanges(s.ctx, s.file.file, s.ranges)
 	for n, i := range numbers {
 		if err := s.ranges[n].Err; err != nil {
-			s.fail(i, s.file.unreadable(s.numbers[i], s.ranges[n].Off, err))
+			s.fail(i, s.file.readError(s.numbers[i], s.ranges[n].Off, err))
 		}
 	}
 }
 
-// run returns the end of a run: blocks from the first one on, up to most, whose extents follow each other in the file.
-func (s *filler) run(first, most int) (end int) {
-	for end = first + 1; end < most; end++ {
+// run returns the end of the run that starts at block first: adjacent extents in the file, up to block limit.
+func (s *filler) run(first, limit int) (end int) {
+	for end = first + 1; end < limit; end++ {
 		if s.extents[end].offset != s.extents[end-1].end() {
 			break
 		}

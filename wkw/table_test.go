@@ -9,11 +9,17 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// largeTable returns a cube of 64³ blocks of one voxel whose value is that of its Morton index, and the
-// reader below it. The table has 8 times as many chunks as a file keeps.
+// largeTable returns a cube of 64³ blocks of one voxel, and its reader. The value of a voxel is the Morton index of its
+// block. The table has 8 times the chunks that a file keeps.
 func largeTable(t *testing.T) (*File, *counted) {
 	t.Helper()
-	h := Header{BlockSide: 1, CubeBlocks: 64, BlockType: LZ4, Type: volume.Uint64, Channels: 1}
+	return tableOf(t, 64, 0)
+}
+
+// tableOf is largeTable for a cube of side³ blocks, whose source takes as long for longRead bytes as for one.
+func tableOf(t *testing.T, side, longRead int) (*File, *counted) {
+	t.Helper()
+	h := Header{BlockSide: 1, CubeBlocks: side, BlockType: LZ4, Type: volume.Uint64, Channels: 1}
 	h.DataOffset = HeaderSize + 8*h.blocks()
 	file, err := h.MarshalBinary()
 	if err != nil {
@@ -27,11 +33,41 @@ func largeTable(t *testing.T) (*File, *counted) {
 	below := inMemory(t, append(file, data...))
 	reader := &counted{ReaderAt: below.ReaderAt}
 	below.ReaderAt = reader
-	f, err := NewFile(below, "x0.wkw")
+	f, err := NewFile(longFile{below, longRead}, "x0.wkw")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f, reader
+}
+
+// longFile is a file of a source whose requests should be long.
+type longFile struct {
+	*file
+	longRead int
+}
+
+func (f longFile) LongRead() int { return f.longRead }
+
+// TestTableComesWithHeader checks that the jump table is read together with the header, as far as it is kept, if the source takes as
+// long for both. What follows the table in the same read is no part of it.
+func TestTableComesWithHeader(t *testing.T) {
+	for _, test := range []struct{ side, longRead, reads int }{
+		{8, 0, 1}, {8, HeaderSize, 1}, {8, HeaderSize + 8*512 - 1, 1}, {8, HeaderSize + 8*512, 0}, {8, 1 << 20, 0},
+		{32, 1 << 20, 0}, {64, 1 << 20, 1},
+	} {
+		f, reader := tableOf(t, test.side, test.longRead)
+		last := f.header.blocks() - 1
+		for _, n := range []uint64{0, min(maxChunks*chunkEntries-1, last), last} {
+			blocks := []volume.Block{{At: MortonBlock(n)}}
+			f.Fill(t.Context(), blocks, f.newMemory)
+			if err := blocks[0].Err; err != nil || binary.LittleEndian.Uint64(blocks[0].Voxels) != n {
+				t.Errorf("%+v: block %d: % x, %v", test, n, blocks[0].Voxels, err)
+			}
+		}
+		if n := reader.tableReads(f); n != test.reads {
+			t.Errorf("%+v: the table was read %d times", test, n)
+		}
+	}
 }
 
 // tableReads returns how often the jump table was read.
@@ -45,14 +81,14 @@ func (c *counted) tableReads(f *File) (n int) {
 	return n
 }
 
-// TestTableIsKept: a chunk of the table is read once, until another chunk needs its slot.
+// TestTableIsKept shows that a chunk of the table is read once, until another chunk needs its slot.
 func TestTableIsKept(t *testing.T) {
 	f, reader := largeTable(t)
 	read := func(first, n uint64) {
 		t.Helper()
 		blocks := make([]volume.Block, n)
 		for i := range blocks {
-			blocks[i].At = unmorton(first + uint64(i))
+			blocks[i].At = MortonBlock(first + uint64(i))
 		}
 		f.Fill(t.Context(), blocks, f.newMemory)
 		for i, b := range blocks {
@@ -63,23 +99,23 @@ func TestTableIsKept(t *testing.T) {
 	}
 	all := f.header.blocks()
 	for _, c := range []struct {
-		what     string
+		name     string
 		first, n uint64
 		want     int
 	}{
 		{"one block", 100, 1, 1},
 		{"its chunk", 0, chunkEntries, 0},
 		{"across two chunks", chunkEntries - 1, 2, 1},
-		{"all that are kept", 0, maxChunks * chunkEntries, maxChunks - 2},
+		{"chunks in memory", 0, maxChunks * chunkEntries, maxChunks - 2},
 		{"the same", 0, maxChunks * chunkEntries, 0},
 		{"the chunk after these", maxChunks * chunkEntries, chunkEntries, 1},
 		{"the chunk that had its slot", 0, 1, 1},
 		{"the last block", all - 1, 1, 1},
-		{"all but those that are kept", 0, all, int(all/chunkEntries) - maxChunks},
+		{"chunks that are not in memory", 0, all, int(all/chunkEntries) - maxChunks},
 	} {
 		read(c.first, c.n)
 		if got := reader.tableReads(f); got != c.want {
-			t.Errorf("%s: %d reads of the table, expected %d", c.what, got, c.want)
+			t.Errorf("%s: %d reads of the table, expected %d", c.name, got, c.want)
 		}
 	}
 	if len(f.table) != maxChunks {
@@ -87,7 +123,7 @@ func TestTableIsKept(t *testing.T) {
 	}
 }
 
-// TestTableOfSmallCubes: a small table has a small chunk, and a raw cube has none.
+// TestTableOfSmallCubes shows that a small table has a small chunk, and a raw cube has none.
 func TestTableOfSmallCubes(t *testing.T) {
 	f := writeCube(t, LZ4, cubeOf(volume.Uint8, 1, 8, 2))
 	if _, err := volume.ReadBlock(t.Context(), f, volume.Cube(1)); err != nil {
@@ -101,8 +137,8 @@ func TestTableOfSmallCubes(t *testing.T) {
 	}
 }
 
-// TestTableFailsOnce: a chunk that cannot be read is tried once for all blocks of a Fill, and is read
-// again by the next one.
+// TestTableFailsOnce shows that a Fill tries once to read a bad chunk for all its blocks, and that the next Fill tries
+// again.
 func TestTableFailsOnce(t *testing.T) {
 	f, reader := largeTable(t)
 	good, whole := reader.ReaderAt, 0
@@ -128,10 +164,11 @@ func TestTableFailsOnce(t *testing.T) {
 	}
 }
 
-// TestTablesAreBounded: many files keep no more than some memory for their tables, and the least recent ones lose theirs.
+// TestTablesAreBounded shows that the tables of many files stay within the budget, and that the least recently read ones
+// are dropped.
 func TestTablesAreBounded(t *testing.T) {
 	const slots = 4
-	k := tableKeeper{limit: 10 * 100}
+	k := newTableBudget(10 * 100)
 	chunk := func(n uint64) *tableChunk { return &tableChunk{n, make([]byte, 100)} }
 	files := make([]*File, 5)
 	for i := range files {
@@ -140,21 +177,18 @@ func TestTablesAreBounded(t *testing.T) {
 	kept := func() (n []int) {
 		total := 0
 		for _, f := range files {
-			of := 0
-			for i := range f.table {
-				of += f.table[i].Load().size() / 100
-			}
+			of := int(f.table.memory() / 100)
 			n, total = append(n, of), total+of
 		}
-		if k.bytes != 100*total {
-			t.Errorf("%d bytes counted, %d in use", k.bytes, 100*total)
+		if k.files.Cost() != int64(100*total) {
+			t.Errorf("%d bytes counted, %d in use", k.files.Cost(), 100*total)
 		}
 		return n
 	}
-	want := func(what string, counts ...int) {
+	want := func(step string, counts ...int) {
 		t.Helper()
 		if got := kept(); !slices.Equal(got, counts) {
-			t.Errorf("%s: %v chunks, expected %v", what, got, counts)
+			t.Errorf("%s: %v chunks, expected %v", step, got, counts)
 		}
 	}
 	for i := range uint64(3 * slots) {
@@ -167,13 +201,12 @@ func TestTablesAreBounded(t *testing.T) {
 	k.keep(files[2], chunk(0))
 	k.keep(files[0], chunk(0))
 	k.keep(files[2], chunk(1))
-	want("all have room", 4, 4, 2, 0, 0)
+	want("all within the budget", 4, 4, 2, 0, 0)
 	k.keep(files[3], chunk(7))
 	want("the least recent one lost its own", 4, 0, 2, 1, 0)
 	k.close(files[0])
 	k.keep(files[0], chunk(0))
 	want("a closed file keeps none", 0, 0, 2, 1, 0)
-	k.limit = 50
-	k.keep(files[4], chunk(0))
-	want("one file may always keep its own", 0, 0, 0, 0, 1)
+	k.keep(files[4], &tableChunk{0, make([]byte, 20*100)})
+	want("one file may always keep its own", 0, 0, 0, 0, 20)
 }

@@ -1,68 +1,62 @@
 package wkw
 
 import (
-	"container/list"
 	"sync"
+
+	"github.com/wkwfs/wkwfs/internal/lru"
 )
 
-// tableBytes is how much memory the jump tables of all open cubes take at most: those of 60 cubes of 32³ blocks. If there
-// are more, some are read again.
+// tableBytes bounds the memory of the jump tables of all open cubes, in bytes: the tables of 60 cubes of 32³ blocks. With more
+// cubes, parts of tables are read again.
 const tableBytes = 16 << 20
 
-// tables is which files have kept chunks of their jump tables.
-var tables = tableKeeper{limit: tableBytes}
+// tables holds the jump tables of all files.
+var tables = newTableBudget(tableBytes)
 
-// tableKeeper bounds the memory of jump tables. Lookups do not ask it.
-type tableKeeper struct {
-	limit int
-
+// tableBudget bounds the memory of jump tables: the least recently read ones lose their chunks. Lookups do not use it.
+type tableBudget struct {
 	mu    sync.Mutex
-	bytes int
-	files list.List // of *File: the first one has kept no chunk for the longest time
+	files *lru.Cache[*File, jumpTable] // files that have chunks
 }
 
-// keep keeps a chunk, in the place of the one that has its slot. If there is too much memory in use, other files lose their chunks.
-func (k *tableKeeper) keep(f *File, c *tableChunk) {
+func newTableBudget(budget int64) *tableBudget {
+	return &tableBudget{files: lru.New[*File, jumpTable](budget)}
+}
+
+// keep stores a chunk in its slot of the file's table. Other files lose their chunks if the tables exceed the budget.
+func (k *tableBudget) keep(f *File, c *tableChunk) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	switch {
-	case f.closed:
+	if f.closed {
 		return
-	case f.place == nil:
-		f.place = k.files.PushBack(f)
-	default:
-		k.files.MoveToBack(f.place)
 	}
-	k.bytes += len(c.entries) - f.table[c.number%uint64(len(f.table))].Swap(c).size()
-	for k.bytes > k.limit && k.files.Front() != f.place {
-		k.drop(k.files.Front().Value.(*File))
+	f.table[c.number%uint64(len(f.table))].Store(c)
+	for _, evicted := range k.files.Put(f, f.table, f.table.memory()) {
+		evicted.clear()
 	}
 }
 
-// close drops the chunks of a file, which keeps none any more.
-func (k *tableKeeper) close(f *File) {
+// close drops the chunks of a file. Later calls of keep for the file do nothing.
+func (k *tableBudget) close(f *File) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	f.closed = true
-	k.drop(f)
+	k.files.Remove(f)
+	f.table.clear()
 }
 
-// drop drops the chunks of a file. It is called with mu held.
-func (k *tableKeeper) drop(f *File) {
-	if f.place == nil {
-		return
+// memory returns the bytes of all chunks in the table.
+func (t jumpTable) memory() (n int64) {
+	for i := range t {
+		if c := t[i].Load(); c != nil {
+			n += int64(len(c.entries))
+		}
 	}
-	k.files.Remove(f.place)
-	f.place = nil
-	for i := range f.table {
-		k.bytes -= f.table[i].Swap(nil).size()
-	}
+	return n
 }
 
-// size returns the memory of a chunk, in bytes; 0 if it is nil.
-func (c *tableChunk) size() int {
-	if c == nil {
-		return 0
+func (t jumpTable) clear() {
+	for i := range t {
+		t[i].Store(nil)
 	}
-	return len(c.entries)
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-var update = flag.Bool("update", false, "write testdata anew")
+var update = flag.Bool("update", false, "write testdata")
 
 const testdata = "../testdata"
 
-// samples are the cubes of testdata/damaged: x0.wkw and on, along x. Their geometry is
-// that of sampleCube; want is the error on opening or on reading some block.
+// samples holds the cubes of testdata/damaged: x0.wkw, x1.wkw and so on. Their geometry is that of sampleCube. want is
+// the error of opening the cube, or of reading a block.
 var (
 	sampleCube = cubeOf(volume.Uint8, 1, 8, 2)
 
 	samples = []struct {
-		what string
-		file func(t *testing.T) []byte
-		want string
+		content string
+		file    func(t *testing.T) []byte
+		want    string
 	}{
 		{"sound, LZ4", written(LZ4), ""},
 		{"bad magic", damaged(set(2, 'X')), `magic at byte 0: expected "WKW", found "WKX"`},
@@ -41,7 +41,7 @@ var (
 		{"sound, LZ4HC", written(LZ4HC), ""},
 		{"sound, with bytes after the last block", damaged(func(b []byte) []byte { return append(b, "more"...) }), ""},
 		{"sound, raw, dataOffset 40", func(*testing.T) []byte { return rawCube(sampleCube, 40) }, ""},
-		{"sound by itself, but of uint16: it does not fit the mag", func(*testing.T) []byte {
+		{"sound, but of uint16: it does not fit the mag", func(*testing.T) []byte {
 			return rawCube(cubeOf(volume.Uint16, 1, 4, 2), 16)
 		}, ""},
 		{"block 1,0,0 is not LZ4", damaged(set(80+515, 0x0F)),
@@ -69,7 +69,7 @@ func damaged(changes ...func([]byte) []byte) func(*testing.T) []byte {
 	}
 }
 
-// testdataFiles returns what testdata must hold, by name.
+// testdataFiles returns the files of testdata by name.
 func testdataFiles(t *testing.T) map[string][]byte {
 	mag := filepath.Join(t.TempDir(), "header.wkw")
 	h := Header{BlockSide: 8, CubeBlocks: 2, BlockType: LZ4, Type: volume.Uint8, Channels: 1}
@@ -92,8 +92,7 @@ func testdataFiles(t *testing.T) map[string][]byte {
 
 func sampleName(i int) string { return fmt.Sprintf("damaged/color/1/z0/y0/x%d.wkw", i) }
 
-// draftSample returns a raw draft cube that ends after its first block: all of it
-// would be a gigabyte.
+// draftSample returns a raw draft cube that ends after its first block. A whole one would have a gigabyte.
 func draftSample(t *testing.T) []byte {
 	b, err := draftHeader(volume.Uint8, Raw).MarshalBinary()
 	if err != nil {
@@ -123,37 +122,38 @@ func readme() []byte {
 	var b bytes.Buffer
 	b.WriteString(`# Test data
 
-Small datasets, sound and broken. Everything here, this file too, is written by
+Small datasets, valid and damaged. Other programs wrote the files in [refdata](refdata/README.md). This command
+writes all other files, and also this text:
 
     go test ./wkw -run TestTestdata -update
 
-which without -update checks that it would write the same.
+Without -update, the test compares the files with what it would write.
 
-The bytes of a voxel tell where it is: with n = x + X·(y + Y·z), X and Y the sides of its cube,
-the value is n + 0x9D·(n >> 8) + 0x3B·(n >> 16), cut to the voxel's bytes.
+The value of a voxel encodes its position x, y, z in its cube. X and Y are the sides of the cube, and n = x + X·(y + Y·z).
+The value is n + 0x9D·(n >> 8) + 0x3B·(n >> 16), truncated to the bytes of the voxel.
 
 ## damaged
 
-A dataset of one layer and one mag. Its cubes are 2 blocks of 8 voxels a side, uint8.
+A dataset of one layer and one mag, of uint8. Its cubes have 2 × 2 × 2 blocks of 8 × 8 × 8 voxels.
 
-| cube | what it is | error |
+| cube | content | error |
 |---|---|---|
 `)
 	for i, sample := range samples {
-		fmt.Fprintf(&b, "| `x%d.wkw` | %s | %s |\n", i, sample.what, sample.want)
+		fmt.Fprintf(&b, "| `x%d.wkw` | %s | %s |\n", i, sample.content, sample.want)
 	}
 	b.WriteString(`
-` + "`x0.wkw.tmp`" + ` is what a writer that was killed leaves behind: no cube.
+` + "`x0.wkw.tmp`" + ` is not a cube. A writer that was killed leaves such a file.
 
 ## draft
 
-The MPIBR draft of January 2017, raw, uint8, without header.wkw. The cube ends after block 0,0,0: whole it would have
-a gigabyte. All other blocks are errors.
+The MPIBR draft of January 2017, raw, uint8, without header.wkw. The cube ends after block 0,0,0, because a
+whole cube has a gigabyte. All other blocks are errors.
 `)
 	return b.Bytes()
 }
 
-// TestTestdata writes testdata or checks that it is what would be written.
+// TestTestdata compares testdata with the files that it would write. With -update it writes them.
 func TestTestdata(t *testing.T) {
 	files := testdataFiles(t)
 	if *update {
@@ -161,7 +161,7 @@ func TestTestdata(t *testing.T) {
 	}
 	for name, want := range files {
 		if got := bytesOf(t, os.DirFS(testdata), name); !bytes.Equal(got, want) {
-			t.Errorf("%s: not what is written with -update", name)
+			t.Errorf("%s: differs from the file that -update writes", name)
 		}
 	}
 }
@@ -178,7 +178,7 @@ func writeTestdata(t *testing.T, files map[string][]byte) {
 	}
 }
 
-// TestTestdataErrors: each sample is sound or has the error that the README says.
+// TestTestdataErrors shows that each sample is sound or has the error in the README.
 func TestTestdataErrors(t *testing.T) {
 	for i, sample := range samples {
 		name := sampleName(i)
@@ -200,7 +200,7 @@ func readAll(t *testing.T, fsys fs.FS, name string) error {
 	}
 	defer f.Close()
 	for n := range f.Header().blocks() {
-		if _, err := volume.ReadBlock(t.Context(), f, unmorton(n)); err != nil {
+		if _, err := volume.ReadBlock(t.Context(), f, MortonBlock(n)); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// blocksOf is a source whose blocks a test decides.
+// blocksOf is a source with the blocks that a function returns.
 type blocksOf struct {
 	grid  volume.Grid
 	block func(b volume.Vec) ([]byte, error)
@@ -26,7 +26,7 @@ func (s blocksOf) Fill(_ context.Context, blocks []volume.Block, _ func(volume.V
 	}
 }
 
-// TestWriteCubeIncompressible: random bytes are stored larger than they are.
+// TestWriteCubeIncompressible writes random bytes, whose stored form is larger than they are.
 func TestWriteCubeIncompressible(t *testing.T) {
 	for _, bt := range []BlockType{LZ4, LZ4HC} {
 		for _, side := range []int{1, 2, 4, 32} {
@@ -60,7 +60,7 @@ func TestWriteCubeZeros(t *testing.T) {
 	}
 }
 
-// TestWriteCubeBatches: more blocks than are compressed at once.
+// TestWriteCubeBatches writes more blocks than one batch.
 func TestWriteCubeBatches(t *testing.T) {
 	src := cubeOf(volume.Uint16, 1, 1, 32)
 	if src.Grid().Blocks()[0] < 32 || 1<<15 <= batchBlocks {
@@ -137,7 +137,7 @@ func TestWriteCubeCancelled(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
-		t.Errorf("left behind: %v", entries)
+		t.Errorf("files after the failure: %v", entries)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestWriteHeader(t *testing.T) {
 	}
 }
 
-// checkOnly checks that the directory holds one file with the content.
+// checkOnly checks that a directory has one file with the content, and nothing else.
 func checkOnly(t *testing.T, dir, name, content string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

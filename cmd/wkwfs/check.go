@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -13,40 +12,42 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wkwfs/wkwfs/internal/check"
+	"github.com/wkwfs/wkwfs/internal/hint"
 )
 
-// checkSettings is what the user asked of a check.
+// checkSettings are the settings of a check.
 type checkSettings struct {
-	from   sourceFlags
-	source string
-	jobs   int
-	json   bool
+	from      sourceFlags
+	diskCache diskCacheFlags
+	source    string
+	jobs      int
+	json      bool
 }
 
 func newCheckCommand() *cobra.Command {
 	var s checkSettings
 	cmd := &cobra.Command{
 		Use:   "check [flags] SOURCE",
-		Short: "Read every block of a dataset and list what is damaged",
-		Long: `Read every block of SOURCE, a WKW dataset, layer, mag or cube file, and print a line
-for each fault: the file, the block or field, the byte offset, what was expected and
-what was found. Nothing is mounted and nothing is changed.
+		Short: "Read every block of a dataset and list the damage",
+		Long: `Read every block of SOURCE and print a line for each fault: the file, the block or field,
+the byte offset, what was expected and what was found. Nothing is mounted or changed.
+` + sourceHelp + `
 
-  error    voxels, or what describes them, cannot be read: a mount answers EIO
-  warning  all can be read, but something is not as it should be
-  note     something is no part of the dataset, and was not checked
+  error    voxels or metadata cannot be read; a mount returns EIO
+  warning  everything can be read, but something is not as expected
+  note     a file that is not part of the dataset; it was not checked
 
-While SOURCE answers late, as file servers do, more is read at once: see --io-depth.
+The exit code is 1 if there is an error, and 0 if there are only warnings and notes. With
+--json it prints an object for each fault, and a last one with the key "summary".
 
-The exit code is 1 if there is an error, 0 if there are only warnings and notes. With
---json there is an object for each fault, and one with the key "summary" at the end.`,
+If SOURCE answers late, as file servers do, check reads more at once: see --io-depth.`,
 		Example: `  wkwfs check /data/cortex
   wkwfs check --json /data/cortex | jq -r 'select(.severity == "error") | .path' | sort -u`,
 		Args: exactArgs("SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.source = args[0]
 			if s.jobs < 1 {
-				return usageError("", "--jobs: expected at least 1, found %d", s.jobs)
+				return hint.Usagef("", "--jobs: expected at least 1, found %d", s.jobs)
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
@@ -54,22 +55,28 @@ The exit code is 1 if there is an error, 0 if there are only warnings and notes.
 		},
 	}
 	s.from.register(cmd.Flags())
-	cmd.Flags().BoolVar(&s.json, "json", false, "for programs: one JSON object a line")
+	s.diskCache.register(cmd.Flags())
+	cmd.Flags().BoolVar(&s.json, "json", false, "print one JSON object per line")
 	cmd.Flags().IntVarP(&s.jobs, "jobs", "j", processors, "read `N` parts of cubes at once, 1 MiB each")
 	return cmd
 }
 
-// run checks, and fails where there is an error.
+// run checks. It returns errPrinted if there are errors in the source.
 func (s *checkSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
-	// What the source would log, it tells as a finding.
-	source, err := openSource(s.source, s.from, slog.New(slog.DiscardHandler))
+	// Nothing is logged: what the source would log is a finding.
+	disk, err := s.diskCache.open(nil)
+	if err != nil {
+		return err
+	}
+	defer disk.close()
+	source, err := disk.open(s.from, s.source, nil)
 	if err != nil {
 		return err
 	}
 	var stats check.Stats
 	screen := newCheckScreen(stdout, stderr, s.json)
 	finish := screen.follow(&stats)
-	begin := time.Now()
+	start := time.Now()
 	err = check.Run(ctx, source.Root, check.Options{
 		Jobs:   s.jobs,
 		Depth:  s.from.depth(),
@@ -79,14 +86,14 @@ func (s *checkSettings) run(ctx context.Context, stdout, stderr io.Writer) error
 		Report: screen.finding,
 	})
 	finish()
-	screen.summary(&stats, time.Since(begin))
+	screen.summary(&stats, time.Since(start))
 	switch {
 	case err != nil:
 		return fmt.Errorf("interrupted: the rest was not checked")
 	case screen.failed != nil:
-		return fmt.Errorf("the result of the check: %w", screen.failed)
+		return fmt.Errorf("printing the result: %w", screen.failed)
 	case screen.found[check.Error] > 0:
-		return errReported
+		return errPrinted
 	}
 	return nil
 }

@@ -13,19 +13,18 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/wkwfs/wkwfs/internal/check"
-	"github.com/wkwfs/wkwfs/precomputed"
+	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// checkScreen prints what a check finds, with a bar below it on a terminal.
+// checkScreen prints the findings of a check, above a bar on a terminal.
 type checkScreen struct {
 	mu     sync.Mutex
 	out    io.Writer
 	json   bool
-	bar    *bar // of cubes, on stderr
+	bar    *bar // counts cubes, on stderr
 	found  map[check.Severity]int
-	failed error // of writing to out
+	failed error // the first error of writing to out
 }
 
 func newCheckScreen(stdout, stderr io.Writer, asJSON bool) *checkScreen {
@@ -35,19 +34,19 @@ func newCheckScreen(stdout, stderr io.Writer, asJSON bool) *checkScreen {
 	}
 }
 
-// faultJSON is a finding for programs: an interface. Positions are x, y, z.
+// faultJSON is a finding as JSON. It is an interface: programs read it. Positions are x, y, z.
 type faultJSON struct {
 	Severity check.Severity `json:"severity"`
-	Path     string         `json:"path"` // in the source, as a mount would order it
+	Path     string         `json:"path"` // relative to the source: layer, mag, file
 	Layer    string         `json:"layer,omitempty"`
 	Mag      string         `json:"mag,omitempty"`
 	Cube     *volume.Vec    `json:"cube,omitempty"`
 	Block    *volume.Vec    `json:"block,omitempty"` // in the cube
-	Error    string         `json:"error"`           // the whole of it in words
+	Error    string         `json:"error"`           // as text
 	*formatJSON
 }
 
-// formatJSON says where and how a file breaks the format.
+// formatJSON is where and how a file violates its format.
 type formatJSON struct {
 	File     string `json:"file"` // in the source
 	What     string `json:"what"` // the field or block at fault
@@ -59,7 +58,7 @@ type formatJSON struct {
 func newFaultJSON(f check.Finding) faultJSON {
 	fault := faultJSON{
 		Severity: f.Severity, Path: f.Path, Layer: f.Layer, Mag: f.Mag, Cube: f.Cube, Block: f.Block,
-		Error: oneLine(f.Err.Error()),
+		Error: hint.OneLine(f.Err.Error()),
 	}
 	fault.formatJSON = formatOf(f.Err)
 	return fault
@@ -68,21 +67,18 @@ func newFaultJSON(f check.Finding) faultJSON {
 // formatOf returns the parts of an error of a format; nil where it is none. A decoder's
 // error has no parts.
 func formatOf(err error) *formatJSON {
-	var broken *wkw.FormatError
-	var unsupported *wkw.UnsupportedError
-	var chunk *precomputed.FormatError
-	switch {
-	case errors.As(err, &broken):
-		return &formatJSON{broken.File, broken.What, broken.Offset, broken.Expected, broken.Found}
-	case errors.As(err, &unsupported):
-		return &formatJSON{unsupported.File, unsupported.What, unsupported.Offset, unsupported.Expected, unsupported.Found}
-	case errors.As(err, &chunk):
-		return &formatJSON{chunk.File, chunk.What, chunk.Offset, chunk.Expected, chunk.Found}
+	format, ok := errors.AsType[*volume.FormatError](err)
+	if !ok {
+		unsupported, ok := errors.AsType[*volume.UnsupportedError](err)
+		if !ok {
+			return nil
+		}
+		format = (*volume.FormatError)(unsupported)
 	}
-	return nil
+	return &formatJSON{format.File, format.Part, format.Offset, format.Expected, format.Found}
 }
 
-// finding prints a finding.
+// finding prints a finding. It may be called concurrently.
 func (s *checkScreen) finding(f check.Finding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +87,7 @@ func (s *checkScreen) finding(f check.Finding) {
 		s.writeJSON(newFaultJSON(f))
 		return
 	}
-	text := oneLine(f.Err.Error())
+	text := hint.OneLine(f.Err.Error())
 	if f.Path != "." && !strings.Contains(text, f.Path) {
 		text = f.Path + ": " + text
 	}
@@ -129,18 +125,18 @@ func (s *checkScreen) show(stats *check.Stats) {
 	s.bar.draw(stats.Cubes.Load(), stats.Found.Load())
 }
 
-// summaryJSON is the last line for programs.
+// summaryJSON is the last line of JSON.
 type summaryJSON struct {
 	Cubes    int64   `json:"cubes"`
 	Blocks   int64   `json:"blocks"`
-	Bytes    int64   `json:"bytes"` // of sound blocks, decoded
+	Bytes    int64   `json:"bytes"` // of undamaged blocks, decoded
 	Errors   int     `json:"errors"`
 	Warnings int     `json:"warnings"`
 	Notes    int     `json:"notes"`
 	Seconds  float64 `json:"seconds"`
 }
 
-// summary says what was done.
+// summary prints the last line.
 func (s *checkScreen) summary(stats *check.Stats, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,9 +157,9 @@ func (s *checkScreen) summary(stats *check.Stats, took time.Duration) {
 		humanize.IBytes(uint64(sum.Bytes)), took.Round(time.Millisecond), humanize.IBytes(rate), faults))
 }
 
-func counted(n int, what string) string {
+func counted(n int, noun string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/sample"
 )
 
-// TestCheck holds the lines, which programs read too, and the exit codes.
+// TestCheck checks the lines, which programs read, and the exit codes.
 func TestCheck(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sample")
 	if err := sample.Write(t.Context(), dir, smallSample()); err != nil {
@@ -18,11 +18,11 @@ func TestCheck(t *testing.T) {
 	}
 	color := filepath.Join(dir, "color/1")
 	for _, step := range []struct {
-		what   string
+		name   string
 		change func() error
 		args   []string
 		code   int
-		want   []string // a pattern for each line, in any order but for the last
+		want   []string // a pattern for each line, in any order
 	}{
 		{"sound", nil, []string{dir}, 0, []string{
 			`^\d+ cubes, \d+ blocks, .* sound in .*/s\): no faults$`,
@@ -51,14 +51,14 @@ func TestCheck(t *testing.T) {
 		}
 		var stdout, stderr bytes.Buffer
 		if code := run(append([]string{"check"}, step.args...), &stdout, &stderr); code != step.code {
-			t.Errorf("%s: exit code %d, want %d; %s", step.what, code, step.code, stderr.String())
+			t.Errorf("%s: exit code %d, want %d; %s", step.name, code, step.code, stderr.String())
 		}
 		if lines := bytes.Count(stdout.Bytes(), []byte("\n")); lines != len(step.want) {
-			t.Errorf("%s: %d lines, want %d:\n%s", step.what, lines, len(step.want), stdout.String())
+			t.Errorf("%s: %d lines, want %d:\n%s", step.name, lines, len(step.want), stdout.String())
 		}
 		for _, pattern := range step.want {
 			if !regexp.MustCompile("(?m)" + pattern).Match(stdout.Bytes()) {
-				t.Errorf("%s: no line like %s in\n%s", step.what, pattern, stdout.String())
+				t.Errorf("%s: no line like %s in\n%s", step.name, pattern, stdout.String())
 			}
 		}
 	}

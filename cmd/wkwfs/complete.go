@@ -1,53 +1,61 @@
 package main
 
 import (
-	"io/fs"
 	"log/slog"
 	"path"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wkwfs/wkwfs/fsnode"
+	"github.com/wkwfs/wkwfs/internal/log"
+	"github.com/wkwfs/wkwfs/internal/mounts"
+	"github.com/wkwfs/wkwfs/internal/settings"
 	"github.com/wkwfs/wkwfs/internal/view"
 )
 
-// completions says, for each command, what a shell offers for its arguments, one after
-// the other.
+// completions has a function for each argument of a command, which returns what a shell offers.
 var completions = map[string][]cobra.CompletionFunc{
 	"mount":  {completeFiles, completeDirectories},
 	"umount": {completeMountpoints},
 	"status": {completeMountpoints},
 	"cp":     {completeFiles, completePaths, completeFiles},
 	"serve":  {completeFiles},
-	"info":   {completeFiles},
+	"nfs":    {completeFiles},
+	"view":   {completeFiles},
+	"info":   {completeFiles, completeLayers},
 	"check":  {completeFiles},
 	"sample": {completeDirectories},
 
 	"version": {},
 }
 
-// completeArguments lets shells complete the arguments of all commands below root. Where
-// there is no further argument, none is offered. Of a command that is not listed, shells
-// complete all as files.
+// completeArguments lets shells complete the arguments of all commands. For a command that is not
+// in completions, shells complete every argument as a file.
 func completeArguments(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		if f := cmd.Flags().Lookup("log-format"); f != nil {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, completeFormats) // fails for flags that do not exist
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, completeFormats) // fails only for unknown flags
+		}
+		if f := cmd.Flags().Lookup("unit"); f != nil {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, completeUnits) // fails only for unknown flags
+		}
+		if f := cmd.Flags().Lookup("preview"); f != nil {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, completePreviews) // fails only for unknown flags
 		}
 		of, ok := completions[cmd.Name()]
 		if !ok {
 			continue
 		}
-		cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) >= len(of) {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return of[len(args)](cmd, args, begun)
+			return of[len(args)](cmd, args, prefix)
 		}
 	}
 }
 
-// A source may be a file, and so may what is copied to.
+// completeFiles is for sources, which may be files, and for destinations.
 func completeFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }
@@ -56,14 +64,38 @@ func completeDirectories(*cobra.Command, []string, string) ([]cobra.Completion, 
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-func completeFormats(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return []cobra.Completion{string(logText), string(logJSON)}, cobra.ShellCompDirectiveNoFileComp
+func completeUnits(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return settings.Units, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeMountpoints offers the mounts of wkwfs. Shells offer files where none of them
-// begins so, as that of a relative path.
+func completeFormats(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return []cobra.Completion{string(log.Text), string(log.JSON)}, cobra.ShellCompDirectiveNoFileComp
+}
+
+func completePreviews(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return previewForms(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeLayers offers the layers of the dataset for a preview.
+func completeLayers(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if !cmd.Flags().Changed("preview") {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	opened, err := sourceFlags{}.open(args[0], nil)
+	if err != nil || opened.Dataset == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names, err := opened.Dataset.Layers()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeMountpoints offers the mounts of wkwfs. Where none matches, as for a relative path, shells
+// offer files.
 func completeMountpoints(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	table, err := mountTable()
+	table, err := mounts.ReadTable()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
@@ -76,38 +108,41 @@ func completeMountpoints(*cobra.Command, []string, string) ([]cobra.Completion, 
 	return points, cobra.ShellCompDirectiveDefault
 }
 
-// completePaths offers what is in the tree of the source.
-func completePaths(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// completePaths offers paths in the tree of the source.
+func completePaths(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	followLinks, err := cmd.Flags().GetBool("follow-links")
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	paths, err := pathsBelow(args[0], sourceFlags{followLinks: followLinks}, begun)
+	paths, err := pathsBelow(args[0], sourceFlags{followLinks: followLinks}, prefix)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	// No space: who completed a directory goes on in it.
+	// No space, because a path may continue after a directory.
 	return paths, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// pathsBelow lists the directory of the tree that the begun path is in.
-func pathsBelow(source string, from sourceFlags, begun string) ([]cobra.Completion, error) {
-	opened, err := openSource(source, from, slog.New(slog.DiscardHandler))
+// pathsBelow lists the directory of the tree that contains the beginning of a path, at most some thousand entries.
+func pathsBelow(source string, from sourceFlags, prefix string) ([]cobra.Completion, error) {
+	opened, err := from.open(source, nil)
 	if err != nil {
 		return nil, err
 	}
-	dir, _ := path.Split(begun)
-	entries, err := fs.ReadDir(view.New(opened.Root, view.Options{Log: slog.New(slog.DiscardHandler)}), path.Clean(dir))
-	if err != nil {
-		return nil, err
-	}
+	dir, _ := path.Split(prefix)
+	tree := view.New(opened.Root, view.Options{Log: slog.New(slog.DiscardHandler)})
 	var paths []cobra.Completion
-	for _, e := range entries {
-		name := dir + e.Name()
-		if e.IsDir() {
-			name += "/"
+	for entries, err := range tree.List(path.Clean(dir)) {
+		if err != nil {
+			return nil, err
 		}
-		paths = append(paths, name)
+		for _, e := range entries {
+			name := dir + e.Name()
+			if e.IsDir() {
+				name += "/"
+			}
+			paths = append(paths, name)
+		}
+		break
 	}
 	return paths, nil
 }

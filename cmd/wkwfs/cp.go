@@ -15,21 +15,30 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/internal/check"
 	"github.com/wkwfs/wkwfs/internal/copier"
+	"github.com/wkwfs/wkwfs/internal/header"
+	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/paths"
+	"github.com/wkwfs/wkwfs/internal/remote"
+	"github.com/wkwfs/wkwfs/internal/settings"
+	"github.com/wkwfs/wkwfs/internal/source"
 	"github.com/wkwfs/wkwfs/internal/view"
+	"github.com/wkwfs/wkwfs/volume"
 )
 
-// copySettings is what the user asked of a copy.
+// copySettings are the settings of a copy.
 type copySettings struct {
 	from      sourceFlags
-	config    configFlag
+	diskCache diskCacheFlags
 	source    string
 	path      string // in the tree, as fs.ValidPath wants it
-	contents  bool   // of the folder at path: its name is left out
+	contents  bool   // copy the entries of the directory at path, without its name
 	dest      string
-	cacheSize byteSize
+	cacheSize settings.Size
+	unit      settings.Unit
 	jobs      int
-	choice    choice
+	forms     copier.Forms
 	force     bool
 	quiet     bool
 }
@@ -39,23 +48,22 @@ func newCopyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cp [flags] SOURCE PATH DEST",
 		Short: "Copy flat raw files out of a dataset, without a mount",
-		Long: `Copy the file or folder that a mount of SOURCE would show at PATH to DEST: for
-machines that have no FUSE. DEST is a file, a folder to be made, or an existing
-folder to copy into. PATH/. is what is in a folder, without the folder; . is all.
+		Long: `Copy the file or directory that a mount of SOURCE would show at PATH to DEST. It needs
+no FUSE. DEST is a file, a directory to create, or an existing directory to copy into.
+` + sourceHelp + `
+PATH/. is the content of a directory, without the directory; . is everything.
 
-A mag shows the same voxels in many forms. Of a folder with mags in it, the cubes
-are copied, and volume.json, which describes them. The volumes, the slices, the
-folder precomputed and the blocks are copied where PATH names them or is below them,
-else with --all and --blocks. Boxes have to be named: there are too many.
+A mag shows the same voxels in many forms. From a directory, cp copies only the cubes,
+and volume.json, which describes the mag. To copy volumes, slices or a layer as
+Precomputed or OME-Zarr, name one in PATH, or use --all. To copy blocks, name them, or use
+--blocks. To copy a box, name it.
 
-What is not whole is called DEST.part. A copy that was ended, by Ctrl-C or a crash,
-goes on where it stopped when the same command is given again, unless the source
-has changed. Files that exist with the size and time of the source are kept;
-others are not replaced without --force.
+An incomplete file is called DEST.part. If a copy is interrupted, the same command
+resumes it, unless the source has changed. Existing files with the size, time and header
+of the source are kept. Other existing files are replaced only with --force.
 
-While SOURCE answers late, as file servers do, more is read at once: see --io-depth.
-
-If a file cannot be read, the others of the folder are copied; the exit code is 1.`,
+If a file, mag or layer cannot be read, cp copies the others, and the exit code is 1. If SOURCE
+answers late, as file servers do, cp reads more at once: see --io-depth.`,
 		Example: `  wkwfs cp /data/cortex color/1/volume.nii .
   wkwfs cp /data/cortex color/1/box/0-512_0-512_0-64.npy corner.npy
   wkwfs cp --cache-size 8GiB /data/cortex color/2-2-1/slices /scratch/slices
@@ -63,37 +71,42 @@ If a file cannot be read, the others of the folder are copied; the exit code is 
 		Args: exactArgs("SOURCE", "PATH", "DEST"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.source, s.dest = args[0], args[2]
-			if err := s.config.settle(cmd.Flags(), s.source); err != nil {
+			if err := settings.Settle(cmd.Flags(), s.source); err != nil {
+				return err
+			}
+			if err := fitCache(cmd.Flags(), &s.cacheSize, thisMemory()); err != nil {
 				return err
 			}
 			if err := s.setPath(args[1]); err != nil {
 				return err
 			}
 			if s.jobs < 1 {
-				return usageError("", "--jobs: expected at least 1, found %d", s.jobs)
+				return hint.Usagef("", "--jobs: expected at least 1, found %d", s.jobs)
 			}
-			ctx, stop := endOfCopy()
+			ctx, stop := untilSignal()
 			defer stop()
 			return s.run(ctx, cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()
 	s.from.register(flags)
-	s.config.register(flags)
-	flags.Var(&s.cacheSize, "cache-size", "memory for decoded blocks, such as 512MiB or 4GB")
+	s.diskCache.register(flags)
+	settings.RegisterConfig(flags)
+	flags.Var(&s.cacheSize, cacheSizeFlag, "memory for decoded blocks, such as 512MiB or 4GB")
+	registerUnit(flags, &s.unit)
 	flags.IntVarP(&s.jobs, "jobs", "j", processors, "read `N` ranges or files at once, 4 MiB each")
-	flags.BoolVar(&s.choice.all, "all", false, "with the volumes, slices and precomputed: several times the size")
-	flags.BoolVar(&s.choice.blocks, "blocks", false, "with a file for every block: twice the size, often millions of files")
-	flags.BoolVar(&s.force, "force", false, "replace files that are there")
-	flags.BoolVarP(&s.quiet, "quiet", "q", false, "say nothing but errors")
+	flags.BoolVar(&s.forms.All, "all", false, "also copy volumes, slices, and layers as Precomputed and OME-Zarr: several times the size")
+	flags.BoolVar(&s.forms.Blocks, "blocks", false, "also copy each block as a file: twice the size, often millions of files")
+	flags.BoolVar(&s.force, "force", false, "replace existing files")
+	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only errors")
 	return cmd
 }
 
-// endOfCopy returns a context that is done with the first signal; the second one ends
-// the program.
-func endOfCopy() (context.Context, context.CancelFunc) {
+// untilSignal returns a context that ends with the first signal. The second signal ends the
+// program.
+func untilSignal() (context.Context, context.CancelFunc) {
 	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		signals = append(signals, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
@@ -101,7 +114,7 @@ func endOfCopy() (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
-// setPath takes a path of the tree as people write them.
+// setPath sets the path from an argument of the command line.
 func (s *copySettings) setPath(text string) error {
 	trimmed, isContents := strings.CutSuffix(text, "/.")
 	trimmed = strings.TrimRight(strings.TrimPrefix(trimmed, "./"), "/")
@@ -109,82 +122,119 @@ func (s *copySettings) setPath(text string) error {
 		trimmed, isContents = ".", true
 	}
 	if !fs.ValidPath(trimmed) {
-		return usageError(". is all there is", "PATH %q is not a path below SOURCE, such as color/1/volume.raw", text)
+		return hint.Usagef("PATH . is everything", "PATH %q is not a path below SOURCE, such as color/1/volume.raw", text)
 	}
 	s.path, s.contents = trimmed, isContents
 	return nil
 }
 
-// run copies.
+// run opens the source and copies.
 func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
-	source, err := realPath(s.source)
+	path, err := paths.Real(s.source)
 	if err != nil {
 		return fmt.Errorf("source: %w", err)
 	}
 	tuneRuntime(int64(s.cacheSize) + int64(s.jobs)*copier.RangeSize + copier.HelpersSize)
 	screen := newScreen(stderr, s.quiet)
 	log := slog.New(slog.NewTextHandler(screen, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	opened, err := openSource(source, s.from, log)
+	disk, err := s.diskCache.open(log)
+	if err != nil {
+		return err
+	}
+	defer disk.close()
+	opened, err := disk.open(s.from, path, log)
 	if err != nil {
 		return err
 	}
 	blocks := cache.New(int64(s.cacheSize))
 	defer blocks.Close()
-	tree := newLasting(view.New(opened.Root, view.Options{Cache: blocks, Log: log, Private: true}), s.from.depth())
+	tree := copier.Stable(view.New(opened.Root, view.Options{Cache: blocks, Log: log, Private: true, Unit: header.Unit(s.unit)}), s.from.depth())
 
 	info, err := fs.Stat(tree, s.path)
 	if err != nil {
-		return hinted("wkwfs info "+shellWord(s.source)+" shows what there is", "%s: %w", s.source, err)
+		return hint.Errorf("wkwfs info "+hint.Quote(s.source)+" shows what there is", "%s: %w", remote.Display(s.source), err)
 	}
-	target, err := s.findTarget(source, info.IsDir())
+	target, err := copier.Request{Source: remote.Display(path), Path: s.path, Contents: s.contents, Dest: s.dest}.Target(info.IsDir())
 	if err != nil {
 		return err
 	}
-	defer target.close()
-	return s.copy(ctx, tree, info.IsDir(), opened.Late, target, screen)
+	defer target.Close()
+	return s.copy(ctx, tree, info.IsDir(), opened, target, screen)
 }
 
-// copy copies from the tree to the target.
-func (s *copySettings) copy(ctx context.Context, tree fs.FS, folder bool, late func() bool, to *target, screen *screen) error {
+// copy copies from the tree to the target and explains the errors.
+func (s *copySettings) copy(ctx context.Context, tree fs.FS, directory bool, from *source.Source, to *copier.Target, screen *screen) error {
 	var stats copier.Stats
-	var failed error // of a single file
+	var failed error // for a copy of a single file
 	options := copier.Options{
 		Jobs:   s.jobs,
 		Depth:  s.from.depth(),
-		Late:   late,
+		Late:   from.Late,
 		Force:  s.force,
-		Select: s.choice.entries,
+		Select: s.forms.Select,
 		Stats:  &stats,
-		Note:   func(name, text string) { screen.print(name + ": " + text) },
+		Notice: func(name, text string) { screen.print(name + ": " + text) },
 		Failed: func(name string, err error) { failed = named(name, err) },
 	}
-	if folder {
-		options.Failed = func(name string, err error) { screen.print(oneLine(named(name, err).Error())) }
+	if directory {
+		options.Failed = func(name string, err error) { screen.print(hint.OneLine(named(name, err).Error())) }
 	}
 	finish := screen.follow(&stats)
-	err := copier.Copy(ctx, tree, s.path, to.root, to.name, options)
+	err := copier.Copy(ctx, tree, s.path, to.Root, to.Name, options)
 	finish()
+	unshown := 0
+	if directory && err == nil {
+		unshown = s.reportUnshown(from.Root, screen)
+	}
 
-	const again = "the same command goes on where it stopped"
+	const again = "the same command resumes it"
 	n := stats.FailedFiles.Load()
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return hinted("make room; "+again, "%w", err)
+		return hint.Errorf("make room; "+again, "%w", err)
 	case ctx.Err() != nil:
-		return hinted(again, "interrupted")
+		return hint.Errorf(again, "interrupted")
 	case err != nil:
 		return err
 	case errors.Is(failed, copier.ErrExists):
-		return hinted("--force replaces it", "%w", failed)
+		return hint.Errorf("--force replaces it", "%w", failed)
 	case failed != nil:
 		return failed
-	case n > 0:
-		return hinted("the same command tries those again", "%d of %d files could not be copied", n, stats.FoundFiles.Load())
+	case n > 0 || unshown > 0:
+		return hint.Errorf("the same command tries those again", "%s could not be copied", failedText(unshown, n, stats.FoundFiles.Load()))
 	}
-	return to.complete()
+	return to.Complete()
 }
 
-// named puts the name in front, once.
+// reportUnshown prints the layers and mags below the path that exist and are not in the tree. It returns their number.
+func (s *copySettings) reportUnshown(root volume.Root, screen *screen) int {
+	n := 0
+	for _, f := range check.Unshown(root) {
+		if f.Within(s.path) {
+			screen.print(hint.OneLine(f.Err.Error()))
+			n++
+		}
+	}
+	return n
+}
+
+// failedText returns "1 layer or mag and 2 of 10 files", without the part that is 0.
+func failedText(unshown int, files, of int64) string {
+	var parts []string
+	switch unshown {
+	case 0:
+	case 1:
+		parts = append(parts, "1 layer or mag")
+	default:
+		parts = append(parts, fmt.Sprintf("%d layers or mags", unshown))
+	}
+	if files > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d files", files, of))
+	}
+	return strings.Join(parts, " and ")
+}
+
+// named adds the name to an error that does not have it.
 func named(name string, err error) error {
 	if p, ok := err.(*fs.PathError); ok && p.Path == name {
 		err = p.Err

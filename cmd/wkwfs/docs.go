@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/wkwfs/wkwfs/internal/hint"
 )
 
-// main, with the tag docs, is another program: it writes the man pages and completions
-// of wkwfs, made from its commands, to man and completions below its argument.
+// main, with the tag docs, is another program. It generates the man pages and completions of wkwfs
+// from its commands, and writes them to man and completions below its argument.
 func main() {
 	if len(os.Args) != 2 {
-		os.Exit(report(os.Stderr, usageError("go run -tags docs ./cmd/wkwfs DIR", "expected one directory")))
+		os.Exit(report(os.Stderr, hint.Usagef("go run -tags docs ./cmd/wkwfs DIR", "expected one directory")))
 	}
 	os.Exit(report(os.Stderr, writeDocs(os.Args[1])))
 }
@@ -44,7 +46,7 @@ func writeDocs(dir string) error {
 	return writeCompletions(root, completions)
 }
 
-// writeCompletions uses the names by which shells find completions.
+// writeCompletions writes files with the names that shells look for.
 func writeCompletions(root *cobra.Command, dir string) error {
 	if err := root.GenBashCompletionFileV2(filepath.Join(dir, "wkwfs"), true); err != nil {
 		return err
@@ -55,18 +57,17 @@ func writeCompletions(root *cobra.Command, dir string) error {
 	return root.GenFishCompletionFile(filepath.Join(dir, "wkwfs.fish"), true)
 }
 
-// sourceDate is the date of all pages: not that of today, so that they come out the same
-// every time.
+// sourceDate returns the date of all pages. It is not today, so that the pages are reproducible.
 func sourceDate() (string, error) {
 	const variable = "SOURCE_DATE_EPOCH"
 	seconds, err := strconv.ParseInt(os.Getenv(variable), 10, 64)
 	if err != nil {
-		return "", hinted(variable+"=$(git log -1 --format=%ct)", "%s: %w", variable, err)
+		return "", hint.Errorf(variable+"=$(git log -1 --format=%ct)", "%s: %w", variable, err)
 	}
 	return time.Unix(seconds, 0).UTC().Format(time.DateOnly), nil
 }
 
-// commandPage is the man page of a command.
+// commandPage returns the man page of a command.
 func commandPage(cmd *cobra.Command, date string) page {
 	p := newPage(cmd.CommandPath(), 1, cmd.Short, date)
 	p.heading("SYNOPSIS")
@@ -98,7 +99,7 @@ func commandPage(cmd *cobra.Command, date string) page {
 	return p
 }
 
-// related names other pages.
+// related returns the names of related pages.
 func related(cmd *cobra.Command) []string {
 	if cmd.HasParent() {
 		all := []string{"wkwfs(1)"}

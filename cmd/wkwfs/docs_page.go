@@ -11,17 +11,17 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// page is a man page in the language of man(7).
+// page is a man page in the format of man(7).
 type page struct {
 	name    string // of its file, without the section
 	section int
 	text    *strings.Builder
 }
 
-// item is something that is explained.
+// item is a term with its explanation.
 type item struct{ term, text string }
 
-// newPage begins a page.
+// newPage returns a page with its heading.
 func newPage(title string, section int, short, date string) page {
 	p := page{strings.ReplaceAll(title, " ", "-"), section, &strings.Builder{}}
 	p.line(fmt.Sprintf(`.TH "%s" "%d" "%s" "wkwfs %s" "wkwfs"`,
@@ -37,9 +37,8 @@ func (p page) line(s string) { p.text.WriteString(s + "\n") }
 
 func (p page) heading(s string) { p.line(".SH " + s) }
 
-// escape keeps characters from meaning something: a dash is not to become a hyphen,
-// which cannot be pasted into a shell. What is not ASCII is written by its number, as
-// troff by itself reads no other encoding.
+// escape escapes text for troff. A dash must not become a hyphen, which cannot be pasted into a
+// shell. Characters beyond ASCII become numbers, because troff has no other encoding on its own.
 func escape(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(s)
 	if strings.HasPrefix(s, ".") {
@@ -56,8 +55,8 @@ func escape(s string) string {
 	return b.String()
 }
 
-// prose writes paragraphs, and lines that are indented as they are. Where there is no
-// text, other stands for it.
+// prose writes paragraphs. Indented paragraphs are written as they are. If text is empty, other is
+// written.
 func (p page) prose(text, other string) {
 	if text == "" {
 		text = other
@@ -90,7 +89,7 @@ func (p page) item(term, text string) {
 	p.line(escape(text))
 }
 
-// items writes a section, unless there is nothing in it.
+// items writes a section, unless it is empty.
 func (p page) items(heading string, items []item) {
 	if len(items) == 0 {
 		return
@@ -101,7 +100,7 @@ func (p page) items(heading string, items []item) {
 	}
 }
 
-// references names other pages.
+// references writes the names of other pages.
 func (p page) references(names []string) {
 	for i, name := range names {
 		title, section, _ := strings.Cut(name, "(")
@@ -113,7 +112,7 @@ func (p page) references(names []string) {
 	}
 }
 
-// options writes what the flags are, and what they are if they are not given.
+// options writes the flags with their defaults.
 func (p page) options(flags *pflag.FlagSet) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		value, usage := pflag.UnquoteUsage(f)
@@ -121,17 +120,20 @@ func (p page) options(flags *pflag.FlagSet) {
 		if f.Shorthand != "" {
 			term = "-" + f.Shorthand + ", " + term
 		}
-		if value != "" {
+		switch {
+		case value != "" && f.NoOptDefVal != "":
+			term += "[=" + value + "]"
+		case value != "":
 			term += " " + value
 		}
-		p.item(term, sentence(usage+usual(f)))
+		p.item(term, sentence(usage+defaultOf(f)))
 	})
 }
 
-// usual says what a flag is if it is not given.
-func usual(f *pflag.Flag) string {
+// defaultOf returns the default of a flag as text.
+func defaultOf(f *pflag.Flag) string {
 	switch {
-	case f.Name == "jobs": // or the page would tell where it was made
+	case f.Name == "jobs": // the default depends on the machine
 		return " (default: one for each processor)"
 	case slices.Contains([]string{"", "0", "false", "[]"}, f.DefValue):
 		return ""

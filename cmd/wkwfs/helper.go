@@ -7,25 +7,29 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/wkwfs/wkwfs/internal/daemon"
+	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/settings"
 )
 
-// helperNames are the names under which mount(8) starts this program, to mount what it
-// was told, or what fstab(5) says, of type fuse.wkwfs or wkwfs.
+// helperNames are the names under which mount(8) starts this program, for mounts of the types
+// fuse.wkwfs and wkwfs.
 var helperNames = []string{"mount.fuse.wkwfs", "mount.wkwfs"}
 
-// mount(8) has exit codes of its own, and passes on those of its helpers.
+// The exit codes of mount(8). It returns those of its helpers.
 const (
 	mountExitUsage  = 1
 	mountExitFailed = 32
 )
 
-// runAs is the program under the name by which it was called: args[0].
+// runAs runs the program that args[0] names.
 func runAs(args []string, stdout, stderr io.Writer) int {
 	name := filepath.Base(args[0])
 	if !slices.Contains(helperNames, name) {
 		return run(args[1:], stdout, stderr)
 	}
-	asServer := startedAsServer() // by ourselves: then the codes are ours
+	asServer := daemon.IsServer() // this program expects its own exit codes
 	cmd := newHelperCommand(name)
 	cmd.SetArgs(args[1:])
 	cmd.SetOut(stdout)
@@ -40,13 +44,12 @@ func runAs(args []string, stdout, stderr io.Writer) int {
 	return code
 }
 
-// newHelperCommand is what mount(8) starts: mount.TYPE SOURCE MOUNTPOINT [-sfnv]
-// [-N namespace] [-o options] [-t type]. The letters mean other things than in wkwfs
-// mount.
+// newHelperCommand returns the command that mount(8) starts: mount.TYPE SOURCE MOUNTPOINT [-sfnv]
+// [-N namespace] [-o options] [-t type]. Its flags differ from those of wkwfs mount.
 func newHelperCommand(name string) *cobra.Command {
-	var s settings
+	var s mountSettings
 	var words []string
-	var sloppy, fake bool
+	var sloppy, fake, verbose bool
 	var namespace string
 	settable := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	s.register(settable)
@@ -56,19 +59,26 @@ func newHelperCommand(name string) *cobra.Command {
 		Args:  exactArgs("SOURCE", "MOUNTPOINT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if namespace != "" {
-				return usageError("nsenter --mount=… wkwfs mount", "-N %s: other namespaces cannot be mounted in", namespace)
+				return hint.Usagef("nsenter --mount=… wkwfs mount", "-N %s: cannot mount in another namespace", namespace)
 			}
 			s.source, s.mountpoint = args[0], args[1]
-			w := mountWords{flags: settable, kernel: &s.kernel, helper: true, sloppy: sloppy}
+			w := settings.Words{Flags: settable, Kernel: &s.kernel, Helper: true, Sloppy: sloppy}
 			for _, list := range words {
 				if err := w.Set(list); err != nil {
 					return err
 				}
 			}
-			if err := s.config.settle(settable, s.source); err != nil || fake {
+			if err := settings.Settle(settable, s.source); err != nil || fake {
 				return err
 			}
-			return mount(s, cmd.ErrOrStderr())
+			if err := fitCache(settable, &s.cacheSize, thisMemory()); err != nil {
+				return err
+			}
+			stdout := io.Discard
+			if verbose {
+				stdout = cmd.OutOrStdout()
+			}
+			return mount(s, stdout, cmd.ErrOrStderr())
 		},
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -76,12 +86,12 @@ func newHelperCommand(name string) *cobra.Command {
 	cmd.SetFlagErrorFunc(flagParseError)
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&words, "options", "o", nil, "mount options `OPT,...`")
-	flags.BoolVarP(&sloppy, "sloppy", "s", false, "pass over options that do not exist")
-	flags.BoolVarP(&fake, "fake", "f", false, "check what was asked, and mount nothing")
+	flags.BoolVarP(&sloppy, "sloppy", "s", false, "ignore unknown options")
+	flags.BoolVarP(&fake, "fake", "f", false, "check the options, mount nothing")
 	flags.StringVarP(&namespace, "namespace", "N", "", "refused: mount in another namespace")
-	// What there is nothing to do for.
+	flags.BoolVarP(&verbose, "verbose", "v", false, "print where the log is")
+	// These have no effect.
 	flags.BoolP("no-mtab", "n", false, "accepted: there is no mtab")
-	flags.BoolP("verbose", "v", false, "accepted: there is nothing to tell")
-	flags.StringP("types", "t", "", "accepted: the `TYPE` is known")
+	flags.StringP("types", "t", "", "accepted: there is only one `TYPE`")
 	return cmd
 }

@@ -3,196 +3,216 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"strings"
+	"runtime/debug"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/wkwfs/wkwfs/internal/arrayfile"
+	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/importer"
+	"github.com/wkwfs/wkwfs/internal/pyramid"
+	"github.com/wkwfs/wkwfs/internal/settings"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// importSettings is what the user asked of an import.
+// importSettings are the settings of an import.
 type importSettings struct {
 	input, dataset string
+	flags          *pflag.FlagSet
 	options        importer.Options
-	raw            importer.RawShape
+	raw            arrayfile.RawShape
+	format         string
 	compression    string
 	dtype          string
-	shape, offset  *volume.Vec // nil: not given
-	quiet          bool
+	shape, offset  *volume.Vec // nil if not given
+	update         bool
+	quiet, json    bool
 }
 
 func newImportCommand() *cobra.Command {
-	s := importSettings{options: importer.Options{Block: 32, Cube: 1024}, raw: importer.RawShape{Channels: 1}}
+	s := importSettings{options: importer.Options{Block: 32, Memory: importer.DefaultMemory}, raw: arrayfile.RawShape{Channels: 1}}
 	cmd := &cobra.Command{
-		Use:   "import [flags] RAW DATASET --layer NAME",
-		Short: "Write flat voxels into a dataset, as a new layer",
-		Long: `Write the voxels of RAW into DATASET as the layer NAME, with coarser mags if asked,
-and enter it in datasource-properties.json. DATASET is made if it does not exist.
+		Use:   "import [flags] INPUT DATASET --layer NAME",
+		Short: "Write voxels from other programs into a dataset",
+		Long: `Write the voxels of INPUT into DATASET as a new layer, and add the layer to
+datasource-properties.json. DATASET is created if it does not exist.
 
-RAW is an .npy, NRRD, single-file NIfTI or TIFF file, a folder of TIFF files with a
-plane in each, or with --shape and --dtype a file of nothing but voxels. x is the
-axis whose voxels lie next to each other: of an .npy in C order, the last. Compressed
-NRRD and NIfTI have to be expanded first.
+INPUT is an .npy, NRRD, MetaImage, NIfTI, MRC, TIFF, PNG or JPEG file, or a directory of
+TIFF, PNG or JPEG files with one plane each. With --shape and --dtype, it is a file that
+contains only voxels. The axis x is the one whose voxels are next to each other in the
+file. In an .npy file in C order, that is the last axis. Of a file with its voxels in a
+second file, INPUT is the header.
 
-The place and the size of voxels are those of RAW's header, where it has them. All
-layers of a dataset have voxels of one size. Values of 32 and 64 bits that are whole
-numbers are taken for a segmentation.
+The offset and the voxel size come from the header of INPUT, unless --offset and
+--voxel-size are given. All layers of a dataset have the same voxel size.
 
-Coarser mags double the axes on which voxels are shortest, as webKNOSSOS does, and have
-the mean of the values, or for a segmentation the most frequent one (the smallest, if
-there are several). Cubes of zeros are not written.
+The layer is a segmentation if the name of the layer or of INPUT says so (a word that
+starts with seg or label, or is mask), or if its header says so (a palette, an intent),
+or if a sample of its voxels shows it: most are equal to their neighbour. import prints
+what it has chosen and why. If the category is in doubt, it asks for --category and
+writes nothing. If more is missing, one error names all of it, with the command to type.
+What import assumes, such as a unit, is printed as a warning.
 
-An import that was ended, by Ctrl-C or a crash, goes on where it stopped when the same
-command is given again, unless RAW has changed.`,
+With --mags N, coarser mags are written too. As in WEBKNOSSOS, each doubles the axes with
+the shortest voxels. A voxel gets the mean of the finer voxels. In a segmentation it gets
+the most frequent value, or the smallest of equally frequent ones. Voxels outside of
+INPUT count as 0. Cubes of zeros are not written.
+
+INPUT is read once, from front to end. What does not fit in --memory waits in temporary
+files in the directory of the layer.
+
+With --format zarr3, cubes are shards of Zarr 3, as WEBKNOSSOS writes them.
+
+With --update, INPUT replaces its box of an existing WKW layer, in all mags. Only the
+cubes of that box are written, each as a whole. Type and channels must be those of the
+layer.
+
+If an import is interrupted, the same command resumes it, unless INPUT has changed.
+
+With --json it prints objects with one key: "warning", "plan", "progress" about once a
+second, and at the end "summary" or "error".`,
 		Example: `  wkwfs import labels.nrrd /data/cortex --layer segmentation --mags 3
   wkwfs import prediction.raw /data/cortex --layer membranes --shape 1024,1024,256 --dtype float32 --offset 100,70,34
+  wkwfs import corrected.nrrd /data/cortex --layer segmentation --update
   wkwfs import slices /data/new --layer color --voxel-size 11.24,11.24,25`,
-		Args: exactArgs("RAW", "DATASET"),
+		Args: exactArgs("INPUT", "DATASET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s.input, s.dataset = args[0], args[1]
+			s.input, s.dataset, s.flags = args[0], args[1], cmd.Flags()
+			if err := s.settleUpdate(cmd.Flags()); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("compression") && s.format != pyramid.WKW.String() {
+				return hint.Usagef("its blocks are compressed by zstd", "--compression is not for --format %s", s.format)
+			}
 			if err := s.settle(); err != nil {
 				return err
 			}
-			ctx, stop := endOfCopy()
+			ctx, stop := untilSignal()
 			defer stop()
-			return s.run(ctx, cmd.ErrOrStderr())
+			return s.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()
 	o := &s.options
-	flags.StringVar(&o.Layer, "layer", "", "`NAME` of the layer")
-	flags.StringVar(&o.Category, "category", "", "color or segmentation (default by the type)")
-	flags.Var(voxelsFlag{&s.shape}, "shape", "voxels on each axis, of a file without a header")
-	flags.StringVar(&s.dtype, "dtype", "", "`TYPE` of its values: uint8, int8, … uint64, int64, float32, float64")
-	flags.IntVar(&s.raw.Channels, "channels", 1, "how many values its voxels have, next to each other")
-	flags.BoolVar(&s.raw.BigEndian, "big-endian", false, "its values have the most significant byte first")
-	flags.Var(voxelsFlag{&s.offset}, "offset", "where in the dataset the first voxel is (default by the header, or 0,0,0)")
-	flags.Var(lengthsFlag{&o.Scale}, "voxel-size", "in nm (default that of the dataset, or by the header)")
-	flags.IntVar(&o.Mags, "mags", 0, "write `N` coarser mags too")
-	flags.IntVar(&o.Block, "block", o.Block, "voxels a side of a block")
-	flags.IntVar(&o.Cube, "cube", o.Cube, "voxels a side of a cube file")
-	flags.StringVar(&s.compression, "compression", "lz4", "of blocks: raw, lz4 or lz4hc")
-	flags.IntVarP(&o.Jobs, "jobs", "j", processors, "write `N` cubes at once")
-	flags.BoolVar(&o.Force, "force", false, "remove a layer of this name first")
-	flags.BoolVarP(&s.quiet, "quiet", "q", false, "say nothing but errors")
+	flags.StringVar(&o.Layer, "layer", "", "`NAME` of the new layer")
+	flags.StringVar(&o.Category, "category", "", "`CATEGORY`: color or segmentation (default: as names, header and values show)")
+	flags.Var(voxelsFlag{&s.shape}, "shape", "voxels on each axis, for a file without a header")
+	flags.StringVar(&s.dtype, "dtype", "", "`TYPE` of the values, for a file without a header: uint8, int8, … uint64, int64, float32, float64")
+	flags.IntVar(&s.raw.Channels, "channels", 1, "values per voxel, for a file without a header")
+	flags.BoolVar(&s.raw.BigEndian, "big-endian", false, "the values are big-endian, for a file without a header")
+	flags.Var(voxelsFlag{&s.offset}, "offset", "position of the first voxel in the dataset (default: from the header, or 0,0,0)")
+	flags.Var(lengthsFlag{&o.VoxelSize}, "voxel-size", "in nm (default: that of the dataset, or from the header)")
+	flags.IntVar(&o.Mags, "mags", 0, "also write `N` coarser mags")
+	flags.IntVar(&o.Block, "block", o.Block, "side of a block in voxels")
+	flags.IntVar(&o.Cube, "cube", 0, "side of a cube file in voxels (default: as in the dataset, or the least that holds all, up to 1024)")
+	flags.StringVar(&s.format, "format", "wkw", "of the layer: wkw, or zarr3 as WEBKNOSSOS writes it, in shards compressed by zstd")
+	flags.StringVar(&s.compression, "compression", "lz4", "compression of blocks: raw, lz4 or lz4hc")
+	flags.StringVar(&o.Downsample, "downsample", "", "`METHOD` for coarser mags: mean, mode, nearest, max or none (default: mean, and mode for a segmentation)")
+	flags.Var((*settings.Size)(&o.Memory), "memory", "use about `SIZE` of memory")
+	flags.IntVarP(&o.Jobs, "jobs", "j", processors, "compress with `N` goroutines")
+	flags.BoolVar(&s.update, "update", false, "replace a box of an existing layer")
+	flags.BoolVar(&o.Force, "force", false, "replace an existing layer of this name")
+	flags.BoolVar(&s.json, "json", false, "print one JSON object per line: plan, progress, summary or error")
+	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only errors")
 	return cmd
 }
 
-// settle checks the flags that cannot be checked one by one.
-func (s *importSettings) settle() (err error) {
-	o := &s.options
-	if o.Compression, err = wkw.ParseBlockType(s.compression); err != nil {
-		return usageError("", "--compression: expected raw, lz4 or lz4hc, found %q", s.compression)
-	}
-	raw := s.shape != nil
-	switch {
-	case o.Layer == "":
-		return usageError("name the layer that is to be written", "--layer is missing")
-	case o.Category != "" && o.Category != importer.Color && o.Category != importer.Segmentation:
-		return usageError("", "--category: expected %s or %s, found %q", importer.Color, importer.Segmentation, o.Category)
-	case o.Jobs < 1:
-		return usageError("", "--jobs: expected at least 1, found %d", o.Jobs)
-	case o.Mags < 0 || o.Mags > maxMags:
-		return usageError("", "--mags: expected 0 to %d, found %d", maxMags, o.Mags)
-	case raw != (s.dtype != ""):
-		return usageError("", "--shape and --dtype: a file without a header needs both, others neither")
-	case !raw && (s.raw.Channels != 1 || s.raw.BigEndian):
-		return usageError("", "--channels and --big-endian are for a file without a header, with --shape and --dtype")
-	}
-	o.Offset = s.offset
-	if !raw {
+// settleUpdate checks that no flag contradicts --update.
+func (s *importSettings) settleUpdate(flags *pflag.FlagSet) (err error) {
+	if !s.update {
 		return nil
 	}
-	s.raw.Size = *s.shape
-	if s.raw.Type, err = volume.ParseType(s.dtype); err != nil {
-		return usageError("", "--dtype: %w", err)
+	for _, name := range []string{"force", "category", "voxel-size", "mags", "block", "cube", "format", "compression"} {
+		if flags.Changed(name) {
+			err = hint.Usagef("the layer has its own", "--%s is not for --update", name)
+		}
+	}
+	return err
+}
+
+// settle checks flags that depend on each other.
+func (s *importSettings) settle() (err error) {
+	o := &s.options
+	if o.Format, err = pyramid.ParseFormat(s.format); err != nil {
+		return hint.Usagef("", "--format: %w", err)
+	}
+	if o.Compression, err = wkw.ParseBlockType(s.compression); err != nil {
+		return hint.Usagef("", "--compression: expected raw, lz4 or lz4hc, found %q", s.compression)
+	}
+	switch {
+	case o.Category != "" && o.Category != importer.Color && o.Category != importer.Segmentation:
+		return hint.Usagef("", "--category: expected %s or %s, found %q", importer.Color, importer.Segmentation, o.Category)
+	case o.Jobs < 1:
+		return hint.Usagef("", "--jobs: expected at least 1, found %d", o.Jobs)
+	case o.Mags < 0 || o.Mags > maxMags:
+		return hint.Usagef("", "--mags: expected 0 to %d, found %d", maxMags, o.Mags)
+	}
+	if o.Downsample == "none" {
+		o.Mags, o.Downsample = 0, ""
+	}
+	o.Offset = s.offset
+	if s.shape != nil {
+		s.raw.Size = *s.shape
+	}
+	if s.dtype != "" {
+		if s.raw.Type, err = volume.ParseType(s.dtype); err != nil {
+			return hint.Usagef("", "--dtype: %w", err)
+		}
 	}
 	return nil
 }
 
-// maxMags keeps factors far below what a number can hold.
+// maxMags keeps factors far below the largest number.
 const maxMags = 20
 
-func (s *importSettings) run(ctx context.Context, stderr io.Writer) error {
+// run imports, and shows it.
+func (s *importSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
+	screen := newImportScreen(stdout, stderr, s.quiet, s.json)
+	screen.layer = s.options.Layer
+	return screen.finish(s.write(ctx, screen))
+}
+
+func (s *importSettings) write(ctx context.Context, screen *importScreen) error {
 	in, err := s.open()
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	screen := newScreen(stderr, s.quiet)
-	var stats importer.Stats
-	s.options.Stats = &stats
-	finish := screen.followWith(
-		func() { screen.showImport(&stats) },
-		func(took time.Duration) string { return importSummary(&stats, took) })
-	err = importer.Import(ctx, in, s.dataset, s.options)
+	debug.SetMemoryLimit(s.options.Memory + workMemory) // the collector does not wait until memory has doubled
+	for _, text := range in.Warnings {
+		screen.warning(s.input, text)
+	}
+	s.options.Stats, s.options.Planned = &screen.stats, screen.planned
+	finish := screen.followImport()
+	write := importer.Import
+	if s.update {
+		write = importer.Update
+	}
+	err = write(ctx, in, s.dataset, s.options)
 	finish()
-	return explainImport(ctx, err)
+	return s.explain(ctx, err)
 }
 
-// open opens the input, as raw voxels if the user says what they are.
-func (s *importSettings) open() (*importer.Input, error) {
-	if s.shape != nil {
-		return importer.OpenRaw(s.input, s.raw)
+// explain adds a hint to an error.
+func (s *importSettings) explain(ctx context.Context, err error) error {
+	again := "the same command resumes it"
+	if s.update {
+		again = "the same command completes it"
 	}
-	in, err := importer.Open(s.input)
-	if errors.Is(err, importer.ErrNotRecognised) {
-		return nil, hinted("--shape X,Y,Z and --dtype TYPE say what a file without a header holds", "%w", err)
+	if missing, ok := errors.AsType[*importer.MissingError](err); ok {
+		return s.ask(missing)
 	}
-	return in, err
-}
-
-// explainImport adds what can be done about an error.
-func explainImport(ctx context.Context, err error) error {
-	const again = "the same command goes on where it stopped"
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return hinted("make room; "+again, "%w", err)
+		return hint.Errorf("make room; "+again, "%w", err)
 	case ctx.Err() != nil:
-		return hinted(again, "interrupted")
-	case errors.Is(err, importer.ErrExists), errors.Is(err, importer.ErrOther):
-		return hinted("--force removes what is there", "%w", err)
-	case errors.Is(err, importer.ErrNoScale):
-		return hinted("--voxel-size X,Y,Z gives it, in nm", "%w", err)
-	case errors.Is(err, importer.ErrPlace):
-		return hinted("--offset X,Y,Z says where the first voxel is", "%w", err)
+		return hint.Errorf(again, "interrupted")
+	case errors.Is(err, importer.ErrExists), errors.Is(err, importer.ErrUnfinished):
+		return hint.Errorf("--force replaces it", "%w", err)
 	}
 	return err
-}
-
-// showImport draws the bar, or writes a line.
-func (s *screen) showImport(stats *importer.Stats) {
-	done, all := stats.DoneBytes.Load(), stats.AllBytes.Load()
-	if s.bar == nil {
-		s.print(bytesText(done) + " of " + bytesText(all) + " imported")
-		return
-	}
-	s.draw(done, all)
-}
-
-// importSummary says what was done; nothing where it has not begun.
-func importSummary(stats *importer.Stats, took time.Duration) string {
-	var b strings.Builder
-	if stats.AllBytes.Load() == 0 {
-		return ""
-	}
-	bytes := stats.DoneBytes.Load()
-	fmt.Fprintf(&b, "imported %s in %s", bytesText(bytes), took.Round(time.Millisecond))
-	if seconds := took.Seconds(); seconds >= 1 {
-		fmt.Fprintf(&b, " (%s/s)", bytesText(int64(float64(bytes)/seconds)))
-	}
-	fmt.Fprintf(&b, ": wrote %s", filesText(stats.Written.Load()))
-	if kept := stats.Kept.Load(); kept > 0 {
-		fmt.Fprintf(&b, "; kept %s", filesText(kept))
-	}
-	if empty := stats.Empty.Load(); empty > 0 {
-		fmt.Fprintf(&b, "; left out %d of zeros", empty)
-	}
-	return b.String()
 }

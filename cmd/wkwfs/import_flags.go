@@ -6,10 +6,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// voxelsFlag is X,Y,Z in voxels; it points to nil as long as it is not given.
+// voxelsFlag is a flag of the form X,Y,Z, in voxels. Its value is nil if it is not given.
 type voxelsFlag struct{ to **volume.Vec }
 
 func (f voxelsFlag) Set(text string) error {
@@ -34,7 +35,7 @@ func (f voxelsFlag) String() string {
 
 func (f voxelsFlag) Type() string { return "X,Y,Z" }
 
-// lengthsFlag is X,Y,Z in nm; zeros as long as it is not given.
+// lengthsFlag is a flag of the form X,Y,Z, in nm. Its value is zero if it is not given.
 type lengthsFlag struct{ to *[3]float64 }
 
 func (f lengthsFlag) Set(text string) error {
@@ -59,15 +60,15 @@ func (f lengthsFlag) String() string {
 
 func (f lengthsFlag) Type() string { return "X,Y,Z" }
 
-// eachAxis gives take the three words of a text one by one.
-func eachAxis(text string, take func(axis int, word string) bool) error {
+// eachAxis calls set with each of the three numbers of a text. set reports whether it is valid.
+func eachAxis(text string, set func(axis int, word string) bool) error {
 	words := strings.Split(text, ",")
 	if len(words) != 3 {
-		return usageError("write it like 1024,1024,256", "%q is not three numbers", text)
+		return hint.Usagef("write it like 1024,1024,256", "%q is not three numbers", text)
 	}
 	for axis, word := range words {
-		if !take(axis, strings.TrimSpace(word)) {
-			return usageError("write it like 1024,1024,256", "%q cannot be the number on axis %c", word, "xyz"[axis])
+		if !set(axis, strings.TrimSpace(word)) {
+			return hint.Usagef("write it like 1024,1024,256", "%q cannot be the number on axis %c", word, "xyz"[axis])
 		}
 	}
 	return nil

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/refdata"
 	"github.com/wkwfs/wkwfs/internal/sample"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
 var update = flag.Bool("update", false, "write testdata/info/* instead of comparing with it")
 
-// TestInfo compares the text with golden files: for the sample, and for data of other
-// programs where it is at hand.
+// TestInfo compares the text with golden files, for the sample and for data of other programs.
 func TestInfo(t *testing.T) {
 	written := filepath.Join(t.TempDir(), "sample")
 	if err := sample.Write(t.Context(), written, smallSample()); err != nil {
@@ -27,15 +27,15 @@ func TestInfo(t *testing.T) {
 		{"sample_layer", filepath.Join(written, "color")},
 		{"sample_mag", filepath.Join(written, "color", "2")},
 		{"sample_cube", filepath.Join(written, "segmentation", "1", "z0", "y0", "x1.wkw")},
-		{"l4_sample", refdata("l4_sample")},
-		{"annotation", refdata("annotation")},
-		{"rgb", refdata("wkw/rgb")},
-		{"sparse", refdata("wkw/sparse")},
+		{"absent_mags", "forms/absent_mags"},
+		{"annotation", "forms/annotation"},
+		{"rgb", "wkw/rgb"},
+		{"sparse", "wkw/sparse"},
 	}
 	for _, test := range tests {
 		t.Run(test.golden, func(t *testing.T) {
-			if _, err := os.Stat(test.source); err != nil {
-				t.Skipf("no reference data: %v; WKWFS_REFDATA names the directory", err)
+			if !filepath.IsAbs(test.source) {
+				test.source = refdata.Dir(t, test.source)
 			}
 			got := strings.ReplaceAll(runInfo(t, test.source), test.source, "SOURCE")
 			golden := filepath.Join("testdata", "info", test.golden+".golden")
@@ -55,22 +55,13 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// smallSample is a sample that is quickly written.
+// smallSample is a sample that is written quickly.
 func smallSample() sample.Options {
 	o := sample.Defaults()
 	o.Box = volume.Box{Min: volume.Vec{70, 40, 20}, Max: volume.Vec{150, 100, 60}}
-	o.Untouched = volume.Box{Min: volume.Vec{128, 64, 0}, Max: volume.Vec{192, 128, 64}}
+	o.Unrecorded = volume.Box{Min: volume.Vec{128, 64, 0}, Max: volume.Vec{192, 128, 64}}
 	o.Mags = []int{1, 2}
 	return o
-}
-
-// refdata returns a directory of the reference data.
-func refdata(name string) string {
-	dir := os.Getenv("WKWFS_REFDATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "refdata")
-	}
-	return filepath.Join(dir, name)
 }
 
 // runInfo runs the command, which must succeed.
@@ -87,7 +78,7 @@ func runInfo(t *testing.T, args ...string) string {
 	return stdout.String()
 }
 
-// TestInfoJSON holds the keys that programs read.
+// TestInfoJSON checks the keys that programs read.
 func TestInfoJSON(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sample")
 	if err := sample.Write(t.Context(), dir, smallSample()); err != nil {
@@ -132,7 +123,7 @@ func TestInfoJSON(t *testing.T) {
 	}
 }
 
-// TestInfoProblems: what cannot be shown is named with the reason, and the rest is shown.
+// TestInfoProblems: damaged parts are listed with the reason, the others are shown.
 func TestInfoProblems(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sample")
 	if err := sample.Write(t.Context(), dir, smallSample()); err != nil {
@@ -184,20 +175,5 @@ func TestSampleCommand(t *testing.T) {
 	cmd.SetArgs([]string{dir})
 	if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestShellWord(t *testing.T) {
-	for word, want := range map[string]string{
-		"/tmp/a.flat": "/tmp/a.flat",
-		"a b":         "'a b'",
-		"it's":        `'it'\''s'`,
-		"-x":          "'-x'",
-		"":            "''",
-		"$HOME":       "'$HOME'",
-	} {
-		if got := shellWord(word); got != want {
-			t.Errorf("%q: got %s, want %s", word, got, want)
-		}
 	}
 }

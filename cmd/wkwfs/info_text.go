@@ -11,15 +11,16 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/wkwfs/wkwfs/internal/inspect"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// print writes the result for people: a table for each layer.
-func (r *sourceInfo) print(w io.Writer) error {
+// printReport prints a table for each layer.
+func printReport(w io.Writer, r *inspect.Report) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s: %s%s\n", r.Source, r.Kind, r.voxelSize())
+	fmt.Fprintf(&b, "%s: %s%s\n", r.Source, r.Kind, voxelSizeText(r))
 	for _, l := range r.Layers {
-		l.print(&b)
+		printLayer(&b, l)
 	}
 	if len(r.NotShown) > 0 {
 		b.WriteString("\nnot shown\n")
@@ -27,14 +28,14 @@ func (r *sourceInfo) print(w io.Writer) error {
 		for _, n := range r.NotShown {
 			fmt.Fprintf(t, "  %s\t%s\n", n.Name, n.Reason)
 		}
-		t.Flush() // into memory: it cannot fail
+		t.Flush() // writing to memory cannot fail
 	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
-// voxelSize names the voxel size of mag 1, which all layers of a dataset share.
-func (r *sourceInfo) voxelSize() string {
+// voxelSizeText returns the voxel size of mag 1, which all layers of a dataset share.
+func voxelSizeText(r *inspect.Report) string {
 	for _, l := range r.Layers {
 		for _, m := range l.Mags {
 			if m.VoxelSize != nil {
@@ -49,7 +50,7 @@ func (r *sourceInfo) voxelSize() string {
 	return ""
 }
 
-func (l *layerInfo) print(b *bytes.Buffer) {
+func printLayer(b *bytes.Buffer, l inspect.Layer) {
 	b.WriteString("\n")
 	if l.Name != "" {
 		b.WriteString(l.Name)
@@ -62,28 +63,28 @@ func (l *layerInfo) print(b *bytes.Buffer) {
 	fmt.Fprintln(t, "  MAG\tTYPE\tBOX\tBOX IN MAG 1\tBLOCK\tCUBE\tBLOCKS AS\tCUBES\tFILES\tFLAT")
 	for _, m := range l.Mags {
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n",
-			cmp.Or(m.Name, m.Factor.String()), m.valueType(), m.Box, m.BoxMag1, extent(m.Block), extent(m.Cube),
+			cmp.Or(m.Name, m.Factor.String()), typeText(m), boxText(m.Box), boxText(m.BoxMag1), extent(m.Block), extent(m.Cube),
 			orDash(m.Compression), m.Cubes, humanize.IBytes(uint64(m.StoredBytes)), humanize.IBytes(uint64(m.FlatBytes)))
 	}
-	t.Flush() // into memory: it cannot fail
+	t.Flush() // writing to memory cannot fail
 	for _, m := range l.Mags {
 		if m.Numpy != "" {
 			fmt.Fprintf(b, "  %s\n", m.Numpy)
-			return // one shows how
+			return // one line is an example for all
 		}
 	}
 }
 
-// valueType names the type of a voxel, channels included.
-func (m *magInfo) valueType() string {
+// typeText returns the type of a voxel, channels included.
+func typeText(m inspect.Mag) string {
 	if m.Channels == 1 {
 		return m.DType
 	}
 	return fmt.Sprintf("%d × %s", m.Channels, m.DType)
 }
 
-// String returns "100-310 70-250 34-126": x, y and z.
-func (b boxInfo) String() string {
+// boxText returns "100-310 70-250 34-126": x, y and z.
+func boxText(b inspect.Box) string {
 	return fmt.Sprintf("%d-%d %d-%d %d-%d", b.Min[0], b.Max[0], b.Min[1], b.Max[1], b.Min[2], b.Max[2])
 }
 

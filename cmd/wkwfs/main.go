@@ -1,7 +1,8 @@
 //go:build !docs
 
-// Command wkwfs mounts WKW datasets as flat raw files. It turns flags into an
-// exit code: the only place of the program with flags, signals and exit.
+// Command wkwfs mounts WKW, Zarr, N5 and Neuroglancer Precomputed volumes as flat raw files. The package
+// has the flags, help texts, signals and exit codes of the program, and what it prints. Other
+// packages do the work.
 package main
 
 import "os"

@@ -10,11 +10,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"wkwfs": main, "mount.fuse.wkwfs": main, "mount.wkwfs": main})
 }
 
-// TestScripts runs what testdata/*.txt shows of the command line: as far as it
-// goes without a mount.
+// TestScripts runs testdata/*.txt, which show the command line as far as it works without a mount.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
+		Dir: "testdata",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("STATE_DIRECTORY", e.WorkDir) // for logs of servers in the background
+			return nil
+		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 	})

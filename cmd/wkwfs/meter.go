@@ -1,19 +1,27 @@
 package main
 
 import (
+	"errors"
 	"io/fs"
 	"log/slog"
+	"net"
 
 	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/internal/log"
+	"github.com/wkwfs/wkwfs/internal/remote"
+	"github.com/wkwfs/wkwfs/internal/source"
 	"github.com/wkwfs/wkwfs/internal/status"
+	"github.com/wkwfs/wkwfs/internal/store"
+	"github.com/wkwfs/wkwfs/internal/web"
 )
 
-// newMeter returns a meter for a mount.
-func newMeter(s settings, mountpoint string, blocks *cache.Cache, source *source) *status.Meter {
+// newMeter returns the meter of a mount.
+func newMeter(s mountSettings, mountpoint string, logs log.Place, blocks *cache.Cache, opened *source.Source, disk *diskCache) *status.Meter {
 	return status.NewMeter(status.Options{
 		Version:    version().Version,
-		Source:     s.source,
+		Source:     remote.Display(s.source),
 		Mountpoint: mountpoint,
+		Log:        logStatus(logs),
 		Cache: func() status.Cache {
 			c := blocks.Stats()
 			return status.Cache{
@@ -27,16 +35,62 @@ func newMeter(s settings, mountpoint string, blocks *cache.Cache, source *source
 				Dropped:      c.Dropped,
 			}
 		},
-		SourceIO: source.status,
+		SourceIO:  func() status.SourceIO { return sourceIO(opened.Stats()) },
+		DiskCache: disk.status,
 	})
 }
 
-// withStatus lets the tree show what the meter knows, unless the name is taken.
+// logStatus converts the place of the log.
+func logStatus(p log.Place) status.Log {
+	s := status.Log{To: string(p.Kind), File: p.File}
+	if p.Err != nil {
+		s.Error = p.Err.Error()
+	}
+	return s
+}
+
+// logPlace is the inverse of logStatus.
+func logPlace(s status.Log) log.Place {
+	return log.Place{Kind: log.Kind(s.To), File: s.File, Err: errors.New(s.Error)}
+}
+
+// withStatus adds the files of the meter to the tree. If the source has a file of that name, it logs a
+// warning and returns the tree as it is.
 func withStatus(meter *status.Meter, tree fs.FS, log *slog.Logger) fs.FS {
 	shown, err := meter.Around(tree)
 	if err != nil {
-		log.Warn("wkwfs status will know nothing of this mount", "err", err)
+		log.Warn("wkwfs status is not available for this mount", "err", err)
 		return tree
 	}
 	return shown
+}
+
+// sourceIO converts the statistics of a source.
+func sourceIO(s store.Stats) status.SourceIO {
+	return status.SourceIO{
+		Reads:         s.Reads.Count,
+		ReadBytes:     s.Bytes,
+		Lookups:       s.Lookups.Count,
+		InFlight:      s.InFlight,
+		MostInFlight:  s.MostInFlight,
+		LongestWait:   s.LongestWait.Seconds(),
+		ReadLatency:   latency(s.Reads),
+		LookupLatency: latency(s.Lookups),
+		Late:          s.Late,
+		Requests:      s.Requests,
+		Repeated:      s.Repeated,
+	}
+}
+
+func latency(a store.Answers) status.Latency {
+	return status.Latency{P50: a.P50.Seconds(), P99: a.P99.Seconds()}
+}
+
+// serveMetrics serves the metrics at the listener, if there is one, until stop is called. Requests
+// for other hosts are refused, as they are by wkwfs serve.
+func serveMetrics(l net.Listener, meter *status.Meter, log *slog.Logger) (stop func()) {
+	if l == nil {
+		return func() {}
+	}
+	return status.Serve(l, web.CheckHost(meter.Handler(), l.Addr()), log)
 }

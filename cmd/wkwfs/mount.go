@@ -7,31 +7,38 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/wkwfs/wkwfs/internal/daemon"
+	"github.com/wkwfs/wkwfs/internal/log"
+	"github.com/wkwfs/wkwfs/internal/mounts"
+	"github.com/wkwfs/wkwfs/internal/paths"
+	"github.com/wkwfs/wkwfs/internal/settings"
 )
 
 func newMountCommand() *cobra.Command {
-	var s settings
+	var s mountSettings
 	var printOnly bool
 	cmd := &cobra.Command{
 		Use:   "mount [flags] SOURCE MOUNTPOINT",
 		Short: "Show a dataset as flat raw files in a directory",
-		Long: `Mount SOURCE, read-only, on the directory MOUNTPOINT. SOURCE is a WKW dataset, one of
-its layers, one mag of a layer, or a single .wkw file.
+		Long: `Mount SOURCE, read-only, on the directory MOUNTPOINT.
+` + sourceHelp + `
 
-The command returns when the mount answers; a background process serves it until
-"wkwfs umount MOUNTPOINT", or SIGTERM. Root needs nothing else; other users need
-fusermount3 (apt install fuse3).
+The command returns when the mount answers. A background process serves the mount until
+"wkwfs umount MOUNTPOINT" or SIGTERM. The last line of the output says where its log is.
+Users other than root need fusermount3 (apt install fuse3).
 
-What a flag says can also be said by -o cache_size=4GiB, by the environment as
-WKWFS_CACHE_SIZE=4GiB, and in a configuration file, for all sources or for one:
+Each flag is also a mount option (-o cache_size=4GiB), an environment variable
+(WKWFS_CACHE_SIZE=4GiB) and a key in a configuration file, for all sources or for one:
 
   cache-size: 4GiB
   sources:
     /data/cortex:
       allow-other: true
 
-The first of these that says something counts; of the files, the user's before that in
-/etc. The exceptions are --foreground, --options and --print-config.`,
+If several of them set the same, the first one counts: flag, mount option, environment,
+--config or else the user's file, the file in /etc. --foreground, --options and
+--print-config can only be flags, and --config cannot be in a file.`,
 		Example: `  wkwfs mount /data/cortex ~/cortex
   wkwfs mount --cache-size 4GiB /data/cortex/color ~/color
   wkwfs mount -o allow_other,cache_size=4GiB /data/cortex /mnt/cortex
@@ -45,43 +52,52 @@ The first of these that says something counts; of the files, the user's before t
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args = append(args, "", "")
 			s.source, s.mountpoint = args[0], args[1]
-			if err := s.config.settle(cmd.Flags(), s.source); err != nil {
+			if err := settings.Settle(cmd.Flags(), s.source); err != nil {
 				return err
 			}
 			if printOnly {
-				return printSettings(cmd.OutOrStdout(), cmd.Flags())
+				return settings.Write(cmd.OutOrStdout(), cmd.Flags())
 			}
-			return mount(s, cmd.ErrOrStderr())
+			if err := fitCache(cmd.Flags(), &s.cacheSize, thisMemory()); err != nil {
+				return err
+			}
+			return mount(s, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	s.register(cmd.Flags())
-	cmd.Flags().BoolVar(&printOnly, "print-config", false, "print the settings, and where each comes from, as a configuration file")
+	cmd.Flags().BoolVar(&printOnly, "print-config", false, "print all settings as a configuration file, with the origin of each")
 	return cmd
 }
 
-// mount serves in this process, or starts one in the background that does.
-func mount(s settings, stderr io.Writer) error {
+// mount serves in this process, or in the background in a process that it starts. It prints to stdout where that process logs.
+func mount(s mountSettings, stdout, stderr io.Writer) error {
 	if err := s.makeAbsolute(); err != nil {
 		return err
 	}
 	switch {
-	case startedAsServer():
-		return serveInBackground(s, stderr)
+	case daemon.IsServer():
+		pipe, err := daemon.OpenPipe()
+		if err != nil {
+			return err
+		}
+		return serveMount(s, daemon.Manager{}, true, func(mountpoint string, logs log.Place) error {
+			return pipe.Ready(mountpoint, logs.String())
+		}, stderr)
 	case s.foreground:
-		m := findManager(os.Getenv)
-		return serve(s, m, false, func(string) error { return m.notify(stateReady) }, stderr)
+		m := daemon.FindManager()
+		return serveMount(s, m, false, func(string, log.Place) error { return m.Ready() }, stderr)
 	}
-	return startServer(stderr)
+	logs, err := daemon.Start(os.Args, mounts.CheckNew, stderr)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "mounted on %s, log: %s\n", printable(s.mountpoint), printable(logs))
+	return err
 }
 
-// makeAbsolute frees the paths from the working directory, which the server
-// leaves.
-func (s *settings) makeAbsolute() error {
-	source, err := filepath.Abs(s.source)
-	if err == nil {
-		// The real path, so that it can be told whether the mount would cover it.
-		source, err = filepath.EvalSymlinks(source)
-	}
+// makeAbsolute makes all paths independent of the working directory, which the server leaves.
+func (s *mountSettings) makeAbsolute() error {
+	source, err := paths.Real(s.source) // mounts.Prepare compares it with the mountpoint
 	if err != nil {
 		return fmt.Errorf("source: %w", err)
 	}
@@ -89,13 +105,13 @@ func (s *settings) makeAbsolute() error {
 	if s.mountpoint, err = filepath.Abs(s.mountpoint); err != nil {
 		return err
 	}
-	if s.log.file != "" {
-		if s.log.file, err = filepath.Abs(s.log.file); err != nil {
+	if s.log.File != "" {
+		if s.log.File, err = filepath.Abs(s.log.File); err != nil {
 			return err
 		}
 	}
-	return s.metrics.makeAbsolute()
+	if err := s.diskCache.makeAbsolute(); err != nil {
+		return err
+	}
+	return s.metrics.MakeAbsolute()
 }
-
-// leaveDirectory lets the file system that we were started in be unmounted.
-func leaveDirectory() error { return os.Chdir("/") }

@@ -12,10 +12,10 @@ import (
 
 const barInterval = 200 * time.Millisecond
 
-// bar shows on a terminal how far something is. nil is the bar where there is none.
+// bar is a progress bar on a terminal. It is nil if there is no terminal.
 type bar struct{ *progressbar.ProgressBar }
 
-// newBar returns a bar, or nil where stderr is no terminal.
+// newBar returns a bar, or nil if stderr is not a terminal.
 func newBar(stderr io.Writer, options ...progressbar.Option) *bar {
 	f, ok := stderr.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -28,8 +28,8 @@ func newBar(stderr io.Writer, options ...progressbar.Option) *bar {
 	)...)}
 }
 
-// clear makes room for lines above the bar. What is wrong with a terminal, nobody can be
-// told.
+// clear removes the bar, so that lines can be written above it. Errors of a terminal cannot be
+// reported.
 func (b *bar) clear() {
 	if b != nil {
 		_ = b.Clear()
@@ -38,11 +38,11 @@ func (b *bar) clear() {
 
 // draw draws the bar.
 func (b *bar) draw(done, all int64) {
-	b.ChangeMax64(max(all, done+1)) // a bar that was full once is not drawn again
+	b.ChangeMax64(max(all, done+1)) // a full bar is not drawn again
 	_ = b.Set64(done)
 }
 
-// every calls show again and again until stop is called.
+// every calls show at an interval until stop is called.
 func every(interval time.Duration, show func()) (stop func()) {
 	ticker, end := time.NewTicker(interval), make(chan struct{})
 	var group sync.WaitGroup

@@ -2,137 +2,205 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"net/url"
 	"os"
-	"os/signal"
-	"time"
+	"slices"
+	"strconv"
+	"strings"
 
-	"golang.org/x/sys/unix"
+	"github.com/spf13/cobra"
 
-	"github.com/wkwfs/wkwfs/cache"
-	"github.com/wkwfs/wkwfs/fsnode"
-	"github.com/wkwfs/wkwfs/internal/view"
+	"github.com/wkwfs/wkwfs/internal/daemon"
+	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/settings"
 )
 
-// lingerTime is what readers get to finish after a signal ended a mount that was
-// in use; then the process ends and they see errors.
-const lingerTime = 5 * time.Second
-
-// serve mounts and returns when the mount is gone. It calls ready with the
-// resolved mountpoint as soon as the mount answers; an error of ready ends the
-// mount. The service manager m is told what happens from then on.
-func serve(s settings, m manager, background bool, ready func(mountpoint string) error, stderr io.Writer) error {
-	log, err := newLogger(s.log, background, stderr)
-	if err != nil {
-		return err
-	}
-	signals := endSignals(background)
-	mountpoint, err := prepareMountpoint(s.mountpoint, s.source, log)
-	if err != nil {
-		return err
-	}
-	if err := checkFUSE(mountpoint, s.allowOther); err != nil {
-		return err
-	}
-	if err := leaveDirectory(); err != nil {
-		return err
-	}
-	tuneRuntime(int64(s.cacheSize))
-
-	source, err := openSource(s.source, s.from, log)
-	if err != nil {
-		return err
-	}
-	// Never closed, which would wait for its loads: a disk that does not answer must not
-	// keep a server from ending.
-	blocks := cache.New(int64(s.cacheSize))
-	meter := newMeter(s, mountpoint, blocks, source)
-	listener, err := s.metrics.listen()
-	if err != nil {
-		return err
-	}
-	defer serveMetrics(listener, meter.Handler(), log)()
-	tree := withStatus(meter, view.New(source.Root, view.Options{Cache: blocks, Log: log, Private: !s.allowOther}), log)
-	server, err := fsnode.Mount(mountpoint, tree, mountOptions(s, meter, source.prompt, log))
-	if err != nil {
-		return mountError(mountpoint, err)
-	}
-	if err := dropPrivileges(); err != nil {
-		log.Warn("runs with more privileges than it needs", "err", err)
-	}
-	log.Info("mounted", "source", s.source, "mountpoint", mountpoint, "version", version().Version)
-	if err := ready(mountpoint); err != nil {
-		_ = server.Unmount() // the first error is the one to tell
-		return err
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	// Not waited for: a server that hangs is to end all the same.
-	go meter.Run(ctx)
-	go m.watch(ctx, server.Check, log)
-	return waitForEnd(server, m, signals, log)
+// serveSettings are the settings of a server over HTTP.
+type serveSettings struct {
+	webSettings
+	listen       string
+	token        string
+	tokenFile    string
+	origins      []string
+	hosts        []string
+	neuroglancer string
 }
 
-// mountOptions says how to mount.
-func mountOptions(s settings, observer fsnode.Observer, prompt func() bool, log *slog.Logger) fsnode.Options {
-	return fsnode.Options{
-		Source:     s.source,
-		AllowOther: s.allowOther,
-		ReadAhead:  int(s.readAhead),
-		Log:        log,
-		Debug:      s.log.debug,
-		Observer:   observer,
-		Prompt:     prompt,
-		UID:        s.uid.id,
-		GID:        s.gid.id,
-		Umask:      s.umask.mask,
-		Kernel:     s.kernel,
+const defaultListen = "127.0.0.1:9090"
+
+func newServeCommand() *cobra.Command {
+	var s serveSettings
+	cmd := &cobra.Command{
+		Use:   "serve [flags] SOURCE",
+		Short: "Serve a dataset over HTTP, for browsers and programs",
+		Long: `Serve over HTTP what a mount of SOURCE would show, until SIGINT or SIGTERM. Files have
+byte ranges and ETags. Directories are JSON, or a page in a browser. The start page shows
+the layers and opens them in Neuroglancer, which is part of this program. To look at a
+dataset once, use wkwfs view.
+` + sourceHelp + `
+
+Without --listen, only this machine can connect. Scripts of other web sites cannot read,
+unless --allow-origin or --neuroglancer names the site. With a token, only readers that
+send it can read: as "Authorization: Bearer TOKEN", or as ?token=TOKEN in a link. Other
+users can see a token on the command line, so use --token-file, or ` + settings.TokenVariable + `
+in the environment.
+
+` + viewerHelp,
+		Example: `  wkwfs serve /data/cortex
+  curl -s http://127.0.0.1:9090/color/1/box/0-64_0-64_0-64.npy -o corner.npy
+  wkwfs serve --listen 0.0.0.0:9090 --token-file ~/.wkwfs-token /data/cortex`,
+		Args: exactArgs("SOURCE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s.source = args[0]
+			if err := s.settle(cmd.Flags()); err != nil {
+				return err
+			}
+			if err := s.check(); err != nil {
+				return err
+			}
+			ctx, stop := untilSignal()
+			defer stop()
+			return s.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
 	}
+	flags := cmd.Flags()
+	s.register(flags)
+	registerUnit(flags, &s.unit)
+	flags.StringVar(&s.listen, "listen", defaultListen, "listen at `HOST:PORT`; port 0 is any free port")
+	flags.StringVar(&s.token, "token", "", "serve only requests with `TOKEN`")
+	flags.StringVar(&s.tokenFile, "token-file", "", "read the token from `FILE`")
+	flags.StringSliceVar(&s.origins, "allow-origin", nil, "let scripts of `SITE` read, such as https://example.org; * is all sites")
+	flags.StringSliceVar(&s.hosts, "host", nil, "also answer requests for `NAME`, such as a proxy's name (else: localhost and the addresses of this machine)")
+	flags.StringVar(&s.neuroglancer, "neuroglancer", builtIn, "open layers in the Neuroglancer at `URL`, and let its scripts read; none if empty")
+	return cmd
 }
 
-// endSignals returns the signals that end a mount. A terminal that is closed ends
-// what runs in its foreground; the background does not care.
-func endSignals(background bool) <-chan os.Signal {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, unix.SIGINT, unix.SIGTERM)
+// check checks the settings and finds the token.
+func (s *serveSettings) check() error {
+	if _, _, err := net.SplitHostPort(s.listen); err != nil {
+		return hint.Usagef("write it like "+defaultListen, "--listen: %q is not HOST:PORT", s.listen)
+	}
+	for _, origin := range s.origins {
+		if u, err := url.Parse(origin); origin != "*" && (err != nil || u.Scheme == "" || u.Host == "" || origin != u.Scheme+"://"+u.Host) {
+			return hint.Usagef("write it like https://example.org", "--allow-origin: %q is not a site", origin)
+		}
+	}
+	if _, err := s.viewer(); err != nil {
+		return err
+	}
+	return s.findToken()
+}
+
+// findToken finds and checks the token.
+func (s *serveSettings) findToken() error {
+	where := "--token"
 	switch {
-	case background:
-		signal.Ignore(unix.SIGHUP)
-	case !signal.Ignored(unix.SIGHUP): // as under nohup
-		signal.Notify(signals, unix.SIGHUP)
+	case s.token != "" && s.tokenFile != "":
+		return hint.Usagef("leave one of them out", "--token and --token-file are both given")
+	case s.tokenFile != "":
+		where = s.tokenFile
+		b, err := os.ReadFile(s.tokenFile)
+		if err != nil {
+			return fmt.Errorf("--token-file: %w", err)
+		}
+		if s.token = strings.TrimSpace(string(b)); s.token == "" {
+			return hint.Errorf("openssl rand -hex 16 > "+hint.Quote(s.tokenFile), "--token-file: %s: empty", s.tokenFile)
+		}
+	case s.token == "":
+		where = settings.TokenVariable
+		s.token = os.Getenv(settings.TokenVariable)
 	}
-	return signals
-}
-
-// waitForEnd returns when somebody has unmounted, or unmounts on a signal. A
-// second signal does not wait for readers any more.
-func waitForEnd(server *fsnode.Server, m manager, signals <-chan os.Signal, log *slog.Logger) error {
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		server.Wait()
-	}()
-	select {
-	case <-ended:
-		log.Info("unmounted")
-		return nil
-	case s := <-signals:
-		log.Info("unmounting", "signal", s.String())
-	}
-	if err := m.notify(stateStopping); err != nil {
-		log.Warn("the service manager does not know that this is the end", "err", err)
-	}
-	if err := server.Unmount(); err != nil {
-		return err
-	}
-	select {
-	case <-ended:
-		log.Info("unmounted")
-	case <-signals:
-		log.Warn("ending at once: files are still open")
-	case <-time.After(lingerTime):
-		log.Warn("ending: files are still open", "waited", lingerTime)
+	for _, c := range s.token {
+		if c <= ' ' || c > '~' {
+			return hint.Usagef("openssl rand -hex 16 makes a good one", "%s: expected visible ASCII characters in the token, found %q", where, c)
+		}
 	}
 	return nil
+}
+
+// viewer returns the viewer that --neuroglancer chooses.
+func (s *serveSettings) viewer() (viewerChoice, error) {
+	u, err := url.Parse(s.neuroglancer)
+	switch {
+	case s.neuroglancer == builtIn:
+		return defaultViewer(), nil
+	case s.neuroglancer == "":
+		return viewerChoice{}, nil
+	case err != nil || u.Host == "" || u.Fragment != "" || u.Scheme != "http" && u.Scheme != "https":
+		return viewerChoice{}, hint.Usagef("write it like "+publicNeuroglancer, "--neuroglancer: %q is not the address of a viewer", s.neuroglancer)
+	}
+	return viewerChoice{url: s.neuroglancer}, nil
+}
+
+// run serves until ctx is done.
+func (s *serveSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
+	viewer, err := s.viewer()
+	if err != nil {
+		return err
+	}
+	site, err := s.open(stderr, nil, viewer)
+	if err != nil {
+		return err
+	}
+	defer site.close()
+	site.options.Token = s.token
+	site.options.Origins = append(site.options.Origins, s.origins...)
+	listener, err := net.Listen("tcp", s.listen)
+	if err != nil {
+		return hint.Errorf("choose another place with --listen HOST:PORT; port 0 is any free port", "%w", err)
+	}
+	if err := s.announce(listener.Addr(), stdout, site.log); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	return site.serve(ctx, listener, s.names(listener.Addr()))
+}
+
+// names returns the names that the server answers to, besides its addresses: those of --host and, if it listens at all
+// addresses, the name of this machine.
+func (s *serveSettings) names(listening net.Addr) []string {
+	tcp, ok := listening.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() {
+		return s.hosts
+	}
+	if name, err := os.Hostname(); err == nil {
+		short, _, _ := strings.Cut(name, ".")
+		return append(slices.Clone(s.hosts), name, short)
+	}
+	return s.hosts
+}
+
+// announce prints the URL of the server, and warns if everybody can read.
+func (s *serveSettings) announce(address net.Addr, stdout io.Writer, logger *slog.Logger) error {
+	tcp, ok := address.(*net.TCPAddr)
+	if !ok {
+		return fmt.Errorf("listening at %v: not an address of TCP", address)
+	}
+	if !tcp.IP.IsLoopback() && s.token == "" {
+		logger.Warn("there is no token: EVERYBODY who can reach this machine can read the source", "listen", address.String(), "hint", "--token-file")
+	}
+	host, err := announcedHost(tcp)
+	if err != nil {
+		return err
+	}
+	place := url.URL{Scheme: "http", Host: net.JoinHostPort(host, strconv.Itoa(tcp.Port)), Path: "/"}
+	if s.token != "" {
+		place.RawQuery = "token=TOKEN" // the token itself is secret
+	}
+	if _, err := fmt.Fprintln(stdout, place.String()); err != nil {
+		return err
+	}
+	return daemon.FindManager().Ready()
+}
+
+// announcedHost returns the host of a server for its URL: the name of this machine, if it listens at all addresses.
+func announcedHost(tcp *net.TCPAddr) (string, error) {
+	if tcp.IP.IsUnspecified() {
+		return os.Hostname()
+	}
+	return tcp.IP.String(), nil
 }

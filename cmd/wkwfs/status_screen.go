@@ -18,8 +18,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/status"
 )
 
-// statusScreen returns what shows a status: as text, on a terminal in the same place when it
-// is to be watched, or for programs, then one a line.
+// statusScreen returns a function that prints a status: as text, or as JSON. When watching, text
+// on a terminal replaces the text before it, and JSON takes one line for each status.
 func statusScreen(out io.Writer, asJSON, watch bool) (show func(status.Status) error) {
 	if asJSON {
 		e := json.NewEncoder(out)
@@ -39,10 +39,10 @@ func statusScreen(out io.Writer, asJSON, watch bool) (show func(status.Status) e
 	}
 }
 
-// redrawn is text on a terminal that is written over the text before it.
+// redrawn is text on a terminal that replaces the text before it.
 type redrawn struct {
 	out   *os.File
-	lines int // that are on the terminal
+	lines int // on the terminal now
 }
 
 func (r *redrawn) show(s status.Status) error {
@@ -50,24 +50,35 @@ func (r *redrawn) show(s status.Status) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(r.out, r.over(statusText(s), height))
+	_, err = io.WriteString(r.out, r.over(statusText(s), knownHeight(height)))
 	return err
 }
 
-// Sequences for terminals, as ECMA-48 and all emulators have them.
+// usualHeight is the number of lines of a terminal that does not know its size.
+const usualHeight = 24
+
+// knownHeight returns the number of lines of a terminal. Terminals of some containers and of serial lines report 0.
+func knownHeight(height int) int {
+	if height <= 0 {
+		return usualHeight
+	}
+	return height
+}
+
+// Control sequences of ECMA-48, which all terminals have.
 const (
-	lineUp       = "\x1b[%dA"
-	clearLine    = "\x1b[K"
-	clearBelow   = "\x1b[J"
-	wrapLinesNot = "\x1b[?7l"
-	wrapLines    = "\x1b[?7h"
+	lineUp     = "\x1b[%dA"
+	clearLine  = "\x1b[K"
+	clearBelow = "\x1b[J"
+	noWrap     = "\x1b[?7l"
+	wrap       = "\x1b[?7h"
 )
 
-// over returns what writes the text over the last one. Lines that are too long are cut by the
-// terminal, and those that it has no room for left out: the way back up could not be told.
+// over returns what to write to replace the last text. The terminal cuts long lines, and lines
+// beyond its height are left out: otherwise the number of lines to go up would be unknown.
 func (r *redrawn) over(text string, height int) string {
 	var b strings.Builder
-	b.WriteString(wrapLinesNot)
+	b.WriteString(noWrap)
 	if r.lines > 0 {
 		fmt.Fprintf(&b, lineUp, r.lines)
 	}
@@ -79,11 +90,11 @@ func (r *redrawn) over(text string, height int) string {
 		b.WriteString(strings.TrimSuffix(line, "\n") + clearLine + "\n")
 		r.lines++
 	}
-	b.WriteString(clearBelow + wrapLines)
+	b.WriteString(clearBelow + wrap)
 	return b.String()
 }
 
-// statusText is a status for people.
+// statusText formats a status.
 func statusText(s status.Status) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s shows %s\nup %s, wkwfs %s, process %d: %s, %d goroutines\n\n",
@@ -94,34 +105,56 @@ func statusText(s status.Status) string {
 	fmt.Fprintf(table, "bytes\t%s\t%s/s\n", bytesText(int64(s.Reads.Bytes)), bytesText(int64(s.Now.BytesPerSecond)))
 	fmt.Fprintf(table, "p50\t%s\t%s\n", secondsText(s.Reads.P50), secondsText(s.Now.P50))
 	fmt.Fprintf(table, "p99\t%s\t%s\n", secondsText(s.Reads.P99), secondsText(s.Now.P99))
-	_ = table.Flush() // a buffer takes all
+	_ = table.Flush() // writing to a buffer cannot fail
 	fmt.Fprintf(&b, "\ncache       %s of %s, %.1f %% hits, %s blocks decoded (%s), %s dropped\n",
 		bytesText(s.Cache.HeldBytes), bytesText(s.Cache.BudgetBytes), 100*s.Cache.HitRate,
 		countText(s.Cache.Decoded), bytesText(int64(s.Cache.DecodedBytes)), countText(s.Cache.Dropped))
 	b.WriteString(sourceText(s.SourceIO))
+	b.WriteString(diskCacheText(s.DiskCache))
 	fmt.Fprintf(&b, "errors      %s\n", errorsText(s.Errors))
+	if s.Log.To != "" { // not from a server of an older version
+		fmt.Fprintf(&b, "log         %s\n", printable(logPlace(s.Log).String()))
+	}
 	fmt.Fprintf(&b, "slow reads  %s\n", slowText(s.SlowReads))
 	return b.String()
 }
 
-// sourceText tells how the source answers, in two lines.
+// sourceText formats in two or three lines how the source answers.
 func sourceText(s status.SourceIO) string {
-	text := fmt.Sprintf("source      %s reads (%s), %s looks, %d under way (at most %d so far)",
-		countText(s.Reads), bytesText(int64(s.ReadBytes)), countText(s.Looks), s.UnderWay, s.MostUnderWay)
+	text := fmt.Sprintf("source      %s reads (%s), %s lookups, %d in flight (at most %d)",
+		countText(s.Reads), bytesText(int64(s.ReadBytes)), countText(s.Lookups), s.InFlight, s.MostInFlight)
 	if s.LongestWait >= longWait {
-		text += ", one of them for " + secondsText(s.LongestWait)
+		text += ", the oldest for " + secondsText(s.LongestWait)
 	}
 	if s.Late {
 		text += "; it answers late"
 	}
-	return text + fmt.Sprintf("\n            reads p50 %s, p99 %s; looks p50 %s, p99 %s\n",
-		secondsText(s.ReadLatency.P50), secondsText(s.ReadLatency.P99), secondsText(s.LookLatency.P50), secondsText(s.LookLatency.P99))
+	if s.Requests > 0 {
+		text += fmt.Sprintf("\n            %s requests over the network, %s of them repeated", countText(s.Requests), countText(s.Repeated))
+	}
+	return text + fmt.Sprintf("\n            reads p50 %s, p99 %s; lookups p50 %s, p99 %s\n",
+		secondsText(s.ReadLatency.P50), secondsText(s.ReadLatency.P99), secondsText(s.LookupLatency.P50), secondsText(s.LookupLatency.P99))
 }
 
-// longWait is how long, in seconds, a request has to wait to be worth telling of.
+// diskCacheText formats in two lines what a disk cache does. It returns "" if there is none.
+func diskCacheText(d status.DiskCache) string {
+	if d.Dir == "" {
+		return ""
+	}
+	text := fmt.Sprintf("disk cache  %s of %s in %s, %s hits (%s), %s misses (%s), %s shared\n            %s stored, %s not stored, %s evicted",
+		bytesText(d.UsedBytes), bytesText(d.SizeBytes), printable(d.Dir), countText(d.Hits), bytesText(int64(d.HitBytes)),
+		countText(d.Misses), bytesText(int64(d.FetchedBytes)), countText(d.Shared),
+		bytesText(int64(d.WrittenBytes)), bytesText(int64(d.DroppedBytes)), bytesText(int64(d.EvictedBytes)))
+	if d.Damaged > 0 {
+		text += fmt.Sprintf(", %s damaged pages read again", countText(d.Damaged))
+	}
+	return text + "\n"
+}
+
+// longWait is the wait, in seconds, from which the oldest request is shown.
 const longWait = 1
 
-// errorsText lists the kinds of errors that there were.
+// errorsText lists the kinds of errors that occurred.
 func errorsText(errors map[status.Kind]uint64) string {
 	var all []string
 	for _, kind := range status.Kinds() {
@@ -135,7 +168,7 @@ func errorsText(errors map[status.Kind]uint64) string {
 	return strings.Join(all, ", ")
 }
 
-// slowText tells how many reads were slow, and on a line each which ones they were.
+// slowText formats the number of slow reads, and a line for each of the last.
 func slowText(s status.SlowReads) string {
 	if s.Count == 0 {
 		return "none"
@@ -150,7 +183,7 @@ func slowText(s status.SlowReads) string {
 
 func countText(n uint64) string { return humanize.Comma(int64(n)) }
 
-// secondsText is a time with three digits.
+// secondsText formats a time with three digits.
 func secondsText(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	unit := time.Duration(1)
@@ -160,10 +193,10 @@ func secondsText(seconds float64) string {
 	return d.Round(unit).String()
 }
 
-// rounded is a number with one digit behind the point.
+// rounded rounds to one digit after the point.
 func rounded(x float64) float64 { return float64(int64(x*10+0.5)) / 10 }
 
-// printable is a path that cannot do anything to a terminal.
+// printable returns a path that a terminal prints as it is. Control characters are quoted.
 func printable(path string) string {
 	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(path)

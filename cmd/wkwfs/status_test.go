@@ -8,21 +8,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/status"
 )
 
-func TestMountOf(t *testing.T) {
-	table := []mounted{{1, "/", "ext4", ""}, {2, "/mnt/a", "fuse.wkwfs", ""}, {3, "/mnt/a/b", "tmpfs", ""}, {4, "/mnt/c", "fuse.wkwfs", ""}, {5, "/mnt/c", "ext4", ""}}
-	for path, want := range map[string]int{
-		"/": 1, "/mnt": 1, "/mnt/a": 2, "/mnt/a/color/1": 2, "/mnt/ab": 1, "/mnt/a/b/x": 3, "/mnt/c/x": 5,
-	} {
-		if m, ok := mountOf(table, path); !ok || m.ID != want {
-			t.Errorf("%s is in %+v, %v; want %d", path, m, ok, want)
-		}
-	}
-	if m, ok := mountOf(table[1:], "/srv"); ok {
-		t.Errorf("nowhere: %+v", m)
-	}
-}
-
-// aStatus has something of everything.
+// aStatus returns a status with all fields set.
 func aStatus() status.Status {
 	return status.Status{
 		Version: "1.2.3", Source: "/data/cortex", Mountpoint: "/mnt/a\x1b[2Jb", PID: 4242, Uptime: 11537.4,
@@ -30,8 +16,12 @@ func aStatus() status.Status {
 		Now:   status.Now{Seconds: 9.96, ReadsPerSecond: 12.34, BytesPerSecond: 45 << 20, Latency: status.Latency{P50: 99e-6, P99: 1.5}},
 		Cache: status.Cache{BudgetBytes: 1 << 30, HeldBytes: 512 << 20, Decoded: 98765, DecodedBytes: 3 << 30, Dropped: 1000, HitRate: 0.9815},
 		SourceIO: status.SourceIO{
-			Reads: 123456, ReadBytes: 5 << 30, Looks: 7890, UnderWay: 64, MostUnderWay: 64, LongestWait: 2.345,
-			ReadLatency: status.Latency{P50: 0.00512, P99: 0.0204}, LookLatency: status.Latency{P50: 0.001, P99: 0.0034}, Late: true,
+			Reads: 123456, ReadBytes: 5 << 30, Lookups: 7890, InFlight: 64, MostInFlight: 64, LongestWait: 2.345,
+			ReadLatency: status.Latency{P50: 0.00512, P99: 0.0204}, LookupLatency: status.Latency{P50: 0.001, P99: 0.0034}, Late: true, Requests: 2345, Repeated: 6,
+		},
+		DiskCache: status.DiskCache{
+			Dir: "/var/cache/wkwfs", SizeBytes: 50 << 30, UsedBytes: 12 << 30, Hits: 45678, Shared: 12, Misses: 3456, HitBytes: 7 << 30,
+			FetchedBytes: 4 << 30, WrittenBytes: 3 << 30, DroppedBytes: 1 << 30, Evicted: 99, EvictedBytes: 5 << 30, Damaged: 2,
 		},
 		Errors: map[status.Kind]uint64{
 			status.NotFound: 12, status.Damaged: 3, status.Disk: 0,
@@ -40,6 +30,7 @@ func aStatus() status.Status {
 			{Time: time.Date(2024, 2, 29, 12, 0, 0, 0, time.Local), Path: "color/1/volume.raw", Offset: 123456789, Bytes: 1 << 20, Seconds: 1.234},
 		}},
 		Process: status.Process{Goroutines: 34, MemoryBytes: 120 << 20},
+		Log:     status.Log{To: "journal"},
 	}
 }
 
@@ -53,9 +44,13 @@ p50         123µs        99µs
 p99         12.3ms       1.5s
 
 cache       512 MiB of 1.0 GiB, 98.2 % hits, 98,765 blocks decoded (3.0 GiB), 1,000 dropped
-source      123,456 reads (5.0 GiB), 7,890 looks, 64 under way (at most 64 so far), one of them for 2.35s; it answers late
-            reads p50 5.12ms, p99 20.4ms; looks p50 1ms, p99 3.4ms
+source      123,456 reads (5.0 GiB), 7,890 lookups, 64 in flight (at most 64), the oldest for 2.35s; it answers late
+            2,345 requests over the network, 6 of them repeated
+            reads p50 5.12ms, p99 20.4ms; lookups p50 1ms, p99 3.4ms
+disk cache  12 GiB of 50 GiB in /var/cache/wkwfs, 45,678 hits (7.0 GiB), 3,456 misses (4.0 GiB), 12 shared
+            3.0 GiB stored, 1.0 GiB not stored, 5.0 GiB evicted, 2 damaged pages read again
 errors      3 damaged, 12 not found
+log         journalctl -t wkwfs
 slow reads  2,001 of more than 1s
   2024-02-29 12:00:00  1.23s  color/1/volume.raw, 1.0 MiB at 123456789
 `
@@ -65,9 +60,9 @@ func TestStatusText(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, aStatusText)
 	}
 	got := statusText(status.Status{})
-	for _, want := range []string{"source      0 reads (0 B), 0 looks, 0 under way (at most 0 so far)\n", "errors      none\n", "slow reads  none\n", "p50         0s           0s\n"} {
+	for _, want := range []string{"source      0 reads (0 B), 0 lookups, 0 in flight (at most 0)\n", "errors      none\n", "slow reads  none\n", "p50         0s           0s\n"} {
 		if !strings.Contains(got, want) {
-			t.Errorf("of nothing: no %q in\n%s", want, got)
+			t.Errorf("zero status: no %q in\n%s", want, got)
 		}
 	}
 }
@@ -82,8 +77,7 @@ func TestSecondsText(t *testing.T) {
 	}
 }
 
-// TestWatchedText: each text is written over the last one, in as many lines as there is
-// room for.
+// TestWatchedText: each text replaces the last one, in as many lines as the terminal has.
 func TestWatchedText(t *testing.T) {
 	var r redrawn
 	for _, step := range []struct {
@@ -102,7 +96,7 @@ func TestWatchedText(t *testing.T) {
 	}
 }
 
-// TestStatusScreen: one block a status, with a line between, or one line of JSON.
+// TestStatusScreen: text has a line between two statuses, JSON has one line for each.
 func TestStatusScreen(t *testing.T) {
 	for _, test := range []struct {
 		name        string

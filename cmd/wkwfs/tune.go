@@ -6,38 +6,37 @@ import (
 	"runtime/debug"
 )
 
-// processors is how many the program may use at once: those of the machine, or fewer
-// if its container has a quota of their time, or GOMAXPROCS says so. It is as it was at
-// the start: tuneRuntime raises GOMAXPROCS.
+// processors is the number of processors that the program may use: those of the machine, or fewer
+// if its container has a quota or GOMAXPROCS is set. tuneRuntime raises GOMAXPROCS later.
 var processors = runtime.GOMAXPROCS(0)
 
-// workMemory is what the Go runtime may use beside blocks: requests in flight, open files' tables, itself.
+// workMemory is the memory of the Go runtime in bytes, without blocks: requests in flight, tables of
+// open files, the runtime.
 const workMemory = 64 << 20
 
-// garbagePercent is how much of the heap's size in use may be garbage. The cache maps the memory of blocks of
-// a page or more, and the garbage collector does not see it. What is left on the heap is small where blocks
-// are large: about 20 MiB. With blocks of one page there are 85 MiB of entries for each GiB of cache, and Go's own
-// 100 % would take as much again. 50 % costs 1 to 3 % more of the
-// processors' time.
+// garbagePercent is GOGC: how much garbage the heap may have, in percent of what is in use. Blocks of
+// a page or more are mapped by the cache and are not on the heap, which is about 20 MiB then. With
+// blocks of one page, the heap has 85 MiB of entries for each GiB of cache, and Go's default of 100 %
+// would take another 85 MiB. 50 % costs 1 to 3 % more processor time.
 const garbagePercent = 50
 
-// tuneRuntime fits the Go runtime to a file server, except where the environment
-// says otherwise.
+// tuneRuntime adapts the Go runtime to a file server with a cache of cacheSize bytes. Variables of the
+// environment take precedence.
 func tuneRuntime(cacheSize int64) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
 	}
-	// Blocks of less than a page are on the heap, which may be the whole cache then. The limit makes the
-	// collector work harder instead of letting garbage add to that. A full cache of 256 MiB of blocks of 512 bytes took
-	// 326 MiB with it and 515 without.
+	// Blocks of less than a page are on the heap, so the whole cache may be. The limit makes the
+	// collector work harder instead of adding garbage to that. A full cache of 256 MiB with blocks of
+	// 512 bytes takes 326 MiB with it and 515 MiB without.
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(cacheSize + workMemory)
 	}
-	// Threads that wait in a read of /dev/fuse hold their processor until the
-	// scheduler takes it away, and decoders wait for it. Two more keep the cores
-	// busy: on two cores 1.35 GB/s instead of 0.94 to 1.18. With two more than the machine
-	// has, a container would use up its quota early, and stand still until the next one.
-	// From now on the runtime no longer follows a quota that changes.
+	// A thread that waits in a read of /dev/fuse holds its processor until the scheduler takes it
+	// away. Until then, decoders wait. Two more processors keep the cores busy: on two cores
+	// 1.35 GB/s instead of 0.94 to 1.18. They are added to the quota of a container, not to the cores
+	// of the machine: with those, a container would use up its quota early and then stand still.
+	// The runtime does not follow later changes of the quota.
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(processors + 2)
 	}

@@ -16,16 +16,16 @@ import (
 // -ldflags "-X main.releaseVersion=v1.2.3".
 var releaseVersion string
 
-// build is what is known about this program.
+// build describes how this program was built.
 type build struct {
 	Version      string            `json:"version"`
-	Revision     string            `json:"revision,omitempty"` // of the source code
+	Revision     string            `json:"revision,omitempty"` // of the repository
 	Modified     bool              `json:"modified,omitempty"` // after that revision
 	Go           string            `json:"go"`
 	Dependencies map[string]string `json:"dependencies"`
 }
 
-// version returns what is known about this program.
+// version returns how this program was built.
 func version() build {
 	b := build{Version: releaseVersion, Dependencies: map[string]string{}}
 	info, ok := debug.ReadBuildInfo()
@@ -50,7 +50,7 @@ func version() build {
 	return b
 }
 
-// String lists the facts, one a line.
+// String returns one fact per line.
 func (b build) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "wkwfs %s\n", b.Version)
@@ -71,14 +71,14 @@ func (b build) String() string {
 func newVersionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "version [--json]",
-		Short: "Print the version of wkwfs and of what it is made with",
+		Use:   "version",
+		Short: "Print the versions of wkwfs, Go and its modules",
 		Args:  exactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return printVersion(cmd.OutOrStdout(), version(), asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

@@ -14,23 +14,23 @@ import (
 
 // bench is a run of the benchmark.
 type bench struct {
-	dir     string // of the data
-	refdata string // directory of datasets that other programs wrote; it may be missing
-	program string // the wkwfs that is measured
-	before  string // another wkwfs, measured in the same rounds; empty if there is none
-	cache   int    // MiB for decoded blocks
-	rounds  int
-	only    *regexp.Regexp // the jobs to do
-	sizes   sizes
-	say     func(string, ...any) // reports progress
+	dir      string // directory of the data
+	refdata  string // directory of datasets that other programs wrote; it may be missing
+	program  string // the wkwfs that is measured
+	before   string // another wkwfs, measured in the same rounds; empty: none
+	cache    int    // memory for decoded blocks in MiB
+	rounds   int
+	only     *regexp.Regexp // matches the jobs to run
+	sizes    sizes
+	progress func(format string, args ...any)
 
 	notes   []string         // text above the table
-	leftOut error            // why jobs of R and Q are not in the table; nil if they are
-	cubes   map[string]*cube // those that are open
-	array   []byte           // see room
+	skipped error            // why the jobs of R and Q did not run; nil if they ran
+	cubes   map[string]*cube // open cubes by name
+	memory  []byte           // see buffer
 }
 
-// jobs returns everything that there is to do.
+// jobs returns all jobs.
 func (b *bench) jobs() []job {
 	return []job{
 		b.decoder(),
@@ -40,6 +40,7 @@ func (b *bench) jobs() []job {
 		b.dd(dataR, decodedCold, atLeast(1.6, squashfsName), atLeast(1.9, squashfuseName)),
 		b.dd(dataC, decodedCold, atLeast(1.7, squashfsName), atLeast(1.9, squashfuseName)),
 		b.ddSegmentation(),
+		b.ddNFS(dataE, 0.8),
 		b.preads(dataE, 2.5, atMost(0.65, beforeName)),
 		b.preads(dataR, 1.6, atMost(0.4, beforeName)),
 		b.preads(dataQ, 1.8),
@@ -48,6 +49,14 @@ func (b *bench) jobs() []job {
 		b.boxPatches(dataQ, atMost(0.5, beforeName)),
 		b.memmapPatches(dataR, atMost(1.2, erofsName)),
 		b.memmapPatches(dataQ, atMost(0.5, beforeName)),
+		b.ddArray(dataR, zarr3, atLeast(0.8, codecName)),
+		b.ddArray(dataR, zarr2, atLeast(0.8, codecName)),
+		b.ddArray(dataQ, zarr2, atLeast(0.8, codecName)),
+		b.arrayPatches(dataR, zarr3),
+		b.arrayPatches(dataR, zarr2, atMost(1/1.5, pythonName)),
+		b.arrayPatches(dataQ, zarr2, atMost(1/1.5, pythonName)),
+		b.readChunks(dataR),
+		b.readChunks(dataQ),
 		b.xyPlane(dataE),
 		b.xyPlane(dataR),
 		b.memmapPlane(dataE, 1, 0.5),
@@ -76,10 +85,23 @@ func (b *bench) jobs() []job {
 		b.checkLate(),
 		b.infoLate(),
 		b.copyLate(),
+		b.ddCloud(0.7),
+		b.patchCloud(),
+		b.preadCloud(),
+		b.ddDiskCache(0.9),
+		b.listingCloud(),
+		b.importLZ4(dataR, 2.5),
+		b.importLZ4(dataQ, 3),
+		b.importRaw(dataR, 1.5),
+		b.importMags(dataR, 1.4),
+		b.importMags(dataQ, 1.8),
+		b.importGzip(dataR, 1.2),
+		b.importMemory(1024),
+		b.importMemory(256, "--mags", "3"),
 	}
 }
 
-// run does the jobs that were asked for. When it fails, it returns what it has.
+// run runs the jobs that were selected. If one fails, it returns the outcomes so far and the error.
 func (b *bench) run(ctx context.Context) ([]outcome, error) {
 	if err := os.MkdirAll(b.dir, 0o777); err != nil {
 		return nil, err
@@ -91,7 +113,7 @@ func (b *bench) run(ctx context.Context) ([]outcome, error) {
 		}
 		contenders, err := j.setup(ctx)
 		if errors.Is(err, errNoReference) {
-			b.leftOut = fmt.Errorf("R and Q are left out: %w", err)
+			b.skipped = fmt.Errorf("jobs of R and Q are skipped: %w", err)
 			continue
 		}
 		if err != nil {
@@ -100,27 +122,27 @@ func (b *bench) run(ctx context.Context) ([]outcome, error) {
 		j.contenders = slices.DeleteFunc(contenders, func(c contender) bool {
 			return c.name == beforeName && c.absent != "" && !j.compares(beforeName)
 		})
-		o, err := j.run(ctx, b.rounds, b.say)
+		o, err := j.run(ctx, b.rounds, b.progress)
 		if err != nil {
 			return done, err
 		}
 		done = append(done, o)
 	}
-	return append(done, memoryOf(done)...), nil
+	return append(done, memoryRow(done)...), nil
 }
 
-// mountCommand returns the command by which a program mounts a mag on a directory. The
-// server's log is kept with the data.
+// mountCommand returns the command with which a program mounts a mag on a directory. The log of the server is
+// written to the directory of the data.
 func (b *bench) mountCommand(program string, m mag, dir string, cache int, flags ...string) []string {
 	log := filepath.Join(b.dir, "wkwfs.log")
 	return append([]string{program, "mount", "--cache-size", strconv.Itoa(cache) + "MiB", "--log-file", log, m.dir, dir}, flags...)
 }
 
-// findProgram returns the path of a program, which has to be there.
+// findProgram returns the absolute path of a program.
 func findProgram(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("%w (make build makes it)", err)
+		return "", fmt.Errorf("%w (make build builds wkwfs)", err)
 	}
 	return filepath.Abs(path)
 }

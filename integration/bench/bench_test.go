@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestMain lets the program start itself as a server, as it does in earnest.
+// TestMain lets the test run itself as a server, as the program does.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && (os.Args[1] == serveMemory || os.Args[1] == serveLate) {
 		if err := start(os.Args); err != nil {
@@ -23,8 +23,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestTiny does all jobs with little data. What they measure says nothing; that all
-// contenders read the same bytes is part of them.
+// TestTiny runs all jobs with little data. The figures mean nothing, but the jobs check that all contenders
+// read the same bytes.
 func TestTiny(t *testing.T) {
 	if f, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0); err != nil {
 		if os.Getenv("WKWFS_REQUIRE_FUSE") == "1" {
@@ -41,54 +41,58 @@ func TestTiny(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", dir)
 	report := filepath.Join(dir, "report.json")
-	args := []string{"-tiny", "-rounds", "2", "-dir", filepath.Join(dir, "data"), "-wkwfs", program, "-refdata", refdata()}
+	args := []string{"-tiny", "-rounds", "1", "-dir", filepath.Join(dir, "data"), "-wkwfs", program, "-refdata", refdata(t)}
 	var stdout, stderr bytes.Buffer
 	if err := measure(t.Context(), append(args, "-before", program, "-json", report), &stdout, &stderr); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
 	t.Log("\n" + stdout.String())
 	checkReport(t, report)
-	t.Run("reference data", func(t *testing.T) {
-		if _, err := os.Stat(refdata()); err != nil {
-			t.Skip("the jobs of R and Q were not done:", err)
-		}
-	})
-	if left, err := filepath.Glob(filepath.Join(dir, "wkwfs-bench-*")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+	if remaining, err := filepath.Glob(filepath.Join(dir, "wkwfs-bench-*")); err != nil || len(remaining) > 0 {
+		t.Errorf("not removed: %v, %v", remaining, err)
 	}
 
-	// What was made is not made again.
+	// A second run uses the same data.
 	stdout.Reset()
 	stderr.Reset()
 	if err := measure(t.Context(), append(args, "-run", "preads of E,|dd of E, cold"), &stdout, &stderr); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(stderr.String(), "making") {
-		t.Errorf("data was made again:\n%s", &stderr)
+		t.Errorf("the second run made data again:\n%s", &stderr)
 	}
 
-	// Without -before, only a job that needs it has rows of it: three figures.
+	// Without -before, rows of it are only in a job that has a bound against it: one job with three figures.
 	if n := strings.Count(stdout.String(), "not here: no -before"); n != 3 {
-		t.Errorf("%d rows say that -before is missing, want 3:\n%s", n, &stdout)
+		t.Errorf("%d rows show that -before is missing, want 3:\n%s", n, &stdout)
 	}
 }
 
-// refdata returns the directory of datasets that other programs wrote. It may be missing.
-func refdata() string { return cmp.Or(os.Getenv("WKWFS_REFDATA"), "../../../shared/refdata") }
-
-// wantedJobs returns how many jobs there are to do, and memory, which is the last row.
-func wantedJobs() int {
-	_, err := os.Stat(refdata())
-	n := 1
-	for _, j := range (&bench{}).jobs() {
-		if err == nil || !strings.Contains(j.name, " of R") && !strings.Contains(j.name, " of Q") {
-			n++
+// refdata returns a directory with the blocks that R and Q are made of. Where there are none of a real microscope, it has
+// blocks of an image that was generated, for both.
+func refdata(t *testing.T) string {
+	t.Helper()
+	real := cmp.Or(os.Getenv("WKWFS_REFDATA"), "../../../shared/refdata")
+	if _, err := os.Stat(filepath.Join(real, "l4_blocks")); err == nil {
+		return real
+	}
+	dir := t.TempDir()
+	image, err := tiny.em().make(t.Context(), t.TempDir(), t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, layer := range []string{"color", "segmentation"} {
+		if err := os.MkdirAll(filepath.Join(dir, "l4_blocks", layer), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(image.dir, filepath.Join(dir, "l4_blocks", layer, "2-2-1")); err != nil {
+			t.Fatal(err)
 		}
 	}
-	return n
+	return dir
 }
 
-// checkReport holds that every job has figures of everybody who is there.
+// checkReport checks that each job has figures of each contender that is available.
 func checkReport(t *testing.T, path string) {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -99,13 +103,13 @@ func checkReport(t *testing.T, path string) {
 	if err := json.Unmarshal(b, &report); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := len(report.Jobs), wantedJobs(); got != want {
-		t.Errorf("%d jobs, want %d", got, want)
+	if got, want := len(report.Jobs), len((&bench{}).jobs())+1; got != want {
+		t.Errorf("%d jobs and a row of memory, want %d", got, want)
 	}
 	for _, j := range report.Jobs {
 		for _, c := range j.Contenders {
 			if c.Absent != "" {
-				t.Logf("%s: %s is not here: %s", j.Work, c.Name, c.Absent)
+				t.Logf("%s: %s is not available: %s", j.Work, c.Name, c.Absent)
 				continue
 			}
 			if len(c.Turns) == 0 {
@@ -116,8 +120,8 @@ func checkReport(t *testing.T, path string) {
 					t.Errorf("%s: %s measured %v of %v", j.Work, c.Name, turn.Values, j.Units)
 				}
 				for i, v := range turn.Values {
-					served := !strings.HasSuffix(c.Name, byTheKernel)
-					if v == 0 && (served || j.Units[i] != serverCPU) {
+					hasServer := !strings.HasSuffix(c.Name, byTheKernel)
+					if v == 0 && (hasServer || j.Units[i] != serverCPU) {
 						t.Errorf("%s: %s measured 0 %s", j.Work, c.Name, j.Units[i])
 					}
 				}
@@ -132,14 +136,14 @@ func TestErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"no such flag", []string{"-fast"}, "not defined"},
+		{"unknown flag", []string{"-fast"}, "not defined"},
 		{"no rounds", []string{"-rounds", "0"}, "expected at least 1"},
-		{"no flag", []string{"fast"}, "none"},
+		{"argument", []string{"fast"}, "none"},
 		{"expression", []string{"-run", "("}, "missing closing )"},
-		{"no program", []string{"-wkwfs", "/nowhere/wkwfs"}, "make build makes it"},
-		{"no program before", []string{"-wkwfs", "/bin/true", "-before", "/nowhere/wkwfs"}, "make build makes it"},
-		{"no job", []string{"-wkwfs", "/bin/true", "-run", "^x$"}, "no job has such a name"},
-		{"no reference data", []string{"-wkwfs", "/bin/true", "-refdata", "/nowhere", "-run", "dd of R"}, "R and Q are left out"},
+		{"no program", []string{"-wkwfs", "/nowhere/wkwfs"}, "make build builds"},
+		{"no program before", []string{"-wkwfs", "/bin/true", "-before", "/nowhere/wkwfs"}, "make build builds"},
+		{"no job", []string{"-wkwfs", "/bin/true", "-run", "^x$"}, "no job matches"},
+		{"no reference data", []string{"-wkwfs", "/bin/true", "-refdata", "/nowhere", "-run", "dd of R"}, "R and Q are skipped"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer

@@ -8,15 +8,15 @@ import (
 	"syscall"
 )
 
-// command is a program that Ctrl-C does not reach: it is for us, and we take things
-// down in order.
+// command returns a command in a process group of its own, so that Ctrl-C interrupts only this process, which
+// then unmounts in order.
 func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
 
-// call runs a program whose output matters only when it fails.
+// call runs a program. If it fails, the error has its output.
 func call(ctx context.Context, name string, args ...string) error {
 	output, err := command(ctx, name, args...).CombinedOutput()
 	if err != nil {
@@ -25,5 +25,5 @@ func call(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
-// finish is call for what is never to be left half done.
-func finish(name string, args ...string) error { return call(context.Background(), name, args...) }
+// callToEnd is call for programs that must not be interrupted.
+func callToEnd(name string, args ...string) error { return call(context.Background(), name, args...) }

@@ -9,8 +9,7 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// The cubes that are read as flat files, as the table calls them. PERFORMANCE.md says
-// what they are.
+// The names of the cubes in the table. PERFORMANCE.md describes them.
 const (
 	dataE = "E"
 	dataR = "R"
@@ -18,45 +17,53 @@ const (
 	dataC = "C"
 )
 
-// cube is a mag of one cube, and every other file system that shows it.
+// cube is a mag of one cube, with all other file systems that have its voxels as a file.
 type cube struct {
 	mag
 	flat   string // the plain file
-	others []peer // other file systems with that file in them
+	others []peer // other file systems that contain the plain file
 	file   *wkw.File
 }
 
-// piece returns what a cube consists of.
+// piece returns the definition of a cube.
 func (b *bench) piece(ctx context.Context, data string) (piece, error) {
 	switch data {
 	case dataR:
-		return scannedPiece(ctx, named("scanned", b.sizes.scan), filepath.Join(b.refdata, "l4_blocks/color/2-2-1"), b.sizes.scan)
+		return scannedPiece(ctx, nameWithSize("scanned", b.sizes.scan), filepath.Join(b.refdata, "l4_blocks/color/2-2-1"), b.sizes.scan)
 	case dataQ:
-		return scannedPiece(ctx, named("labels", b.sizes.labels), filepath.Join(b.refdata, "l4_blocks/segmentation/2-2-1"), b.sizes.labels)
+		return scannedPiece(ctx, nameWithSize("labels", b.sizes.labels), filepath.Join(b.refdata, "l4_blocks/segmentation/2-2-1"), b.sizes.labels)
 	case dataC:
 		return b.sizes.start(), nil
 	}
 	return b.sizes.em(), nil
 }
 
-// open makes a cube and its images, unless they are there. It compares everybody's bytes
-// with those of the cube, once in a run.
+// flat returns a cube as a mag, and the path of its plain file. The first call makes them, unless they exist.
+func (b *bench) flat(ctx context.Context, data string) (mag, string, error) {
+	p, err := b.piece(ctx, data)
+	if err != nil {
+		return mag{}, "", err
+	}
+	m, err := p.make(ctx, b.dir, b.progress)
+	if err != nil {
+		return m, "", err
+	}
+	path, err := m.flatFile(ctx)
+	return m, path, err
+}
+
+// open returns a cube. The first call in a run makes the cube and its images, unless they exist, and compares
+// the bytes of all contenders with those of the cube.
 func (b *bench) open(ctx context.Context, data string) (*cube, error) {
 	if c := b.cubes[data]; c != nil {
 		return c, nil
 	}
-	p, err := b.piece(ctx, data)
-	if err != nil {
-		return nil, err
-	}
 	c := &cube{}
-	if c.mag, err = p.make(ctx, b.dir, b.say); err != nil {
+	var err error
+	if c.mag, c.flat, err = b.flat(ctx, data); err != nil {
 		return nil, err
 	}
-	if c.flat, err = c.flatFile(ctx); err != nil {
-		return nil, err
-	}
-	if c.others, err = others(ctx, c.flat); err != nil {
+	if c.others, err = otherFileSystems(ctx, c.flat); err != nil {
 		return nil, err
 	}
 	if c.file, err = c.openCube(volume.Vec{}); err != nil {
@@ -71,25 +78,24 @@ func (b *bench) open(ctx context.Context, data string) (*cube, error) {
 	return c, b.verify(ctx, c.mag, append(b.pair(c.mag, cubeFile), append(c.others, inMemory(c.flat), plain(c.flat))...)...)
 }
 
-// room returns memory for n bytes. All jobs share it, so that the first round finds the
-// memory there.
-func (b *bench) room(n int64) []byte {
-	if int64(len(b.array)) < n {
-		b.array = make([]byte, n)
-		clear(b.array) // touches each page
+// buffer returns memory for n bytes. All jobs share it, so that it is resident before the first round.
+func (b *bench) buffer(n int64) []byte {
+	if int64(len(b.memory)) < n {
+		b.memory = make([]byte, n)
+		clear(b.memory) // touches each page
 	}
-	return b.array[:n]
+	return b.memory[:n]
 }
 
-// cubeFile is the flat file of a mag's first cube, in a mount of the mag.
+// cubeFile is the path of a mag's first cube in a mount of the mag.
 const cubeFile = "z0/y0/x0.raw"
 
-// shows returns the contenders that read the cube through a file system: wkwfs, then others.
-func (b *bench) shows(c *cube, s state, do work) []contender {
+// fileSystems returns the contenders that read the cube through a file system, wkwfs first.
+func (b *bench) fileSystems(c *cube, s state, do work) []contender {
 	return read(append(b.pair(c.mag, cubeFile), c.others...), s, do)
 }
 
-// dd reads a cube from start to end in a state of the page cache.
+// dd returns the job that reads a cube from start to end.
 func (b *bench) dd(data string, s state, bounds ...bound) job {
 	return job{
 		name:    "dd of " + data + ", " + s.String(),
@@ -99,7 +105,7 @@ func (b *bench) dd(data string, s state, bounds ...bound) job {
 			if err != nil {
 				return nil, err
 			}
-			all := b.shows(c, s, dd)
+			all := b.fileSystems(c, s, dd)
 			if s != cold {
 				all = append(all, inMemory(c.flat).reads(s, dd))
 			}
@@ -109,20 +115,20 @@ func (b *bench) dd(data string, s state, bounds ...bound) job {
 			direct := b.wkwfs(c.mag, cubeFile, b.cache)
 			direct.name += ", O_DIRECT"
 			return append(all, direct.reads(s, ddDirect), c.decodes(oneThread, func(ctx context.Context) error {
-				return decodeFlat(ctx, c.file, allBlocks(c.file), b.room(c.bytes()))
+				return decodeFlat(ctx, c.file, allBlocks(c.file), b.buffer(c.bytes()))
 			})), nil
 		},
 	}
 }
 
-// How contenders are called that are no file systems.
+// The names of contenders that are not file systems.
 const (
-	oneThread    = "decoding in one thread" // into flat memory that is there
+	oneThread    = "decoding in one thread" // into flat memory that is resident
 	decoderOnOne = "decoder alone, 1 thread"
 	decoderOnTwo = "decoder alone, 2 threads"
 )
 
-// decoder is how fast blocks are decoded, which bounds all other figures.
+// decoder returns the job that decodes blocks in memory. Its speed bounds all other figures.
 func (b *bench) decoder() job {
 	return job{
 		name:    "decoding of E, in memory",
@@ -140,7 +146,7 @@ func (b *bench) decoder() job {
 	}
 }
 
-// decodes returns a contender that decodes the whole cube in our own memory.
+// decodes returns a contender that decodes the whole cube in this process.
 func (c *cube) decodes(name string, do func(context.Context) error) contender {
 	return contender{name: name, turn: func(ctx context.Context) (turn, error) {
 		if err := cacheFiles(ctx, c.files()); err != nil {

@@ -1,16 +1,18 @@
-// Command bench measures what it costs to read voxels through wkwfs, beside other ways
-// to the same bytes: squashfs and EROFS, a file in memory behind FUSE, and decoding in
-// one thread as a library does. `make bench` runs all of it.
+// Command bench measures the cost of reading voxels through wkwfs, and of importing them. It compares wkwfs with
+// other ways to the same bytes: squashfs and EROFS, a FUSE server that has the file in memory, and decoding in one
+// thread, as a library does. `make bench` runs all jobs.
 //
-// Every job runs in rounds, and in every round each contender has its turn, forwards
-// and backwards by turns, so that what else the machine does hits all of them. Figures
-// are medians; a ratio is the median of the ratios of the rounds.
+// A job runs in rounds. In each round each contender has one turn. Every second round has the reverse order, so
+// that other work of the machine affects all contenders. A figure is the median of its rounds. A ratio is the
+// median of the ratios of the rounds.
 //
-// A file is read in one of three states of the page cache: cold (nothing is there),
-// decoded-cold (the compressed file is, the voxels are not: every turn has a new mount),
-// and warm (the voxels are).
+// A file is read in one of three states of the page cache: cold (nothing is cached), decoded-cold (the
+// compressed file is cached, the voxels are not; each turn has a new mount), or warm (the voxels are cached).
 //
-// Sources that answer late are the same files through a file system that sleeps: package latefs.
+// Imports run as commands of their own, beside programs that write the same bytes in other forms. Their inputs are in the
+// page cache.
 //
-// It takes servers and kernel mounts down again however it ends, but SIGKILL.
+// Sources that answer late are the same files on a file system that delays its answers: see package latefs.
+//
+// The command removes its servers and mounts whenever it ends, except by SIGKILL.
 package main

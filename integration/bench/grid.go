@@ -11,40 +11,41 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// looksLate is a source whose metadata is late.
-var looksLate = lateness{looks: time.Millisecond}
+// metadataLate is a source that delays metadata.
+var metadataLate = lateness{metadata: time.Millisecond}
 
-// gridName is how the table calls the mag of grid.
+// gridName is the name of the mag of grid in the table.
 const gridName = "2,000 cubes"
 
-// grid makes a mag of many small cubes in many directories, which are names of few files.
+// grid makes a mag of many small cubes in many directories. The cubes are links to few files.
 func (b *bench) grid(ctx context.Context) (mag, error) {
-	m, err := b.sizes.rowOfCubes().make(ctx, b.dir, b.say)
+	m, err := b.sizes.rowOfCubes().make(ctx, b.dir, b.progress)
 	if err != nil {
 		return m, err
 	}
 	return m.repeat("names", b.sizes.grid, os.Link)
 }
 
-// firstBytes is how long one waits for the first byte of a volume right after it was mounted, of another file of it,
-// and of slices, one after the other.
+// firstBytes measures the time to the first byte of a volume right after mounting, then of another file of the
+// volume, then of slices. The parameters are the limits in ms.
 func (b *bench) firstBytes(raw, npy, slice float64) job {
-	return b.firstBytesOf("first bytes of "+gridName, [3]float64{raw, npy, slice}, func(m mag) []peer { return b.pair(m, "") })
+	return b.firstBytesJob("first bytes of "+gridName, [3]float64{raw, npy, slice}, func(m mag) []peer { return b.pair(m, "") })
 }
 
+// firstBytesLate is firstBytes with a source that delays metadata.
 func (b *bench) firstBytesLate(raw, npy, slice float64) job {
-	return b.firstBytesOf(fmt.Sprintf("first bytes of %s, %v", gridName, looksLate), [3]float64{raw, npy, slice}, func(m mag) []peer {
-		return b.latePeers(m, "", looksLate)
+	return b.firstBytesJob(fmt.Sprintf("first bytes of %s, %v", gridName, metadataLate), [3]float64{raw, npy, slice}, func(m mag) []peer {
+		return b.latePeers(m, "", metadataLate)
 	})
 }
 
-func (b *bench) firstBytesOf(name string, most [3]float64, peers func(mag) []peer) job {
+func (b *bench) firstBytesJob(name string, limits [3]float64, peers func(mag) []peer) job {
 	return job{
 		name: name,
 		figures: []figure{
-			{"ms, volume.raw", []bound{atMost(most[0], "")}},
-			{"ms, volume.npy", []bound{atMost(most[1], "")}},
-			{"ms, a slice", []bound{atMost(most[2], "")}},
+			{"ms, volume.raw", []bound{atMost(limits[0], "")}},
+			{"ms, volume.npy", []bound{atMost(limits[1], "")}},
+			{"ms, a slice", []bound{atMost(limits[2], "")}},
 		},
 		setup: func(ctx context.Context) ([]contender, error) {
 			m, err := b.grid(ctx)
@@ -64,37 +65,37 @@ func (b *bench) firstBytesOf(name string, most [3]float64, peers func(mag) []pee
 	}
 }
 
-// firstBytesOfSlices returns the median for n slices, from one end of the mag to the other.
+// firstBytesOfSlices returns the median time of n slices that are distributed over the depth of the mag.
 func (m mag) firstBytesOfSlices(mount string, n int) (ms float64, err error) {
 	depth := m.cubes[2] * m.side()
-	all := make([]float64, n)
-	for i := range all {
-		if all[i], err = firstByte(filepath.Join(mount, fmt.Sprintf("slices/z%07d.tif", i*depth/n))); err != nil {
+	times := make([]float64, n)
+	for i := range times {
+		if times[i], err = firstByte(filepath.Join(mount, fmt.Sprintf("slices/z%07d.tif", i*depth/n))); err != nil {
 			return 0, err
 		}
 	}
-	return median(all), nil
+	return median(times), nil
 }
 
-// firstByte returns the milliseconds until a file is open and its first byte is read.
+// firstByte opens a file and reads its first byte. It returns the time in milliseconds.
 func firstByte(path string) (ms float64, err error) {
 	start := time.Now()
 	err = readFile(path, make([]byte, 1))
 	return time.Since(start).Seconds() * 1000, err
 }
 
-// listingLate lists the directories of cubes with what there is to know about each entry.
+// listingLate lists the directories of cubes with the attributes of all entries.
 func (b *bench) listingLate() job {
 	return job{
-		name:    fmt.Sprintf("ls -l of %s, %v", gridName, looksLate),
+		name:    fmt.Sprintf("ls -l of %s, %v", gridName, metadataLate),
 		figures: []figure{{unit: "s"}},
 		setup: func(ctx context.Context) ([]contender, error) {
 			m, err := b.grid(ctx)
-			return read(b.latePeers(m, "", looksLate), decodedCold, func(ctx context.Context, r reading) (turn, error) {
+			return read(b.latePeers(m, "", metadataLate), decodedCold, func(ctx context.Context, r reading) (turn, error) {
 				start := time.Now()
 				n, err := ls(ctx, append([]string{"-l"}, m.directories(r.path)...)...)
 				if names := 2 * m.cubes[0] * m.cubes[1] * m.cubes[2]; err == nil && n < names {
-					err = fmt.Errorf("ls told %d names, not %d", n, names)
+					err = fmt.Errorf("ls printed %d names, expected %d", n, names)
 				}
 				return turn{values: []float64{time.Since(start).Seconds()}}, err
 			}), err
@@ -102,7 +103,7 @@ func (b *bench) listingLate() job {
 	}
 }
 
-// directories is the directories of the mag's cubes, below dir.
+// directories returns the directories of the mag's cubes, below dir.
 func (m mag) directories(dir string) []string {
 	var all []string
 	for c := range (volume.Box{Max: volume.Vec{1, m.cubes[1], m.cubes[2]}}).All() {
@@ -111,11 +112,11 @@ func (m mag) directories(dir string) []string {
 	return all
 }
 
-// commandLate runs a command of the program with the mag as its source. What it writes goes to another directory, and
-// is removed.
-func (b *bench) commandLate(name string, args func(source, to string) []string) job {
+// lateCommand returns the job that runs a command of the program with the mag as its source. The output of the
+// command goes to a temporary directory.
+func (b *bench) lateCommand(name string, args func(source, to string) []string) job {
 	return job{
-		name:    fmt.Sprintf("wkwfs %s of %s, %v", name, gridName, looksLate),
+		name:    fmt.Sprintf("wkwfs %s of %s, %v", name, gridName, metadataLate),
 		figures: []figure{{unit: "s"}},
 		setup: func(ctx context.Context) ([]contender, error) {
 			m, err := b.grid(ctx)
@@ -124,14 +125,14 @@ func (b *bench) commandLate(name string, args func(source, to string) []string) 
 					return b.runLate(ctx, m, l, func(source, to string) []string { return append([]string{program}, args(source, to)...) })
 				}}
 			}
-			before := by(beforeName, b.before, looksLate)
+			before := by(beforeName, b.before, metadataLate)
 			before.absent = b.pair(m, "")[1].absent
-			return []contender{by("wkwfs", b.program, looksLate), by(notLateName, b.program, lateness{}), before}, err
+			return []contender{by("wkwfs", b.program, metadataLate), by(promptName, b.program, lateness{}), before}, err
 		},
 	}
 }
 
-// runLate measures how long a command takes whose source answers late.
+// runLate measures the time of a command whose source answers late.
 func (b *bench) runLate(ctx context.Context, m mag, l lateness, args func(source, to string) []string) (t turn, err error) {
 	if err := cacheFiles(ctx, m.files()); err != nil {
 		return t, err
@@ -153,13 +154,13 @@ func (b *bench) runLate(ctx context.Context, m mag, l lateness, args func(source
 }
 
 func (b *bench) checkLate() job {
-	return b.commandLate("check", func(source, _ string) []string { return []string{"check", source} })
+	return b.lateCommand("check", func(source, _ string) []string { return []string{"check", source} })
 }
 
 func (b *bench) infoLate() job {
-	return b.commandLate("info", func(source, _ string) []string { return []string{"info", source} })
+	return b.lateCommand("info", func(source, _ string) []string { return []string{"info", source} })
 }
 
 func (b *bench) copyLate() job {
-	return b.commandLate("cp", func(source, to string) []string { return []string{"cp", "--quiet", source, ".", to} })
+	return b.lateCommand("cp", func(source, to string) []string { return []string{"cp", "--quiet", source, ".", to} })
 }

@@ -10,11 +10,11 @@ import (
 	"strconv"
 )
 
-// flatFile writes the voxels of a mag of one cube as a plain file, unless that was done
-// before, and returns its path. It is what everybody else is made of, and compared with.
+// flatFile writes the voxels of a mag of one cube to a plain file, unless it exists, and returns its path. All
+// other file systems are made from this file and compared with it.
 func (m mag) flatFile(ctx context.Context) (string, error) {
 	path := filepath.Join(filepath.Dir(m.dir), "x0.raw")
-	return path, once(path, m.bytes(), func(part string) error {
+	return path, createOnce(path, m.bytes(), func(part string) error {
 		f, err := os.Create(part)
 		if err != nil {
 			return err
@@ -31,14 +31,13 @@ func (m mag) flatFile(ctx context.Context) (string, error) {
 	})
 }
 
-// The settings that squashfs and EROFS are compared with: those of their packages for
-// data that is read often.
+// The settings of squashfs and EROFS, in bytes. They are those that their documentation has for data that is read often.
 const (
-	squashfsBlock = 128 << 10 // bytes that are compressed together
-	erofsCluster  = 64 << 10  // bytes that they are compressed to
+	squashfsBlock = 128 << 10 // length before compression
+	erofsCluster  = 64 << 10  // largest length after compression
 )
 
-// squashfsImage and erofsImage put the flat file, alone, into a file system.
+// squashfsImage and erofsImage make the image of a file system that contains only the flat file.
 func squashfsImage(ctx context.Context, flat string) (string, error) {
 	path := filepath.Join(filepath.Dir(flat), "x0.squashfs")
 	return path, image(ctx, path, flat, func(part string) []string {
@@ -50,25 +49,25 @@ func erofsImage(ctx context.Context, flat string) (string, error) {
 	dir := filepath.Dir(flat)
 	path := filepath.Join(dir, "x0.erofs")
 	return path, image(ctx, path, flat, func(part string) []string {
-		return []string{"mkfs.erofs", "--quiet", "-zlz4", "-C" + strconv.Itoa(erofsCluster), `--exclude-regex=^(mag|made|.*\.(squashfs|erofs).*)$`, part, dir}
+		return []string{"mkfs.erofs", "--quiet", "-zlz4", "-C" + strconv.Itoa(erofsCluster), `--exclude-regex=^(mag|made|zarr[23].*|.*\.(gz|squashfs|erofs).*)$`, part, dir}
 	})
 }
 
-// image runs the program that makes a file system's image, unless that was done before.
+// image runs a program that makes an image, unless the image exists.
 func image(ctx context.Context, path, flat string, command func(part string) []string) error {
 	info, err := os.Stat(flat)
 	if err != nil {
 		return err
 	}
-	return once(path, info.Size(), func(part string) error {
+	return createOnce(path, info.Size(), func(part string) error {
 		args := command(part)
 		return call(ctx, args[0], args[1:]...)
 	})
 }
 
-// once has a file of at most n bytes made under another name, and renames it when it is
-// complete, unless it is there.
-func once(path string, n int64, create func(part string) error) error {
+// createOnce calls create with a temporary name and renames the file when it is complete. It does nothing if
+// the file exists. The file has at most n bytes.
+func createOnce(path string, n int64, create func(part string) error) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

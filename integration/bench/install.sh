@@ -1,9 +1,9 @@
 #!/bin/sh
-# Installs, from Debian, what the benchmark compares with. Quick when it is there. As
-# root. What cannot be had is named in the benchmark's table.
+# Installs the Debian packages of the programs that the benchmark compares with. Needs root, unless they are installed.
+# The table of the benchmark names the programs that are missing.
 set -eu
 
-packages='squashfs-tools squashfuse erofs-utils python3-numpy'
+packages='squashfs-tools squashfuse erofs-utils python3-numpy python3-zarr libnfs-utils'
 
 missing=
 for package in $packages; do
@@ -18,5 +18,5 @@ fi
 echo "bench: installing$missing"
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -q=2
-# shellcheck disable=SC2086 # one word a package
+# shellcheck disable=SC2086 # one word for each package
 apt-get install -q=2 --no-install-recommends $missing >/dev/null

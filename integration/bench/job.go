@@ -7,65 +7,68 @@ import (
 	"slices"
 )
 
-// job is something to be done, in the same way, by several contenders.
+// job is a task that several contenders do in the same way.
 type job struct {
 	name       string
 	figures    []figure                                   // what is measured
-	setup      func(context.Context) ([]contender, error) // makes what they need, and them
+	setup      func(context.Context) ([]contender, error) // makes the data and the contenders
 	contenders []contender
 }
 
-// figure is something that is measured, and what it has to be. All ratios are of the
-// first contender to another one, and so are differences.
+// figure is a measured value and its bounds. All ratios and differences compare the first contender with
+// another one.
 type figure struct {
 	unit   string
 	bounds []bound
 }
 
-// bound is how large a figure has to be, or may be at most.
+// bound is a limit of a figure.
 type bound struct {
-	against string // the contender that the first is divided by; empty: the first alone
+	against string // the contender that the first is compared with; empty: the limit is of the first's own value
 	limit   float64
-	most    bool
-	delay   float64 // not 0: the limit is of the difference, in delays of this many of the figure's units
+	maximum bool    // whether the limit is a maximum; otherwise a minimum
+	delay   float64 // not 0: the limit is of the difference, divided by this delay, which has the figure's unit
 }
 
+// atLeast returns a minimum of the ratio to another contender.
 func atLeast(limit float64, against string) bound { return bound{against: against, limit: limit} }
+
+// atMost returns a maximum of the ratio to another contender.
 func atMost(limit float64, against string) bound {
-	return bound{against: against, limit: limit, most: true}
+	return bound{against: against, limit: limit, maximum: true}
 }
 
-// atMostDelays bounds how many delays the first contender takes longer than another one.
+// atMostDelays returns a maximum of the difference to another contender, in delays.
 func atMostDelays(limit, delay float64, against string) bound {
-	return bound{against: against, limit: limit, most: true, delay: delay}
+	return bound{against: against, limit: limit, maximum: true, delay: delay}
 }
 
 // contender is one way to do a job.
 type contender struct {
 	name   string
-	absent string // why it is not here; empty if it is
+	absent string // why it is not available; empty: it is available
 	turn   func(context.Context) (turn, error)
 }
 
-// turn is what came of one contender's turn in one round.
+// turn is the result of one contender in one round.
 type turn struct {
-	values []float64 // one for each figure of the job; 0 where the contender has no such figure
-	sum    uint32    // CRC of what was read, which must be that of all others; 0 where that was verified before
-	bytes  int64     // that CPU time is to be divided by; 0 where it says nothing
-	cpu    float64   // seconds of server and reader
-	peak   int64     // bytes that the server had in memory at most; 0 if there is none
-	budget int64     // bytes that its cache may take, if it is the wkwfs that is measured
+	values []float64 // one for each figure of the job; 0: the contender does not have the figure
+	sum    uint32    // CRC of the bytes read; 0: they were verified before the rounds
+	bytes  int64     // bytes read, for CPU time per GiB; 0: that is not shown
+	cpu    float64   // CPU seconds of server and reader
+	peak   int64     // largest resident memory of the server in bytes; 0: there is no server
+	budget int64     // budget of the server's cache in bytes; only of the measured wkwfs
 }
 
-// outcome is what came of a job: a turn for each contender and round; none for those
-// that are absent.
+// outcome is the result of a job: one turn for each contender and round. Contenders that are absent have no
+// turns.
 type outcome struct {
 	job
 	turns [][]turn
 }
 
-// run gives everybody a turn in each round, forwards and backwards by turns.
-func (j job) run(ctx context.Context, rounds int, say func(string, ...any)) (outcome, error) {
+// run gives each contender a turn in each round. Every second round has the reverse order.
+func (j job) run(ctx context.Context, rounds int, progress func(string, ...any)) (outcome, error) {
 	o := outcome{j, make([][]turn, len(j.contenders))}
 	for round := range rounds {
 		var sum uint32
@@ -79,29 +82,29 @@ func (j job) run(ctx context.Context, rounds int, say func(string, ...any)) (out
 				return o, fmt.Errorf("%s: %s: %w", j.name, c.name, err)
 			}
 			if sum != 0 && t.sum != 0 && t.sum != sum {
-				return o, fmt.Errorf("%s: %s read other bytes than the others", j.name, c.name)
+				return o, fmt.Errorf("%s: the bytes that %s read differ from those of other contenders", j.name, c.name)
 			}
 			sum = max(sum, t.sum)
 			o.turns[i] = append(o.turns[i], t)
-			say("%s, round %d: %s: %.4g", j.name, round+1, c.name, t.values)
+			progress("%s, round %d: %s: %.4g", j.name, round+1, c.name, t.values)
 		}
 	}
 	return o, nil
 }
 
-// order is that in which n contenders have their turns.
+// order returns the order of n contenders in a round.
 func order(n, round int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
+	indexes := make([]int, n)
+	for i := range indexes {
+		indexes[i] = i
 	}
 	if round%2 == 1 {
-		slices.Reverse(all)
+		slices.Reverse(indexes)
 	}
-	return all
+	return indexes
 }
 
-// compares reports whether a bound is against the named contender.
+// compares reports whether a figure has a bound against the named contender.
 func (j job) compares(name string) bool {
 	for _, f := range j.figures {
 		if slices.ContainsFunc(f.bounds, func(b bound) bool { return b.against == name }) {
@@ -113,30 +116,30 @@ func (j job) compares(name string) bool {
 
 // values returns a figure of one contender in all rounds.
 func (o outcome) values(contender, figure int) []float64 {
-	var all []float64
+	var values []float64
 	for _, t := range o.turns[contender] {
-		all = append(all, t.values[figure])
+		values = append(values, t.values[figure])
 	}
-	return all
+	return values
 }
 
-// beside is the median, over the rounds, of the first contender's figure by another's. Where a bound is in delays, it is
-// their difference in delays.
-func (o outcome) beside(contender, figure int) (found float64, unit string) {
+// comparison returns the median over the rounds of the ratio of the first contender's figure to another's, with
+// unit "×". If the bound is in delays, it returns their difference, with unit "delays".
+func (o outcome) comparison(contender, figure int) (value float64, unit string) {
 	b, _ := o.figures[figure].bound(o.contenders[contender].name)
-	ours, theirs := o.values(0, figure), o.values(contender, figure)
-	all := make([]float64, min(len(ours), len(theirs)))
-	for i := range all {
+	first, other := o.values(0, figure), o.values(contender, figure)
+	rounds := make([]float64, min(len(first), len(other)))
+	for i := range rounds {
 		if b.delay != 0 {
-			all[i] = (ours[i] - theirs[i]) / b.delay
+			rounds[i] = (first[i] - other[i]) / b.delay
 		} else {
-			all[i] = ours[i] / theirs[i]
+			rounds[i] = first[i] / other[i]
 		}
 	}
 	if b.delay != 0 {
-		return median(all), "delays"
+		return median(rounds), "delays"
 	}
-	return median(all), "×"
+	return median(rounds), "×"
 }
 
 // bound returns the bound against a contender, if there is one.
@@ -148,11 +151,11 @@ func (f figure) bound(against string) (bound, bool) {
 	return f.bounds[i], true
 }
 
-// median of nothing is 0.
-func median(all []float64) float64 {
-	if len(all) == 0 {
+// median returns the median, or 0 if there are no values.
+func median(values []float64) float64 {
+	if len(values) == 0 {
 		return 0
 	}
-	all = slices.Sorted(slices.Values(all))
-	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+	values = slices.Sorted(slices.Values(values))
+	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// TestRatioAndVerdict checks the rows of ratios and their verdicts.
 func TestRatioAndVerdict(t *testing.T) {
 	o := outcome{
 		job: job{
@@ -19,7 +20,7 @@ func TestRatioAndVerdict(t *testing.T) {
 	}
 	for i, want := range [][]string{
 		{"4", "9", "", "≤ 4", "met"},
-		{"1", "9", "2 ×", "≥ 2", "met"}, // of 2, 4 and 1
+		{"1", "9", "2 ×", "≥ 2", "met"}, // the median of 2, 4 and 1
 		{"2", "9", "1 ×", "≤ 1", "met"},
 	} {
 		row := o.row(i, 0)
@@ -27,11 +28,12 @@ func TestRatioAndVerdict(t *testing.T) {
 			t.Errorf("contender %d: %q, want %q", i, got, want)
 		}
 	}
-	if _, verdict := o.figures[0].judge("other", 1.99); verdict != "missed" {
-		t.Errorf("less than wanted is %q", verdict)
+	if _, verdict := o.figures[0].verdict("other", 1.99); verdict != "missed" {
+		t.Errorf("a ratio below the minimum is %q, want missed", verdict)
 	}
 }
 
+// TestDelays checks the rows of differences in delays.
 func TestDelays(t *testing.T) {
 	o := outcome{
 		job: job{
@@ -46,7 +48,7 @@ func TestDelays(t *testing.T) {
 	}
 	for i, want := range [][]string{
 		{"20", "", "", ""},
-		{"5", "3 delays", "≤ 3", "met"}, // of 3, 2 and 7
+		{"5", "3 delays", "≤ 3", "met"}, // the median of 3, 2 and 7
 		{"40", "0.5 ×", "", ""},
 	} {
 		row := o.row(i, 0)
@@ -56,6 +58,7 @@ func TestDelays(t *testing.T) {
 	}
 }
 
+// TestOrder checks that every second round has the reverse order.
 func TestOrder(t *testing.T) {
 	if got := [][]int{order(3, 0), order(3, 1)}; !slices.Equal(got[0], []int{0, 1, 2}) || !slices.Equal(got[1], []int{2, 1, 0}) {
 		t.Error(got)

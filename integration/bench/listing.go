@@ -11,17 +11,16 @@ import (
 	"time"
 )
 
-// names makes a mag of very many cubes, which are names of few files.
+// names makes a mag of very many cubes. The cubes are links to few files.
 func (b *bench) names(ctx context.Context) (mag, error) {
-	m, err := b.sizes.manyCubes().make(ctx, b.dir, b.say)
+	m, err := b.sizes.manyCubes().make(ctx, b.dir, b.progress)
 	if err != nil {
 		return m, err
 	}
 	return m.repeat("names", b.sizes.many, os.Link)
 }
 
-// mounting is how long it takes until a mount of 100,000 cubes answers: until the
-// command returns.
+// mounting measures the time until a mount of 100,000 cubes answers, which is when the command returns.
 func (b *bench) mounting() job {
 	return job{
 		name:    "mounting 100,000 cubes",
@@ -33,6 +32,7 @@ func (b *bench) mounting() job {
 	}
 }
 
+// mountOnce mounts and unmounts a mag, and measures the time of mounting.
 func (b *bench) mountOnce(m mag) (t turn, err error) {
 	dir, err := os.MkdirTemp("", "wkwfs-bench-")
 	if err != nil {
@@ -40,41 +40,42 @@ func (b *bench) mountOnce(m mag) (t turn, err error) {
 	}
 	args := b.mountCommand(b.program, m, dir, b.cache)
 	start := time.Now()
-	err = finish(args[0], args[1:]...)
+	err = callToEnd(args[0], args[1:]...)
 	t.values = []float64{time.Since(start).Seconds() * 1000}
-	if on, _ := isMountpoint(dir); on { // the server ends by itself then
+	if on, _ := isMountpoint(dir); on { // after this the server ends
 		err = errors.Join(err, unmount(dir))
 	}
 	return t, errors.Join(err, os.Remove(dir))
 }
 
-// listing is how long it takes to list the directories of 100,000 cubes: each has a file
-// and a directory.
+// listing measures the time to list the directories of 100,000 cubes. Each cube has a file and a directory.
 func (b *bench) listing() job {
-	names := 2 * b.sizes.many[0] * b.sizes.many[1]
-	return b.lists("listing 100,000 cubes, ls z0/y*/", figure{"s", []bound{atMost(2, "")}}, func(ctx context.Context, root string) error {
-		rows, err := filepath.Glob(filepath.Join(root, "z0", "y*"))
-		if err != nil {
-			return err
-		}
-		n, err := ls(ctx, rows...)
-		if err == nil && n < names {
-			err = fmt.Errorf("ls told %d names, not %d", n, names)
-		}
-		return err
-	})
+	return b.listJob("listing 100,000 cubes, ls z0/y*/", figure{"s", []bound{atMost(2, "")}}, b.listNames)
 }
 
-// listingBlocks is the same for all that is below a hundredth of them: their blocks, too.
+// listNames lists the directories of very many cubes in a mount.
+func (b *bench) listNames(ctx context.Context, root string) error {
+	rows, err := filepath.Glob(filepath.Join(root, "z0", "y*"))
+	if err != nil {
+		return err
+	}
+	n, err := ls(ctx, rows...)
+	if want := 2 * b.sizes.many[0] * b.sizes.many[1]; err == nil && n < want {
+		err = fmt.Errorf("ls printed %d names, expected %d", n, want)
+	}
+	return err
+}
+
+// listingBlocks measures the time to list 1,000 cubes with all of their blocks.
 func (b *bench) listingBlocks() job {
-	return b.lists("listing 1,000 cubes and their blocks, ls -R z0/y0", figure{unit: "s"}, func(ctx context.Context, root string) error {
+	return b.listJob("listing 1,000 cubes and their blocks, ls -R z0/y0", figure{unit: "s"}, func(ctx context.Context, root string) error {
 		_, err := ls(ctx, "-R", filepath.Join(root, "z0", "y0"))
 		return err
 	})
 }
 
-// lists is a job that lists something below the mount of very many cubes.
-func (b *bench) lists(name string, f figure, list func(ctx context.Context, root string) error) job {
+// listJob returns a job that lists directories in the mount of very many cubes.
+func (b *bench) listJob(name string, f figure, list func(ctx context.Context, root string) error) job {
 	return job{
 		name:    name,
 		figures: []figure{f},
@@ -91,7 +92,7 @@ func (b *bench) lists(name string, f figure, list func(ctx context.Context, root
 	}
 }
 
-// ls lists directories as the program does, and returns how many lines that gave.
+// ls lists directories with the program ls, and returns the number of lines.
 func ls(ctx context.Context, args ...string) (int, error) {
 	output, err := command(ctx, "ls", args...).Output()
 	var failed *exec.ExitError

@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-// start is the benchmark, or the server that it starts of itself.
+// start runs the benchmark, or one of the servers that the benchmark starts.
 func start(args []string) error {
 	switch {
 	case len(args) == 4 && args[1] == serveMemory:
@@ -39,78 +39,106 @@ func start(args []string) error {
 	return measure(ctx, args[1:], os.Stdout, os.Stderr)
 }
 
-// garbage is how much of it may collect, in percent of what is in use: little beside the
-// array of all voxels, so that decoding finds memory that is warm.
+// garbage is the percentage for debug.SetGCPercent. It is small because the memory of bench.buffer is large. So garbage is
+// collected early, and decoding reuses memory that is resident.
 const garbage = 5
 
-// measure runs the benchmark and prints its table, also of what was done before it failed.
+// measure runs the benchmark and prints the table, also if a job failed.
 func measure(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(garbage))
-	began := time.Now()
-	b := bench{cubes: map[string]*cube{}, say: func(format string, args ...any) {
-		fmt.Fprintf(stderr, "%4.0f s  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
+	start := time.Now()
+	b := bench{cubes: map[string]*cube{}, progress: func(format string, args ...any) {
+		fmt.Fprintf(stderr, "%4.0f s  %s\n", time.Since(start).Seconds(), fmt.Sprintf(format, args...))
 	}}
-	report, err := b.flags(args, stderr)
+	to, err := b.flags(args, stderr)
 	if err != nil {
 		return err
 	}
+	if to.from != "" {
+		return drawReport(to.pictures, to.from)
+	}
 	done, err := b.run(ctx)
 	if len(done) == 0 {
-		return cmp.Or(err, b.leftOut, errors.New("no job has such a name"))
+		return cmp.Or(err, b.skipped, errors.New("no job matches -run"))
 	}
 	about := strings.Join(b.about(ctx), "; ")
 	fmt.Fprintf(stdout, "%s\n\n", about)
 	err = errors.Join(err, printTable(stdout, done))
-	if report != "" {
-		err = errors.Join(err, writeReport(report, about, done))
+	return errors.Join(err, to.write(newReport(about, done)))
+}
+
+// outputs are the destinations of the figures, in addition to the table.
+type outputs struct {
+	json     string // file for all figures; empty: none
+	pictures string // directory for pictures; empty: none
+	from     string // report to draw instead of measuring; empty: measure
+}
+
+// write writes the report and the pictures.
+func (o outputs) write(r report) error {
+	var err error
+	if o.json != "" {
+		err = r.write(o.json)
+	}
+	if o.pictures != "" {
+		_, drawErr := drawPictures(o.pictures, r)
+		err = errors.Join(err, drawErr)
 	}
 	return err
 }
 
-// about returns where the figures come from, and what the table leaves out.
+// about describes the machine, the versions, the data and the skipped jobs.
 func (b *bench) about(ctx context.Context) []string {
-	all := describeMachine(ctx, b.program)
+	parts := describeMachine(ctx, b.program)
 	if b.before != "" {
-		all = append(all, "before: "+version(ctx, []string{b.before, "version"}))
+		parts = append(parts, "before: "+version(ctx, []string{b.before, "version"}))
 	}
-	all = append(all, b.notes...)
-	if b.leftOut != nil {
-		all = append(all, b.leftOut.Error())
+	parts = append(parts, b.notes...)
+	if b.skipped != nil {
+		parts = append(parts, b.skipped.Error())
 	}
-	return all
+	return parts
 }
 
-// flags reads the command line, and returns the file that a report goes to.
-func (b *bench) flags(args []string, stderr io.Writer) (report string, err error) {
+// flags parses the command line.
+func (b *bench) flags(args []string, stderr io.Writer) (to outputs, err error) {
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.SetOutput(stderr)
-	set.StringVar(&b.dir, "dir", cmp.Or(os.Getenv("BENCH_DIR"), "/var/tmp/wkwfs-bench"), "directory of the data, kept for the next time (BENCH_DIR)")
-	program := set.String("wkwfs", "bin/wkwfs", "the program to be measured")
-	before := set.String("before", "", "another wkwfs, measured in the same rounds")
-	set.StringVar(&b.refdata, "refdata", cmp.Or(os.Getenv("WKWFS_REFDATA"), "../shared/refdata"), "directory of datasets that other programs wrote (WKWFS_REFDATA)")
-	set.IntVar(&b.cache, "cache", 1024, "memory for decoded blocks in MiB, where a job does not ask for another")
-	set.IntVar(&b.rounds, "rounds", 5, "how often each contender has its turn")
-	only := set.String("run", "", "do the jobs whose names match this regular expression")
-	small := set.Bool("tiny", false, "little data: to see that the benchmark works")
-	set.StringVar(&report, "json", "", "file for all figures of all rounds")
+	set.StringVar(&b.dir, "dir", cmp.Or(os.Getenv("BENCH_DIR"), "/var/tmp/wkwfs-bench"), "`directory` of the data, which is kept for the next run (BENCH_DIR)")
+	program := set.String("wkwfs", "bin/wkwfs", "`program` to measure")
+	before := set.String("before", "", "another wkwfs, as a `program` to measure in the same rounds")
+	set.StringVar(&b.refdata, "refdata", cmp.Or(os.Getenv("WKWFS_REFDATA"), "../shared/refdata"), "`directory` of datasets that other programs wrote (WKWFS_REFDATA)")
+	set.IntVar(&b.cache, "cache", 1024, "memory for decoded blocks in `MiB`, for all jobs that do not set it")
+	set.IntVar(&b.rounds, "rounds", 5, "`number` of turns of each contender")
+	only := set.String("run", "", "run only the jobs whose names match this `regexp`")
+	small := set.Bool("tiny", false, "use little data, to test the benchmark itself")
+	set.StringVar(&to.json, "json", "", "`file` for all figures of all rounds")
+	set.StringVar(&to.pictures, "pictures", "", "`directory` for pictures of the figures, as SVG")
+	set.StringVar(&to.from, "from", "", "draw the pictures of a `file` that -json wrote, and measure nothing")
 	if err := set.Parse(args); err != nil {
-		return "", err
+		return to, err
+	}
+	if to.from != "" {
+		if to.pictures == "" {
+			return to, errors.New("-from needs -pictures")
+		}
+		return to, nil
 	}
 	if b.rounds < 1 || b.cache < 1 || set.NArg() > 0 {
-		return "", fmt.Errorf("rounds %d, cache %d, arguments %q: expected at least 1, at least 1, none", b.rounds, b.cache, set.Args())
+		return to, fmt.Errorf("rounds %d, cache %d, arguments %q: expected at least 1, at least 1, none", b.rounds, b.cache, set.Args())
 	}
 	b.sizes = usual
 	if *small {
 		b.sizes = tiny
 	}
 	if b.only, err = regexp.Compile(*only); err != nil {
-		return "", err
+		return to, err
 	}
 	if b.dir, err = filepath.Abs(b.dir); err != nil {
-		return "", err
+		return to, err
 	}
 	if b.program, err = findProgram(*program); err == nil && *before != "" {
 		b.before, err = findProgram(*before)
 	}
-	return report, err
+	return to, err
 }

@@ -10,13 +10,12 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// memmapProgram reads boxes of voxels with numpy. It prints the median of the seconds that
-// a box took, and the CRC of all of them.
+// memmapProgram reads boxes of voxels with numpy. It prints the median time of a box in seconds, and the CRC of all boxes.
 //
 //go:embed memmap.py
 var memmapProgram string
 
-// memmapPlane reads the middle plane across x or y with numpy.
+// memmapPlane reads the middle plane across x or y with numpy. most is the maximum of the ratio to squashfs.
 func (b *bench) memmapPlane(data string, across int, most float64) job {
 	name := [...]string{"yz", "xz"}[across] + " plane of " + data
 	return b.memmap(name, data, func(p piece) []volume.Box {
@@ -32,7 +31,7 @@ func (b *bench) memmapPatches(data string, bounds ...bound) job {
 	return b.memmap("64³ patches of "+data, data, piece.patches, bounds...)
 }
 
-// memmap reads boxes of the flat file with numpy, and measures the median of their times.
+// memmap returns a job that reads boxes of the flat file with numpy. It measures the median time of a box.
 func (b *bench) memmap(name, data string, choose func(piece) []volume.Box, bounds ...bound) job {
 	return job{
 		name:    name + " by numpy.memmap, decoded-cold",
@@ -43,20 +42,21 @@ func (b *bench) memmap(name, data string, choose func(piece) []volume.Box, bound
 				return nil, err
 			}
 			python := findNumpy(ctx)
-			all := b.shows(c, decodedCold, func(ctx context.Context, r reading) (turn, error) {
+			contenders := b.fileSystems(c, decodedCold, func(ctx context.Context, r reading) (turn, error) {
 				return runPython(ctx, python, r.path, c.file.Grid(), choose(c.piece))
 			})
-			for i := range all {
+			for i := range contenders {
 				if python == "" {
-					all[i].absent = "no python3 with numpy"
+					contenders[i].absent = "no python3 with numpy"
 				}
 			}
-			return all, nil
+			return contenders, nil
 		},
 	}
 }
 
-// findNumpy returns a Python that has numpy, which need not be the first one in PATH.
+// findNumpy returns a Python with numpy, which need not be the first Python in PATH. It returns "" if there is
+// none.
 func findNumpy(ctx context.Context) string {
 	for _, name := range []string{"python3", "/usr/bin/python3"} {
 		if command(ctx, name, "-c", "import numpy").Run() == nil {

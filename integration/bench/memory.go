@@ -13,19 +13,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// serveMemory is the first argument of the program where it is to be a server: of the
-// file that is the second, mounted on the directory that is the third.
+// serveMemory is the first argument that makes the program a FUSE server. The second argument is the file that
+// it serves, the third is the mountpoint.
 const serveMemory = "serve-memory"
 
-// Settings that decide how fast a mount is: those of wkwfs, but that the kernel reads as
-// much ahead as is best for the file in memory.
+// Settings that affect the speed of a mount. They are those of wkwfs, except the readahead, which is the best one for a
+// file in memory.
 const (
 	requestSize = 1 << 20
 	background  = 64
 	readAhead   = 256 // KiB
 )
 
-// memoryFile is a file that is held in memory: what FUSE alone costs.
+// memoryFile is a file in the server's memory. It shows the cost of FUSE alone.
 type memoryFile struct {
 	gofs.Inode
 	data []byte
@@ -47,12 +47,11 @@ func (f *memoryFile) Getattr(_ context.Context, _ gofs.FileHandle, out *fuse.Att
 }
 
 func (f *memoryFile) Read(_ context.Context, _ gofs.FileHandle, p []byte, off int64) (fuse.ReadResult, syscall.Errno) {
-	from := min(int(off), len(f.data))
-	return fuse.ReadResultData(f.data[from:min(from+len(p), len(f.data))]), 0
+	start := min(int(off), len(f.data))
+	return fuse.ReadResultData(f.data[start:min(start+len(p), len(f.data))]), 0
 }
 
-// serveFromMemory serves a copy of the file until it is unmounted, and tells
-// NOTIFY_SOCKET when it is there.
+// serveFromMemory serves a copy of the file until it is unmounted. It notifies NOTIFY_SOCKET when it serves.
 func serveFromMemory(file, dir string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -76,14 +75,14 @@ func serveFromMemory(file, dir string) error {
 	if err := setReadAhead(dir); err != nil {
 		return err
 	}
-	if err := tellReady(); err != nil {
+	if err := notifyReady(); err != nil {
 		return err
 	}
 	server.Wait()
 	return nil
 }
 
-// setReadAhead asks the kernel to read ahead, where it may be asked.
+// setReadAhead sets the kernel's readahead, if that is permitted.
 func setReadAhead(dir string) error {
 	var st unix.Stat_t
 	if err := unix.Stat(dir, &st); err != nil {
@@ -97,7 +96,8 @@ func setReadAhead(dir string) error {
 	return err
 }
 
-func tellReady() error {
+// notifyReady notifies the process that started the server.
+func notifyReady() error {
 	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: os.Getenv("NOTIFY_SOCKET"), Net: "unixgram"})
 	if err != nil {
 		return err

@@ -15,24 +15,25 @@ type state int
 
 const (
 	cold        state = iota // nothing
-	decodedCold              // what it is computed from, but none of its own pages
-	warm                     // all of it
+	decodedCold              // the compressed file, but no page of the file itself
+	warm                     // the whole file
 )
 
 func (s state) String() string { return [...]string{"cold", "decoded-cold", "warm"}[s] }
 
-// dropFile empties the page cache, of everybody, of clean pages.
+// dropFile drops the clean pages of the whole machine from the page cache.
 const dropFile = "/proc/sys/vm/drop_caches"
 
+// dropCaches drops the page cache of the whole machine.
 func dropCaches() error {
 	unix.Sync()
 	if err := os.WriteFile(dropFile, []byte("3"), 0); err != nil {
-		return fmt.Errorf("empty the page cache: %w", err)
+		return fmt.Errorf("drop the page cache: %w", err)
 	}
 	return nil
 }
 
-// cannotDrop says why dropCaches would fail; empty if it would not.
+// cannotDrop returns why dropCaches would fail, or "".
 func cannotDrop() string {
 	f, err := os.OpenFile(dropFile, os.O_WRONLY, 0)
 	if err != nil {
@@ -42,7 +43,7 @@ func cannotDrop() string {
 	return ""
 }
 
-// cacheFiles has the page cache hold files.
+// cacheFiles reads files into the page cache.
 func cacheFiles(ctx context.Context, paths []string) error {
 	for _, path := range paths {
 		if err := readThrough(ctx, path, func([]byte) error { return nil }); err != nil {
@@ -52,7 +53,7 @@ func cacheFiles(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// readThrough shows a file from one end to the other, piece by piece.
+// readThrough calls use with all pieces of a file in order.
 func readThrough(ctx context.Context, path string, use func([]byte) error) error {
 	f, err := os.Open(path)
 	if err != nil {

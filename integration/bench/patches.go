@@ -14,24 +14,24 @@ import (
 )
 
 const (
-	patchSide   = 64 // voxels
-	mostPatches = 40
+	patchSide  = 64 // voxels
+	maxPatches = 40
 )
 
-// patches returns small boxes at random places.
+// patches returns small boxes at random positions. They are the same in each run.
 func (p piece) patches() []volume.Box {
 	r := rand.New(rand.NewPCG(7, 8))
-	all := make([]volume.Box, mostPatches)
-	for i := range all {
-		for axis := range all[i].Min {
-			all[i].Min[axis] = r.IntN(p.side() - patchSide + 1)
+	boxes := make([]volume.Box, maxPatches)
+	for i := range boxes {
+		for axis := range boxes[i].Min {
+			boxes[i].Min[axis] = r.IntN(p.side() - patchSide + 1)
 		}
-		all[i].Max = all[i].Min.Add(volume.Cube(patchSide))
+		boxes[i].Max = boxes[i].Min.Add(volume.Cube(patchSide))
 	}
-	return all
+	return boxes
 }
 
-// boxPatches reads small boxes as files of box/. Each is opened, read and closed.
+// boxPatches reads small boxes as files of box/. It opens, reads and closes each file.
 func (b *bench) boxPatches(data string, bounds ...bound) job {
 	return job{
 		name:    "64³ patches of " + data + " by box/, decoded-cold",
@@ -41,41 +41,41 @@ func (b *bench) boxPatches(data string, bounds ...bound) job {
 			if err != nil {
 				return nil, err
 			}
-			shown := read(b.pair(c.mag, ""), decodedCold, func(_ context.Context, r reading) (turn, error) {
-				return c.overBoxFiles(r.path, c.patches())
+			contenders := read(b.pair(c.mag, ""), decodedCold, func(_ context.Context, r reading) (turn, error) {
+				return c.measureBoxFiles(r.path, c.patches())
 			})
-			return append(shown, plain(c.flat).reads(decodedCold, func(_ context.Context, r reading) (turn, error) {
-				return c.overPatches(c.patches(), func(box volume.Box, voxels []byte) error { return c.readRows(r.path, box, voxels) })
+			return append(contenders, plain(c.flat).reads(decodedCold, func(_ context.Context, r reading) (turn, error) {
+				return c.measurePatches(c.patches(), func(box volume.Box, voxels []byte) error { return c.readRows(r.path, box, voxels) })
 			})), nil
 		},
 	}
 }
 
-// overBoxFiles reads patches as files of box/ in a mount.
-func (c *cube) overBoxFiles(mount string, patches []volume.Box) (turn, error) {
-	return c.overPatches(patches, func(box volume.Box, voxels []byte) error {
+// measureBoxFiles reads patches as files of box/ in a mount.
+func (c *cube) measureBoxFiles(mount string, patches []volume.Box) (turn, error) {
+	return c.measurePatches(patches, func(box volume.Box, voxels []byte) error {
 		return readFile(filepath.Join(mount, "box", box.String()+".raw"), voxels)
 	})
 }
 
-// overPatches measures the median of the times of all patches, and what was read.
-func (c *cube) overPatches(patches []volume.Box, read func(box volume.Box, voxels []byte) error) (turn, error) {
+// measurePatches measures the median time of the patches.
+func (c *cube) measurePatches(patches []volume.Box, read func(box volume.Box, voxels []byte) error) (turn, error) {
 	var t turn
-	var waits []float64
+	var times []float64
 	voxels := make([]byte, patchSide*patchSide*patchSide*c.file.Grid().VoxelBytes())
 	for _, box := range patches {
 		start := time.Now()
 		if err := read(box, voxels); err != nil {
 			return t, err
 		}
-		waits = append(waits, time.Since(start).Seconds()*1000)
+		times = append(times, time.Since(start).Seconds()*1000)
 		t.sum = crc32.Update(t.sum, crc32.IEEETable, voxels)
 	}
-	t.values = []float64{median(waits)}
+	t.values = []float64{median(times)}
 	return t, nil
 }
 
-// readFile fills p from the start of a file.
+// readFile fills p with the first bytes of a file.
 func readFile(path string, p []byte) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -85,7 +85,7 @@ func readFile(path string, p []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// readRows fills voxels with a box of the flat file, by a read for each row.
+// readRows fills voxels with a box of the flat file. It reads one row at a time.
 func (c *cube) readRows(path string, box volume.Box, voxels []byte) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -8,20 +8,21 @@ import (
 	"strings"
 )
 
-// peer is a way to the voxels of a mag as one flat file.
+// peer is a way to read the voxels of a mag as one flat file.
 type peer struct {
 	name   string
-	absent string   // why it cannot be had here; empty if it can
-	stored []string // the files that it computes the voxels from
-	budget int      // of the cache in MiB, of the wkwfs that is measured
-	file   string   // the flat file, below the mount if there is one
+	absent string   // why it is not available; empty: it is available
+	stored []string // the files with the stored voxels
+	budget int      // of the cache in MiB; only of the measured wkwfs
+	file   string   // the flat file; below the mount, if there is a mount
 	mount  func(context.Context) (*mounted, error)
 }
 
-// How peers are called in the table.
+// The names of peers in the table.
 const (
 	beforeName     = "wkwfs before"
 	memoryName     = "FUSE from memory"
+	plainName      = "plain file"
 	squashfuseName = "squashfuse_ll"
 	squashfsKind   = "squashfs-lz4 128 KiB"
 	erofsKind      = "EROFS-lz4 64 KiB"
@@ -30,21 +31,21 @@ const (
 	erofsName      = erofsKind + byTheKernel
 )
 
-// wkwfs returns a mount of a mag with the given file and memory for blocks in MiB.
+// wkwfs returns the measured wkwfs with a mag, the file to read in its mount, and its memory for blocks in MiB.
 func (b *bench) wkwfs(m mag, file string, cache int) peer {
 	p := b.mountedBy(b.program, m, file, cache)
 	p.budget = cache
 	return p
 }
 
-// mountedBy returns the same mount by the given program.
+// mountedBy returns the same peer with another program.
 func (b *bench) mountedBy(program string, m mag, file string, cache int) peer {
 	return peer{name: "wkwfs", stored: m.files(), file: file, mount: func(ctx context.Context) (*mounted, error) {
 		return serve(ctx, true, func(dir string) []string { return b.mountCommand(program, m, dir, cache, "--foreground") })
 	}}
 }
 
-// pair returns the wkwfs that is measured, and the one of -before.
+// pair returns the measured wkwfs and the wkwfs of -before.
 func (b *bench) pair(m mag, file string) []peer {
 	before := b.mountedBy(b.before, m, file, b.cache)
 	before.name = beforeName
@@ -54,7 +55,7 @@ func (b *bench) pair(m mag, file string) []peer {
 	return []peer{b.wkwfs(m, file, b.cache), before}
 }
 
-// inMemory is a copy of the flat file in the memory of a server that does nothing else.
+// inMemory returns a FUSE server that has the flat file in memory.
 func inMemory(flat string) peer {
 	return peer{name: memoryName, file: filepath.Base(flat), stored: []string{flat}, mount: func(ctx context.Context) (*mounted, error) {
 		self, err := os.Executable()
@@ -65,11 +66,11 @@ func inMemory(flat string) peer {
 	}}
 }
 
-// plain is the flat file itself.
-func plain(flat string) peer { return peer{name: "plain file", file: flat, stored: []string{flat}} }
+// plain returns the flat file itself.
+func plain(flat string) peer { return peer{name: plainName, file: flat, stored: []string{flat}} }
 
-// others is the other file systems that decompress the same file.
-func others(ctx context.Context, flat string) ([]peer, error) {
+// otherFileSystems returns other file systems that decompress the same file.
+func otherFileSystems(ctx context.Context, flat string) ([]peer, error) {
 	squashfs, err := archive(ctx, flat, squashfsKind, "mksquashfs", squashfsImage)
 	if err != nil {
 		return nil, err
@@ -78,16 +79,16 @@ func others(ctx context.Context, flat string) ([]peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := []peer{erofs.byKernel("erofs"), squashfs.byKernel("squashfs"), squashfs.bySquashfuse()}
-	for i := range all {
-		all[i].probe(ctx)
+	peers := []peer{erofs.byKernel("erofs"), squashfs.byKernel("squashfs"), squashfs.bySquashfuse()}
+	for i := range peers {
+		peers[i].probe(ctx)
 	}
-	return all, ctx.Err()
+	return peers, ctx.Err()
 }
 
-// archive is a file system with the flat file in it, not mounted yet.
+// archive returns a file system image that contains the flat file. It is not mounted yet.
 func archive(ctx context.Context, flat, name, program string, create func(context.Context, string) (string, error)) (peer, error) {
-	p := peer{name: name, file: filepath.Base(flat), absent: lacking(program)}
+	p := peer{name: name, file: filepath.Base(flat), absent: missing(program)}
 	if p.absent != "" {
 		return p, nil
 	}
@@ -96,7 +97,7 @@ func archive(ctx context.Context, flat, name, program string, create func(contex
 	return p, err
 }
 
-// byKernel is the archive p, mounted by the kernel.
+// byKernel returns the archive as the kernel mounts it.
 func (p peer) byKernel(kind string) peer {
 	p.name += byTheKernel
 	if p.absent == "" && os.Geteuid() != 0 {
@@ -106,11 +107,11 @@ func (p peer) byKernel(kind string) peer {
 	return p
 }
 
-// bySquashfuse is the archive p, mounted by squashfuse_ll.
+// bySquashfuse returns the archive as squashfuse_ll mounts it.
 func (p peer) bySquashfuse() peer {
 	p.name = squashfuseName
 	if p.absent == "" {
-		p.absent = lacking("squashfuse_ll")
+		p.absent = missing("squashfuse_ll")
 	}
 	p.mount = func(ctx context.Context) (*mounted, error) {
 		return serve(ctx, false, func(dir string) []string { return []string{"squashfuse_ll", "-f", p.stored[0], dir} })
@@ -118,7 +119,7 @@ func (p peer) bySquashfuse() peer {
 	return p
 }
 
-// probe finds out whether the peer can be mounted here.
+// probe mounts the peer once, and sets absent if that fails.
 func (p *peer) probe(ctx context.Context) {
 	if p.absent != "" {
 		return
@@ -132,15 +133,15 @@ func (p *peer) probe(ctx context.Context) {
 	}
 }
 
-// lacking says that a program is not there, if so.
-func lacking(program string) string {
+// missing returns why a program cannot run, or "".
+func missing(program string) string {
 	if _, err := exec.LookPath(program); err != nil {
 		return "no " + program
 	}
 	return ""
 }
 
-// open mounts the peer and returns the path of the flat file.
+// open mounts the peer, if it has a mount, and returns the path of the flat file.
 func (p peer) open(ctx context.Context) (*mounted, string, error) {
 	if p.mount == nil {
 		return nil, p.file, nil

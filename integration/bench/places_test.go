@@ -6,7 +6,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestPlacesHaveNothingInCommon holds that no read finds what another one decoded.
+// TestPlacesHaveNothingInCommon checks that no read finds a block that another read has decoded.
 func TestPlacesHaveNothingInCommon(t *testing.T) {
 	m := mag{piece: usual.em()}
 	for _, test := range []struct {
@@ -14,22 +14,22 @@ func TestPlacesHaveNothingInCommon(t *testing.T) {
 		piece
 		reads int
 	}{
-		{"a page is 4 rows", usual.em(), mostReads},
-		{"4 bytes a voxel", usual.segmentation(), 256},
+		{"a page is 4 rows", usual.em(), maxReads},
+		{"a voxel has 4 bytes", usual.segmentation(), 256},
 		{"a page is a plane", tiny.em(), 2},
 	} {
 		t.Run(test.name, func(t *testing.T) { checkOffsets(t, test.piece, test.reads) })
 	}
-	layers := map[int]bool{}
+	slabs := map[int]bool{}
 	for _, z := range m.planes() {
-		layers[z/blockSide] = true
+		slabs[z/blockSide] = true
 	}
-	if len(layers) != mostPlanes {
-		t.Errorf("%d layers", len(layers))
+	if len(slabs) != maxPlanes {
+		t.Errorf("%d planes are in slabs of their own, want %d", len(slabs), maxPlanes)
 	}
 }
 
-// checkOffsets holds that no voxels of a page lie in a block that another page has voxels of.
+// checkOffsets checks that no two pages have voxels of the same block.
 func checkOffsets(t *testing.T, p piece, reads int) {
 	t.Helper()
 	offsets := p.offsets()
@@ -40,7 +40,7 @@ func checkOffsets(t *testing.T, p piece, reads int) {
 	by := map[volume.Vec]int64{}
 	for _, off := range offsets {
 		if off%page != 0 {
-			t.Errorf("offset %d", off)
+			t.Errorf("offset %d is not that of a page", off)
 		}
 		for i := off; i < off+page; i++ {
 			n := int(i) / g.VoxelBytes()
@@ -54,6 +54,7 @@ func checkOffsets(t *testing.T, p piece, reads int) {
 	}
 }
 
+// TestDivide checks the number of parts, and that they cover the box exactly once.
 func TestDivide(t *testing.T) {
 	for _, test := range []struct {
 		size volume.Vec
@@ -67,15 +68,15 @@ func TestDivide(t *testing.T) {
 	} {
 		box := volume.Box{Min: volume.Vec{3, 4, 5}, Max: volume.Vec{3, 4, 5}.Add(test.size)}
 		var sum int
-		var all volume.Box
+		var union volume.Box
 		parts := divide(box, test.n)
 		for _, p := range parts {
 			size := p.Size()
 			sum += size[0] * size[1] * size[2]
-			all = all.Union(p)
+			union = union.Union(p)
 		}
-		if len(parts) != test.want || all != box || sum != test.size[0]*test.size[1]*test.size[2] {
-			t.Errorf("%v by %d: %v", test.size, test.n, parts)
+		if len(parts) != test.want || union != box || sum != test.size[0]*test.size[1]*test.size[2] {
+			t.Errorf("%v divided by %d: %v", test.size, test.n, parts)
 		}
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// mostPlanes is how many planes a turn of xyPlane reads.
-const mostPlanes = 8
+// maxPlanes is the number of planes that a turn of xyPlane reads.
+const maxPlanes = 8
 
-// xyPlane reads planes across z, each from a layer of blocks of which nothing was read.
+// xyPlane reads planes across z. No two planes are in the same slab.
 func (b *bench) xyPlane(data string) job {
 	return job{
 		name:    "one xy plane of " + data + ", first touch, decoded-cold",
@@ -26,30 +26,30 @@ func (b *bench) xyPlane(data string) job {
 				if err := cacheFiles(ctx, c.files()); err != nil {
 					return turn{}, err
 				}
-				seconds, _, err := timed(func() error { return c.decodeLayers(ctx, planes) })
+				seconds, _, err := timed(func() error { return c.decodeSlabs(ctx, planes) })
 				return turn{values: []float64{seconds * 1000 / float64(len(planes))}}, err
 			}}
-			return append(b.shows(c, decodedCold, func(_ context.Context, r reading) (turn, error) {
-				seconds, sum, err := c.readPlanes(r.path, planes, b.room(c.planeBytes()))
+			return append(b.fileSystems(c, decodedCold, func(_ context.Context, r reading) (turn, error) {
+				seconds, sum, err := c.readPlanes(r.path, planes, b.buffer(c.planeBytes()))
 				return turn{values: []float64{seconds * 1000 / float64(len(planes))}, sum: sum}, err
 			}), decoder), nil
 		},
 	}
 }
 
-// planes returns the z of random planes, no two of which have a block in common.
+// planes returns the z of random planes. No two of them have a block in common.
 func (m mag) planes() []int {
 	r := rand.New(rand.NewPCG(3, 4))
-	layers := r.Perm(m.header.CubeBlocks)
-	planes := layers[:min(mostPlanes, len(layers))]
+	slabs := r.Perm(m.header.CubeBlocks)
+	planes := slabs[:min(maxPlanes, len(slabs))]
 	for i := range planes {
 		planes[i] = planes[i]*blockSide + r.IntN(blockSide)
 	}
 	return planes
 }
 
-// decodeLayers decodes what the planes consist of.
-func (c *cube) decodeLayers(ctx context.Context, planes []int) error {
+// decodeSlabs decodes the slabs of the planes.
+func (c *cube) decodeSlabs(ctx context.Context, planes []int) error {
 	for _, z := range planes {
 		box := allBlocks(c.file)
 		box.Min[2], box.Max[2] = z/blockSide, z/blockSide+1
@@ -60,8 +60,8 @@ func (c *cube) decodeLayers(ctx context.Context, planes []int) error {
 	return nil
 }
 
-// readPlanes reads planes of the flat file into memory for one. It returns the seconds that
-// it took, and the CRC.
+// readPlanes reads planes of the flat file into the memory of one plane. It returns the time in seconds and the
+// CRC.
 func (c *cube) readPlanes(path string, planes []int, plane []byte) (seconds float64, sum uint32, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -79,5 +79,5 @@ func (c *cube) readPlanes(path string, planes []int, plane []byte) (seconds floa
 	return seconds, sum, nil
 }
 
-// planeBytes returns the bytes of a plane across z.
+// planeBytes returns the size of a plane across z in bytes.
 func (p piece) planeBytes() int64 { return p.header.Grid().Bytes() / int64(p.side()) }

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	page      = 4 << 10
-	mostReads = 512
+	page     = 4 << 10
+	maxReads = 512
 )
 
-// offsets returns where random pages of the flat file start. No two pages have a row of
-// blocks in common, so every read finds nothing decoded.
+// offsets returns the offsets of random pages of the flat file. No two pages share a row of blocks, so no read
+// finds a decoded block.
 func (p piece) offsets() []int64 {
 	seen := map[[2]int]bool{}
-	var all []int64
+	var offsets []int64
 	for _, n := range rand.New(rand.NewPCG(1, 2)).Perm(int(p.bytes() / page)) {
 		off := int64(n) * page
 		rows := p.blockRows(off)
@@ -31,30 +31,30 @@ func (p piece) offsets() []int64 {
 		for _, row := range rows {
 			seen[row] = true
 		}
-		all = append(all, off)
-		if len(all) == mostReads {
+		offsets = append(offsets, off)
+		if len(offsets) == maxReads {
 			break
 		}
 	}
-	return all
+	return offsets
 }
 
-// blockRows returns the rows of blocks, by y and z, that the page at off has voxels of.
+// blockRows returns the rows of blocks, by y and z, that have voxels in the page at off.
 func (p piece) blockRows(off int64) [][2]int {
 	row := int64(p.side() * p.header.Grid().VoxelBytes())
-	var all [][2]int
+	var rows [][2]int
 	for n := off / row; n <= (off+page-1)/row; n++ {
 		y, z := int(n)%p.side(), int(n)/p.side()
-		all = append(all, [2]int{y / blockSide, z / blockSide})
+		rows = append(rows, [2]int{y / blockSide, z / blockSide})
 	}
-	return slices.Compact(all)
+	return slices.Compact(rows)
 }
 
-// serverCPU is the unit of a figure that contenders without a server lack.
+// serverCPU is the unit of a figure that only contenders with a server have.
 const serverCPU = "server CPU µs a read"
 
-// preads measures random access by one reader: the time of a read of 4 KiB, and the CPU
-// time of the server. p50 bounds the median time beside squashfs.
+// preads measures random access by one reader: the time of a read of 4 KiB, and the CPU time of the server. p50
+// is the maximum of the ratio of median times to squashfs.
 func (b *bench) preads(data string, p50 float64, cpu ...bound) job {
 	return job{
 		name: "4 KiB random preads of " + data + ", decoded-cold",
@@ -69,18 +69,18 @@ func (b *bench) preads(data string, p50 float64, cpu ...bound) job {
 				return nil, err
 			}
 			offsets := c.offsets()
-			return b.shows(c, decodedCold, func(ctx context.Context, r reading) (turn, error) {
-				var waits []time.Duration
+			return b.fileSystems(c, decodedCold, func(ctx context.Context, r reading) (turn, error) {
+				var times []time.Duration
 				var sum uint32
 				cpu, err := r.serverTime(func() (err error) {
-					waits, sum, err = readPages(ctx, r.path, offsets, 1)
+					times, sum, err = readPages(ctx, r.path, offsets, 1)
 					return err
 				})
 				if err != nil {
 					return turn{}, err
 				}
-				slices.Sort(waits)
-				p50, p99 := waits[len(waits)/2], waits[len(waits)*99/100]
+				slices.Sort(times)
+				p50, p99 := times[len(times)/2], times[len(times)*99/100]
 				return turn{values: []float64{micros(p50), micros(p99), cpu * 1e6 / float64(len(offsets))}, sum: sum}, nil
 			}), nil
 		},
@@ -89,7 +89,7 @@ func (b *bench) preads(data string, p50 float64, cpu ...bound) job {
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
-// manyReaders is random access of 64 readers, beside one.
+// manyReaders compares random access by 64 readers with one reader.
 func (b *bench) manyReaders() job {
 	const one, many = "wkwfs, one reader", "wkwfs, 64 readers"
 	return job{
@@ -115,15 +115,15 @@ func (b *bench) manyReaders() job {
 	}
 }
 
-// readPages has readers read the pages at the offsets, each once. It returns how long
-// each of them took, and the sum of their CRCs.
+// readPages reads the page at each offset once. It returns the time of each read, and the sum of the CRCs of
+// the pages.
 func readPages(ctx context.Context, path string, offsets []int64, readers int) ([]time.Duration, uint32, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer f.Close()
-	waits := make([]time.Duration, len(offsets))
+	times := make([]time.Duration, len(offsets))
 	var next atomic.Int64
 	var sum atomic.Uint32
 	group, ctx := errgroup.WithContext(ctx)
@@ -135,12 +135,12 @@ func readPages(ctx context.Context, path string, offsets []int64, readers int) (
 				if _, err := f.ReadAt(p, offsets[i]); err != nil {
 					return err
 				}
-				waits[i] = time.Since(start)
+				times[i] = time.Since(start)
 				sum.Add(crc32.ChecksumIEEE(p))
 			}
 			return ctx.Err()
 		})
 	}
 	err = group.Wait()
-	return waits, sum.Load(), err
+	return times, sum.Load(), err
 }

@@ -9,15 +9,14 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// decodeFlat decodes blocks into a flat array of just their voxels, in one thread: the
-// way of the library that came with the format.
+// decodeFlat decodes blocks into a flat array of their voxels in one thread, as the library of the format does.
 func decodeFlat(ctx context.Context, src volume.Source, blocks volume.Box, flat []byte) error {
 	side := src.Grid().Block
 	return decodeInto(ctx, src, blocks, flat, blocks.Size().Mul(side), volume.Vec{}.Sub(blocks.Min.Mul(side)))
 }
 
-// decodeInto decodes blocks into a flat array of the given size in which the source's
-// first voxel has the place at.
+// decodeInto decodes blocks into a flat array of the given size. at is the position of the source's first voxel
+// in the array.
 func decodeInto(ctx context.Context, src volume.Source, blocks volume.Box, flat []byte, size, at volume.Vec) error {
 	g := src.Grid()
 	zeros := make([]byte, g.BlockBytes())
@@ -32,11 +31,11 @@ func decodeInto(ctx context.Context, src volume.Source, blocks volume.Box, flat 
 	})
 }
 
-// few is how many blocks are decoded at once. They follow each other in the file, and a
-// core's own cache has room for them.
+// few is the number of blocks on each axis that are decoded at once. They are contiguous in the file, and fit
+// into the private cache of a core.
 var few = volume.Vec{4, 2, 2}
 
-// decodeFew decodes blocks, a few at a time. It shows them, and then uses their memory again.
+// decodeFew decodes blocks, a few at a time, and calls show with them. It reuses the memory after show returns.
 func decodeFew(ctx context.Context, src volume.Source, blocks volume.Box, show func(decoded []volume.Block)) error {
 	n := src.Grid().BlockBytes()
 	memory := make([]byte, few[0]*few[1]*few[2]*n)
@@ -58,8 +57,8 @@ func decodeFew(ctx context.Context, src volume.Source, blocks volume.Box, show f
 	return nil
 }
 
-// scatter copies the rows of a block to its place in a flat array. Sizes and the
-// place are in voxels of so many bytes.
+// scatter copies the rows of a block to position at of a flat array. size and at are in voxels, voxel is the
+// size of a voxel in bytes.
 func scatter(flat []byte, size volume.Vec, block []byte, side, at volume.Vec, voxel int) {
 	row := side[0] * voxel
 	for z := range side[2] {
@@ -71,12 +70,11 @@ func scatter(flat []byte, size volume.Vec, block []byte, side, at volume.Vec, vo
 	}
 }
 
-// partsPerThread is how many parts there are for a thread, so that none waits long for
-// another at the end.
+// partsPerThread is the number of parts for each thread. Small parts keep the threads start waiting for the last
+// one.
 const partsPerThread = 8
 
-// decode decodes blocks in so many threads, and drops their voxels: what the decoder
-// can do where nothing else is to be done.
+// decode decodes blocks in several threads and drops the voxels. It shows the speed of the decoder alone.
 func decode(ctx context.Context, src volume.Source, blocks volume.Box, threads int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(threads)
@@ -96,18 +94,18 @@ func divide(b volume.Box, n int) []volume.Box {
 	}
 	step := (b.Size()[axis] + n - 1) / n
 	var parts []volume.Box
-	for from := b.Min[axis]; from < b.Max[axis]; from += step {
+	for start := b.Min[axis]; start < b.Max[axis]; start += step {
 		part := b
-		part.Min[axis], part.Max[axis] = from, min(from+step, b.Max[axis])
+		part.Min[axis], part.Max[axis] = start, min(start+step, b.Max[axis])
 		parts = append(parts, part)
 	}
 	return parts
 }
 
-// allBlocks is every block of an array.
+// allBlocks returns the box of all blocks of a source.
 func allBlocks(src volume.Source) volume.Box { return volume.Box{Max: src.Grid().Blocks()} }
 
-// timed returns how many seconds something took, and how many CPU seconds of ours.
+// timed returns the time of a call in seconds, and the CPU time of this process in seconds.
 func timed(do func() error) (seconds, cpu float64, err error) {
 	before, err := ownTime()
 	if err != nil {

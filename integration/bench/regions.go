@@ -12,55 +12,55 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// region is some of the cube, in whole blocks, and the files that show it.
+// region is a part of the cube in whole blocks, and the files that have its voxels.
 type region struct {
 	blocks volume.Box
-	files  []string // below the mount; what is in front of their last voxels is a header
+	files  []string // below the mount; voxels are at the end of each file, after a header
 }
 
 // Sizes of regions in blocks.
 const (
-	boxBlocks  = 8 // a side: 256 voxels
-	mostBoxes  = 8
-	slabsSlice = 2 // layers of blocks whose slices are read
+	boxBlocks  = 8 // side of a box: 256 voxels
+	maxBoxes   = 8
+	sliceSlabs = 2 // slabs whose slices are read
 )
 
-// boxes is some boxes of the image that have nothing in common.
+// boxes returns boxes of the image that do not overlap.
 func (m mag) boxes() []region {
 	blocks := m.header.CubeBlocks
 	side := min(boxBlocks, blocks)
 	places := volume.Cube(blocks / side)
-	var all []region
+	var regions []region
 	for at := range (volume.Box{Max: places}).All() {
-		from := at.Mul(volume.Cube(side))
-		r := region{blocks: volume.Box{Min: from, Max: from.Add(volume.Cube(side))}}
+		corner := at.Mul(volume.Cube(side))
+		r := region{blocks: volume.Box{Min: corner, Max: corner.Add(volume.Cube(side))}}
 		voxels := volume.Box{Min: r.blocks.Min.Mul(volume.Cube(blockSide)), Max: r.blocks.Max.Mul(volume.Cube(blockSide))}
 		r.files = []string{filepath.Join("box", voxels.String()+".raw")}
-		all = append(all, r)
+		regions = append(regions, r)
 	}
-	rand.New(rand.NewPCG(5, 6)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return all[:min(mostBoxes, len(all))]
+	rand.New(rand.NewPCG(5, 6)).Shuffle(len(regions), func(i, j int) { regions[i], regions[j] = regions[j], regions[i] })
+	return regions[:min(maxBoxes, len(regions))]
 }
 
-// slices is the planes of some layers of blocks, one file each.
+// slices returns the planes of some slabs, one file each.
 func (m mag) slices() []region {
 	blocks := m.header.CubeBlocks
-	var all []region
-	for layer := range min(slabsSlice, blocks) {
-		r := region{blocks: volume.Box{Min: volume.Vec{0, 0, layer}, Max: volume.Vec{blocks, blocks, layer + 1}}}
+	var regions []region
+	for slab := range min(sliceSlabs, blocks) {
+		r := region{blocks: volume.Box{Min: volume.Vec{0, 0, slab}, Max: volume.Vec{blocks, blocks, slab + 1}}}
 		for z := range blockSide {
-			r.files = append(r.files, fmt.Sprintf("slices/z%07d.tif", layer*blockSide+z))
+			r.files = append(r.files, fmt.Sprintf("slices/z%07d.tif", slab*blockSide+z))
 		}
-		all = append(all, r)
+		regions = append(regions, r)
 	}
-	return all
+	return regions
 }
 
-// ddName is dd of the flat file of the same cube.
+// ddName is the contender that reads the flat file of the same cube with dd.
 const ddName = "wkwfs, dd"
 
-// regions reads files that show a part of the image, beside decoding just those blocks, and
-// beside dd of all of it.
+// regions returns a job that reads files with parts of the image. It compares them with decoding the same
+// blocks, and with dd of the whole cube.
 func (b *bench) regions(name string, choose func(mag) []region, bounds ...bound) job {
 	return job{
 		name:    name + ", decoded-cold",
@@ -70,9 +70,9 @@ func (b *bench) regions(name string, choose func(mag) []region, bounds ...bound)
 			if err != nil {
 				return nil, err
 			}
-			all := choose(c.mag)
-			shown := read(b.pair(c.mag, ""), decodedCold, func(_ context.Context, r reading) (turn, error) {
-				return b.overRegions(c, all, func(x region, voxels []byte) error { return x.read(r.path, voxels) })
+			regions := choose(c.mag)
+			contenders := read(b.pair(c.mag, ""), decodedCold, func(_ context.Context, r reading) (turn, error) {
+				return b.measureRegions(c, regions, func(x region, voxels []byte) error { return x.read(r.path, voxels) })
 			})
 			flat := b.wkwfs(c.mag, cubeFile, b.cache)
 			flat.name = ddName
@@ -80,21 +80,21 @@ func (b *bench) regions(name string, choose func(mag) []region, bounds ...bound)
 				if err := cacheFiles(ctx, c.files()); err != nil {
 					return turn{}, err
 				}
-				return b.overRegions(c, all, func(x region, voxels []byte) error { return decodeFlat(ctx, c.file, x.blocks, voxels) })
+				return b.measureRegions(c, regions, func(x region, voxels []byte) error { return decodeFlat(ctx, c.file, x.blocks, voxels) })
 			}}
-			return append(shown, flat.reads(decodedCold, dd), memory), nil
+			return append(contenders, flat.reads(decodedCold, dd), memory), nil
 		},
 	}
 }
 
-// overRegions measures how fast all regions are read, and what was read.
-func (b *bench) overRegions(c *cube, all []region, read func(region, []byte) error) (turn, error) {
+// measureRegions measures how fast all regions are read.
+func (b *bench) measureRegions(c *cube, regions []region, read func(region, []byte) error) (turn, error) {
 	var t turn
 	var bytes int
 	var sum float64
-	for _, x := range all {
+	for _, x := range regions {
 		size := x.blocks.Size()
-		voxels := b.room(int64(size[0] * size[1] * size[2] * c.file.Grid().BlockBytes()))
+		voxels := b.buffer(int64(size[0] * size[1] * size[2] * c.file.Grid().BlockBytes()))
 		seconds, _, err := timed(func() error { return read(x, voxels) })
 		if err != nil {
 			return t, err
@@ -107,7 +107,7 @@ func (b *bench) overRegions(c *cube, all []region, read func(region, []byte) err
 	return t, nil
 }
 
-// read fills voxels, which is as large as the region, from its files.
+// read fills voxels from the files of the region. voxels has exactly the size of the region.
 func (x region) read(mount string, voxels []byte) error {
 	each := len(voxels) / len(x.files)
 	for i, name := range x.files {
@@ -118,7 +118,7 @@ func (x region) read(mount string, voxels []byte) error {
 	return nil
 }
 
-// readLast reads a file from start to end, and keeps its last bytes.
+// readLast reads a file from start to end and fills p with its last bytes.
 func readLast(path string, p []byte) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -13,10 +13,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reported is an outcome as it is written to a file.
+// report has all figures of a run. It is the format of the file of -json.
+type report struct {
+	Machine string     `json:"machine"`
+	Jobs    []reported `json:"jobs"`
+}
+
+// reported is an outcome in a report.
 type reported struct {
 	Work       string          `json:"work"`
-	Units      []string        `json:"units"` // of each figure
+	Units      []string        `json:"units"` // one for each figure
 	Contenders []reportedTurns `json:"contenders"`
 }
 
@@ -33,12 +39,9 @@ type reportedTurn struct {
 	Peak   int64     `json:"server_peak_bytes,omitempty"`
 }
 
-// writeReport writes all that was measured as JSON.
-func writeReport(path, machine string, all []outcome) error {
-	report := struct {
-		Machine string     `json:"machine"`
-		Jobs    []reported `json:"jobs"`
-	}{Machine: machine}
+// newReport returns the report of all outcomes.
+func newReport(machine string, all []outcome) report {
+	full := report{Machine: machine}
 	for _, o := range all {
 		r := reported{Work: o.name}
 		for _, f := range o.figures {
@@ -51,17 +54,33 @@ func writeReport(path, machine string, all []outcome) error {
 			}
 			r.Contenders = append(r.Contenders, turns)
 		}
-		report.Jobs = append(report.Jobs, r)
+		full.Jobs = append(full.Jobs, r)
 	}
-	b, err := json.MarshalIndent(report, "", "\t")
+	return full
+}
+
+// write writes the report as JSON.
+func (r report) write(path string) error {
+	b, err := json.MarshalIndent(r, "", "\t")
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(path, append(b, '\n'), 0o666)
 }
 
-// describeMachine says where figures come from: processor, kernel, and versions of
-// who was compared.
+// readReport reads a file that write wrote.
+func readReport(path string) (r report, err error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(b, &r); err != nil {
+		return r, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+// describeMachine returns the processor, the kernel, and the versions of wkwfs and of the other file systems.
 func describeMachine(ctx context.Context, program string) []string {
 	var u unix.Utsname
 	_ = unix.Uname(&u) // cannot fail
@@ -75,9 +94,9 @@ func describeMachine(ctx context.Context, program string) []string {
 	return parts
 }
 
-// processor is the model as the kernel tells it.
+// processor returns the model of the processor, as the kernel names it.
 func processor() string {
-	b, _ := os.ReadFile("/proc/cpuinfo") // no model is known without it
+	b, _ := os.ReadFile("/proc/cpuinfo") // without it there is no model
 	model := regexp.MustCompile(`model name\s*: (.*)`).FindSubmatch(b)
 	if model == nil {
 		return runtime.GOARCH
@@ -85,8 +104,8 @@ func processor() string {
 	return string(model[1])
 }
 
-// version is the first line of what a program says about itself. What its exit
-// code is differs.
+// version returns the first line of a program's output. It ignores the exit code, which differs between
+// programs.
 func version(ctx context.Context, args []string) string {
 	output, _ := command(ctx, args[0], args[1:]...).CombinedOutput()
 	line, _, _ := strings.Cut(strings.TrimSpace(string(output)), "\n")

@@ -17,24 +17,24 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// errNoReference says that the reference data is missing. R and Q are made of it.
+// errNoReference is the error if the reference data, which R and Q are made from, is missing.
 var errNoReference = errors.New("no reference data")
 
-// scanned is cubes of blocks from a microscope's data, in random order. The blocks keep
-// the bytes that another program compressed.
+// scanned makes cubes of blocks from a microscope's data, in random order. The blocks keep the bytes that
+// another program compressed.
 type scanned struct {
 	header wkw.Header // of a cube
 	stored [][]byte   // the blocks to choose from
 }
 
-// scannedPiece returns one cube that consists of blocks of the cube files in magDir.
+// scannedPiece returns one cube of blocks from the cube files in magDir.
 func scannedPiece(ctx context.Context, name, magDir string, side int) (piece, error) {
 	paths, err := filepath.Glob(filepath.Join(magDir, "z*/y*/x*.wkw"))
 	if err != nil {
 		return piece{}, err
 	}
 	if len(paths) == 0 {
-		return piece{}, fmt.Errorf("%w: %s has no cubes (WKWFS_REFDATA or -refdata says where)", errNoReference, magDir)
+		return piece{}, fmt.Errorf("%w: %s has no cubes (WKWFS_REFDATA or -refdata sets the directory)", errNoReference, magDir)
 	}
 	var s scanned
 	for _, path := range paths {
@@ -43,7 +43,7 @@ func scannedPiece(ctx context.Context, name, magDir string, side int) (piece, er
 		}
 	}
 	if len(s.stored) == 0 {
-		return piece{}, fmt.Errorf("%s: no block is filled", magDir)
+		return piece{}, fmt.Errorf("%s: expected blocks of voxels other than 0, found none", magDir)
 	}
 	s.header.CubeBlocks = side / s.header.BlockSide
 	s.header.DataOffset = uint64(wkw.HeaderSize + 8*s.blocks())
@@ -66,7 +66,7 @@ func (s *scanned) collect(ctx context.Context, path string) error {
 	defer f.Close()
 	h := f.Header()
 	if h.BlockSide != blockSide || h.BlockType == wkw.Raw || h.Draft || s.stored != nil && !h.Fits(s.header) {
-		return fmt.Errorf("%s: expected compressed blocks of %d voxels a side, as in the files before", path, blockSide)
+		return fmt.Errorf("%s: expected compressed blocks with a side of %d voxels, and the geometry of the other files", path, blockSide)
 	}
 	s.header = h
 	voxels := make([]byte, h.Grid().BlockBytes())
@@ -83,14 +83,14 @@ func (s *scanned) collect(ctx context.Context, path string) error {
 	return nil
 }
 
-// blockEnd returns where block n of a cube file ends. Block −1 ends where block 0 starts:
-// the jump table follows the header's field that says where that is.
+// blockEnd returns the offset of the end of block n in a cube file. Block −1 ends where block 0 starts: the
+// field of the header before the jump table has that offset.
 func blockEnd(file []byte, n int) uint64 {
 	return binary.LittleEndian.Uint64(file[wkw.HeaderSize+8*n:])
 }
 
-// blockAt returns the position of block n of a cube file. The bits of n are those of
-// z, y and x by turns, x lowest.
+// blockAt returns the position of block n of a cube file in Morton order: bit 3k of n is bit k of x, bit 3k+1
+// of y, bit 3k+2 of z.
 func blockAt(n int) volume.Vec {
 	var at volume.Vec
 	for bit := 0; n>>(3*bit) > 0; bit++ {
@@ -101,11 +101,11 @@ func blockAt(n int) volume.Vec {
 	return at
 }
 
-// filled reports whether more than 90 percent of the voxels are not zero.
+// filled reports whether more than 90 percent of the voxels are not zero. size is that of a voxel in bytes.
 func filled(voxels []byte, size int) bool {
 	zero := make([]byte, size)
-	zeros, most := 0, len(voxels)/size/10
-	for i := 0; i < len(voxels) && zeros <= most; i += size {
+	zeros, limit := 0, len(voxels)/size/10
+	for i := 0; i < len(voxels) && zeros <= limit; i += size {
 		if bytes.Equal(voxels[i:i+size], zero) {
 			zeros++
 		}

@@ -2,15 +2,13 @@ package main
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestScannedPiece makes a cube of the blocks of another one, and holds that it has these
-// blocks as they were.
+// TestScannedPiece makes a cube of the blocks of another cube, and checks that its blocks are unchanged.
 func TestScannedPiece(t *testing.T) {
 	from, err := tiny.em().make(t.Context(), t.TempDir(), t.Logf)
 	if err != nil {
@@ -29,12 +27,12 @@ func TestScannedPiece(t *testing.T) {
 	blocks := blocksOf(t, to)
 	for _, block := range blocks {
 		if !slices.Contains(known, block) {
-			t.Fatal("a block is not one of those that there were")
+			t.Fatal("a block is not one of the original blocks")
 		}
 		seen[block] = true
 	}
 	if len(blocks) != 64 || len(seen) != len(known) {
-		t.Errorf("%d blocks, %d different ones; want 64, %d", len(blocks), len(seen), len(known))
+		t.Errorf("%d blocks, %d of them different; want 64 and %d", len(blocks), len(seen), len(known))
 	}
 }
 
@@ -46,38 +44,25 @@ func blocksOf(t *testing.T, m mag) []string {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var all []string
+	var blocks []string
 	for at := range allBlocks(f).All() {
 		block, err := volume.ReadBlock(t.Context(), f, at)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, string(block))
+		blocks = append(blocks, string(block))
 	}
-	return all
+	return blocks
 }
 
+// TestScannedPieceErrors checks the error for a directory without cubes.
 func TestScannedPieceErrors(t *testing.T) {
 	if _, err := scannedPiece(t.Context(), "", t.TempDir(), 128); !errors.Is(err, errNoReference) {
-		t.Errorf("no cubes: error %v", err)
+		t.Errorf("without cubes: error %v, want %v", err, errNoReference)
 	}
 }
 
-// TestReferenceBlocks reads the blocks that R and Q consist of.
-func TestReferenceBlocks(t *testing.T) {
-	for _, layer := range []string{"color", "segmentation"} {
-		p, err := scannedPiece(t.Context(), "", filepath.Join(refdata(), "l4_blocks", layer, "2-2-1"), 128)
-		if errors.Is(err, errNoReference) {
-			t.Skip(err)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		version, err := p.origin.version(t.Context())
-		t.Log(layer, version, err)
-	}
-}
-
+// TestFilled checks the limit of 10 percent zeros.
 func TestFilled(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -95,12 +80,13 @@ func TestFilled(t *testing.T) {
 				voxels[4*i+i%4] = 1
 			}
 			if got := filled(voxels, 4); got != test.want {
-				t.Errorf("%v", got)
+				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
 	}
 }
 
+// TestBlockAt checks positions in Morton order.
 func TestBlockAt(t *testing.T) {
 	for n, want := range map[int]volume.Vec{0: {}, 1: {1, 0, 0}, 2: {0, 1, 0}, 4: {0, 0, 1}, 8: {2, 0, 0}, 0o7531: {15, 10, 12}} {
 		if got := blockAt(n); got != want {

@@ -13,34 +13,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience is for how long a server may take to mount, or to end.
-const patience = 30 * time.Second
+// timeout limits the time that a server takes to mount or to end.
+const timeout = 30 * time.Second
 
-// mounted is a file system that can be read.
+// mounted is a mounted file system.
 type mounted struct {
 	dir    string
-	server *exec.Cmd  // nil where the kernel serves it
-	ended  chan error // gets what the server ended with
-	below  *mounted   // its source, where that is mounted, too
+	server *exec.Cmd    // nil: the kernel serves it
+	ended  chan error   // gets the result of the server
+	below  *mounted     // its source, if that is mounted too
+	stop   func() error // ends the server of its source; nil: there is none
 }
 
-// kernelMount has the kernel mount an image through a loop device, whose own reads go
-// through the page cache.
+// kernelMount mounts an image with the kernel's own driver, through a loop device. The kernel caches the image
+// in the page cache.
 func kernelMount(kind, image string) (*mounted, error) {
 	dir, err := os.MkdirTemp("", "wkwfs-bench-")
 	if err != nil {
 		return nil, err
 	}
 	m := &mounted{dir: dir}
-	if err := finish("mount", "-t", kind, "-o", "loop,ro", image, dir); err != nil {
+	if err := callToEnd("mount", "-t", kind, "-o", "loop,ro", image, dir); err != nil {
 		return nil, errors.Join(err, m.close())
 	}
 	return m, nil
 }
 
-// serve starts a server of FUSE in the foreground, and returns when it serves. Told with
-// NOTIFY_SOCKET, most say when that is; of others the mount has to appear.
-func serve(ctx context.Context, tells bool, program func(dir string) []string) (*mounted, error) {
+// serve starts a FUSE server in the foreground, and returns when it serves. With notifies, the server notifies
+// NOTIFY_SOCKET. Otherwise serve waits until the mount exists.
+func serve(ctx context.Context, notifies bool, program func(dir string) []string) (*mounted, error) {
 	dir, err := os.MkdirTemp("", "wkwfs-bench-")
 	if err != nil {
 		return nil, err
@@ -59,18 +60,18 @@ func serve(ctx context.Context, tells bool, program func(dir string) []string) (
 	}
 	go func() { m.ended <- m.server.Wait() }()
 	ready := func() (bool, error) { return isMountpoint(dir) }
-	if tells {
+	if notifies {
 		ready = socket.ready
 	}
 	if err := m.await(ctx, ready); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: waiting for the mount: %w", args[0], err), m.close())
+		return nil, errors.Join(fmt.Errorf("%s: wait for the mount: %w", args[0], err), m.close())
 	}
 	return m, nil
 }
 
-// await asks whether the server is ready until it is, or has ended.
+// await waits until the server is ready. It fails if the server ends.
 func (m *mounted) await(ctx context.Context, ready func() (bool, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for {
 		if ok, err := ready(); ok || err != nil {
@@ -78,8 +79,8 @@ func (m *mounted) await(ctx context.Context, ready func() (bool, error)) error {
 		}
 		select {
 		case err := <-m.ended:
-			m.ended <- err // close looks at it again
-			return errors.New("it ended")
+			m.ended <- err // for close
+			return errors.New("the server ended")
 		case <-time.After(time.Millisecond):
 		case <-ctx.Done():
 			return ctx.Err()
@@ -94,46 +95,49 @@ func isMountpoint(dir string) (bool, error) {
 	return here.Dev != above.Dev, err
 }
 
-// close unmounts, and waits for the server to end. It is not to be interrupted.
+// close unmounts and waits until the server ends. Signals do not interrupt it.
 func (m *mounted) close() error {
 	var errs []error
 	if on, err := isMountpoint(m.dir); on || err != nil {
 		errs = append(errs, unmount(m.dir))
 	}
 	if m.server != nil {
-		kill := time.AfterFunc(patience, func() { _ = m.server.Process.Kill() }) // Wait says what came of it
-		errs = append(errs, explain(<-m.ended))
+		kill := time.AfterFunc(timeout, func() { _ = m.server.Process.Kill() }) // Wait returns the result
+		errs = append(errs, serverError(<-m.ended))
 		kill.Stop()
 	}
 	errs = append(errs, os.Remove(m.dir))
 	if m.below != nil {
 		errs = append(errs, m.below.close())
 	}
+	if m.stop != nil {
+		errs = append(errs, m.stop())
+	}
 	return errors.Join(errs...)
 }
 
-// unmount takes a mount away, if need be from whoever is using it.
+// unmount removes a mount, if necessary while it is in use.
 func unmount(dir string) error {
 	name, lazily := []string{"umount"}, "-l"
 	if os.Geteuid() != 0 {
 		name, lazily = []string{"fusermount3", "-u"}, "-z"
 	}
-	err := finish(name[0], append(name[1:], dir)...)
+	err := callToEnd(name[0], append(name[1:], dir)...)
 	if err != nil {
-		err = errors.Join(err, finish(name[0], append(name[1:], lazily, dir)...))
+		err = errors.Join(err, callToEnd(name[0], append(name[1:], lazily, dir)...))
 	}
 	return err
 }
 
-// explain says what it was that did not end well.
-func explain(err error) error {
+// serverError returns an error if a server did not end well.
+func serverError(err error) error {
 	if err != nil {
-		return fmt.Errorf("a server ended: %w", err)
+		return fmt.Errorf("the server ended: %w", err)
 	}
 	return nil
 }
 
-// pid is that of the server; 0 of the kernel.
+// pid returns the process of the server, or 0 if the kernel serves.
 func (m *mounted) pid() int {
 	if m.server == nil {
 		return 0
@@ -141,12 +145,13 @@ func (m *mounted) pid() int {
 	return m.server.Process.Pid
 }
 
-// readiness is a socket to which a server says that it is ready, as systemd has it.
+// readiness is a socket that gets the notification of a server, as systemd defines it.
 type readiness struct {
 	*net.UnixConn
 	path string
 }
 
+// listen makes a socket for the notification.
 func listen() (readiness, error) {
 	dir, err := os.MkdirTemp("", "wkwfs-bench-")
 	if err != nil {
@@ -160,7 +165,7 @@ func listen() (readiness, error) {
 	return readiness{conn, path}, nil
 }
 
-// ready reports whether the server has said so.
+// ready reports whether the server has sent the notification.
 func (r readiness) ready() (bool, error) {
 	var message [64]byte
 	if err := r.SetReadDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
@@ -173,7 +178,7 @@ func (r readiness) ready() (bool, error) {
 	return string(message[:n]) == "READY=1", err
 }
 
-func (r readiness) close() { // nothing is lost with it
+func (r readiness) close() {
 	_ = r.Close()
 	_ = os.RemoveAll(filepath.Dir(r.path))
 }

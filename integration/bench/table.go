@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// printTable prints a row for each figure of each contender, as Markdown.
-func printTable(w io.Writer, all []outcome) error {
+// printTable prints a Markdown table with a row for each figure of each contender.
+func printTable(w io.Writer, outcomes []outcome) error {
 	var rows [][]string
-	for _, o := range all {
+	for _, o := range outcomes {
 		for c := range o.contenders {
 			for f := range o.figures {
 				rows = append(rows, o.row(c, f))
@@ -21,13 +21,13 @@ func printTable(w io.Writer, all []outcome) error {
 	return printColumns(w, append([][]string{{"work", "contender", "median", "best", "unit", "CPU s/GiB", "server MiB", "ratio", "wanted", "verdict"}}, rows...))
 }
 
-// row describes one figure of one contender, with the ratio of the first contender to it.
-// The row has no figures where the contender has none.
+// row returns the row of one figure of one contender, compared with the first contender. If the contender does
+// not have the figure, the cells are empty.
 func (o outcome) row(c, f int) []string {
 	fig := o.figures[f]
 	start := []string{o.name, o.contenders[c].name}
-	if why := o.contenders[c].absent; why != "" {
-		return append(start, "not here: "+why, "", "", "", "", "", "", "")
+	if reason := o.contenders[c].absent; reason != "" {
+		return append(start, "not here: "+reason, "", "", "", "", "", "", "")
 	}
 	values := o.values(c, f)
 	if median(values) == 0 {
@@ -35,34 +35,34 @@ func (o outcome) row(c, f int) []string {
 	}
 	row := append(start, number(median(values)), number(fig.best(values)), fig.unit, o.cpu(c), o.peak(c))
 	if c == 0 {
-		wanted, verdict := fig.judge("", median(values))
+		wanted, verdict := fig.verdict("", median(values))
 		return append(row, "", wanted, verdict)
 	}
-	found, unit := o.beside(c, f)
-	wanted, verdict := fig.judge(o.contenders[c].name, found)
-	return append(row, number(found)+" "+unit, wanted, verdict)
+	value, unit := o.comparison(c, f)
+	wanted, verdict := fig.verdict(o.contenders[c].name, value)
+	return append(row, number(value)+" "+unit, wanted, verdict)
 }
 
-// judge says what is wanted of a figure, or of what it is beside that of a contender, and
-// whether it is so.
-func (f figure) judge(against string, found float64) (wanted, verdict string) {
+// verdict returns the bound of a figure against a contender, and whether the value meets it. Both are empty if
+// there is no bound.
+func (f figure) verdict(against string, value float64) (wanted, verdict string) {
 	b, ok := f.bound(against)
 	if !ok {
 		return "", ""
 	}
-	wanted = map[bool]string{false: "≥ ", true: "≤ "}[b.most] + number(b.limit)
-	verdict = map[bool]string{false: "missed", true: "met"}[b.met(found)]
+	wanted = map[bool]string{false: "≥ ", true: "≤ "}[b.maximum] + number(b.limit)
+	verdict = map[bool]string{false: "missed", true: "met"}[b.met(value)]
 	return wanted, verdict
 }
 
-func (b bound) met(found float64) bool {
-	if b.most {
-		return found <= b.limit
+func (b bound) met(value float64) bool {
+	if b.maximum {
+		return value <= b.limit
 	}
-	return found >= b.limit
+	return value >= b.limit
 }
 
-// best is the largest rate, or the smallest of what else there is.
+// best returns the largest value of a rate, and the smallest value of any other figure.
 func (f figure) best(values []float64) float64 {
 	if strings.HasSuffix(f.unit, "/s") {
 		return slices.Max(values)
@@ -70,33 +70,33 @@ func (f figure) best(values []float64) float64 {
 	return slices.Min(values)
 }
 
-// cpu is the median of the CPU seconds that a contender took for a GiB.
+// cpu returns the median of a contender's CPU seconds per GiB.
 func (o outcome) cpu(c int) string {
-	var all []float64
+	var values []float64
 	for _, t := range o.turns[c] {
 		if t.bytes > 0 {
-			all = append(all, t.cpu/(float64(t.bytes)/(1<<30)))
+			values = append(values, t.cpu/(float64(t.bytes)/(1<<30)))
 		}
 	}
-	if len(all) == 0 {
+	if len(values) == 0 {
 		return ""
 	}
-	return number(median(all))
+	return number(median(values))
 }
 
-// peak is the most memory that a server ever had.
+// peak returns the largest resident memory of a contender's server in MiB.
 func (o outcome) peak(c int) string {
-	var most int64
+	var largest int64
 	for _, t := range o.turns[c] {
-		most = max(most, t.peak)
+		largest = max(largest, t.peak)
 	}
-	if most == 0 {
+	if largest == 0 {
 		return ""
 	}
-	return number(float64(most) / (1 << 20))
+	return number(float64(largest) / (1 << 20))
 }
 
-// number shows three digits.
+// number formats a number with three digits.
 func number(x float64) string {
 	switch {
 	case x == 0:
@@ -107,8 +107,7 @@ func number(x float64) string {
 	return fmt.Sprintf("%.3g", x)
 }
 
-// printColumns prints rows as a Markdown table whose columns are aligned. The first row
-// is the heading.
+// printColumns prints rows as a Markdown table with aligned columns. The first row is the heading.
 func printColumns(w io.Writer, rows [][]string) error {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {

@@ -10,14 +10,14 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// tissue is cubes that are cut from the sample's tissue.
+// tissue makes cubes that are cut from the tissue of package sample.
 type tissue struct {
-	side      int // of a cube, in voxels
+	side      int // of a cube in voxels
 	blockType wkw.BlockType
 	paint     func(sample.Cut) volume.Source
 }
 
-// piece returns the given number of cubes.
+// piece returns a mag of the given number of cubes.
 func (t tissue) piece(name string, cubes volume.Vec) piece {
 	g := t.cut(volume.Vec{}).Grid()
 	return piece{name, cubes, wkw.Header{

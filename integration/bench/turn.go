@@ -8,26 +8,25 @@ import (
 	"time"
 )
 
-// work is what a reader does with a flat file. It returns what it measured.
+// work is what a reader does with a flat file. It returns the result.
 type work func(ctx context.Context, r reading) (turn, error)
 
-// reading is a flat file that is there to be read.
+// reading is a flat file that is ready to be read.
 type reading struct {
 	path string
-	pid  int // of the server, 0 if there is none
+	pid  int // process of the server; 0: there is none
 }
 
-// read returns the contenders that do the work through peers.
+// read returns a contender for each peer.
 func read(peers []peer, s state, do work) []contender {
-	var all []contender
+	var contenders []contender
 	for _, p := range peers {
-		all = append(all, p.reads(s, do))
+		contenders = append(contenders, p.reads(s, do))
 	}
-	return all
+	return contenders
 }
 
-// reads returns the contender that does the work through a peer, in a state of the page
-// cache.
+// reads returns the contender that does the work through a peer, in a state of the page cache.
 func (p peer) reads(s state, do work) contender {
 	if s == cold && p.absent == "" {
 		p.absent = cannotDrop()
@@ -54,7 +53,8 @@ func (p peer) reads(s state, do work) contender {
 	}}
 }
 
-// prepare brings a file that is mounted, and whose source is in the page cache, into a state.
+// prepare brings the page cache into a state for a file of a mount. The stored files are in the page cache
+// before.
 func prepare(ctx context.Context, s state, path string) error {
 	switch s {
 	case cold:
@@ -65,7 +65,7 @@ func prepare(ctx context.Context, s state, path string) error {
 	return nil
 }
 
-// measure does the work and adds what the server took for it.
+// measure does the work and adds the server's CPU time and memory.
 func (r reading) measure(ctx context.Context, do work) (turn, error) {
 	var t turn
 	cpu, err := r.serverTime(func() (err error) {
@@ -80,8 +80,7 @@ func (r reading) measure(ctx context.Context, do work) (turn, error) {
 	return t, err
 }
 
-// serverTime returns the CPU seconds of the server while something is done, 0 if there is
-// no server.
+// serverTime returns the CPU time of the server during a call in seconds, or 0 if there is no server.
 func (r reading) serverTime(do func() error) (float64, error) {
 	if r.pid == 0 {
 		return 0, do()
@@ -97,7 +96,7 @@ func (r reading) serverTime(do func() error) (float64, error) {
 	return after - before, err
 }
 
-// dd reads the whole file, and measures GB/s; ddDirect does so past the page cache.
+// dd reads the whole file and measures GB/s. ddDirect does that past the page cache.
 func dd(ctx context.Context, r reading) (turn, error)       { return runDD(ctx, r) }
 func ddDirect(ctx context.Context, r reading) (turn, error) { return runDD(ctx, r, "iflag=direct") }
 

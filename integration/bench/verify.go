@@ -14,10 +14,10 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// verify compares everybody's flat file with the voxels of the mag, so that nobody is
-// fast by being wrong.
+// verify compares the flat files of peers with the voxels of the mag, so that no contender is fast because it
+// is wrong.
 func (b *bench) verify(ctx context.Context, m mag, peers ...peer) error {
-	b.say("comparing everybody's bytes with those of %s", m.name)
+	b.progress("comparing the bytes of all contenders with those of %s", m.name)
 	for _, p := range peers {
 		if err := m.verify(ctx, p); err != nil {
 			return err
@@ -49,7 +49,7 @@ func (m mag) verify(ctx context.Context, p peer) (err error) {
 	return nil
 }
 
-// compare reads voxels to their end, which has to be that of the mag's.
+// compare compares all bytes of r with the voxels of the mag.
 func (m mag) compare(ctx context.Context, r io.Reader) error {
 	var got []byte
 	var at int64
@@ -59,10 +59,10 @@ func (m mag) compare(ctx context.Context, r io.Reader) error {
 		}
 		got = append(got[:0], want...)
 		if _, err := io.ReadFull(r, got); err != nil {
-			return fmt.Errorf("from byte %d on: %w", at, err)
+			return fmt.Errorf("at byte %d: %w", at, err)
 		}
 		if !bytes.Equal(got, want) {
-			return fmt.Errorf("bytes %d to %d are not those of the cubes", at, at+int64(len(want)))
+			return fmt.Errorf("bytes %d to %d differ from those of the cubes", at, at+int64(len(want)))
 		}
 		at += int64(len(want))
 	}
@@ -72,8 +72,7 @@ func (m mag) compare(ctx context.Context, r io.Reader) error {
 	return nil
 }
 
-// slabs yields the flat voxels of the whole mag, one layer of blocks after the other,
-// all in the same memory.
+// slabs yields the voxels of the whole mag, one slab after the other. All slabs use the same memory.
 func (m mag) slabs(ctx context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		blocks := m.header.CubeBlocks
@@ -87,16 +86,16 @@ func (m mag) slabs(ctx context.Context) iter.Seq2[[]byte, error] {
 	}
 }
 
-// slab decodes one layer of blocks of the cubes at z.
-func (m mag) slab(ctx context.Context, z, layer int, flat []byte) error {
+// slab decodes one slab of the cubes at z.
+func (m mag) slab(ctx context.Context, z, slab int, flat []byte) error {
 	for c := range (volume.Box{Min: volume.Vec{0, 0, z}, Max: volume.Vec{m.cubes[0], m.cubes[1], z + 1}}).All() {
 		cube, err := m.openCube(c)
 		if err != nil {
 			return err
 		}
 		blocks := cube.Grid().Blocks()
-		box := volume.Box{Min: volume.Vec{0, 0, layer}, Max: volume.Vec{blocks[0], blocks[1], layer + 1}}
-		at := volume.Vec{c[0] * m.side(), c[1] * m.side(), -layer * blockSide}
+		box := volume.Box{Min: volume.Vec{0, 0, slab}, Max: volume.Vec{blocks[0], blocks[1], slab + 1}}
+		at := volume.Vec{c[0] * m.side(), c[1] * m.side(), -slab * blockSide}
 		size := volume.Vec{m.cubes[0] * m.side(), m.cubes[1] * m.side(), blockSide}
 		if err := errors.Join(decodeInto(ctx, cube, box, flat, size, at), cube.Close()); err != nil {
 			return err
@@ -105,16 +104,16 @@ func (m mag) slab(ctx context.Context, z, layer int, flat []byte) error {
 	return nil
 }
 
-// openCube opens one of the mag's cubes.
+// openCube opens a cube of the mag.
 func (m mag) openCube(c volume.Vec) (*wkw.File, error) {
 	return wkw.OpenFile(os.DirFS(m.dir), cubeName(c))
 }
 
-// files is the paths of all cubes.
+// files returns the paths of all cubes.
 func (m mag) files() []string {
-	var all []string
+	var paths []string
 	for c := range (volume.Box{Max: m.cubes}).All() {
-		all = append(all, filepath.Join(m.dir, cubeName(c)))
+		paths = append(paths, filepath.Join(m.dir, cubeName(c)))
 	}
-	return all
+	return paths
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestWrongBytes holds that nobody is compared who reads something else.
+// TestWrongBytes checks that different bytes are an error with their offset.
 func TestWrongBytes(t *testing.T) {
 	m, err := tiny.em().make(t.Context(), t.TempDir(), t.Logf)
 	if err != nil {
@@ -29,8 +29,8 @@ func TestWrongBytes(t *testing.T) {
 		want string
 	}{
 		{"right", right, ""},
-		{"one voxel", wrong, "bytes 0 to 131072 are not those"},
-		{"short", right[:200_000], "from byte 131072 on: unexpected EOF"},
+		{"one voxel", wrong, "bytes 0 to 131072 differ from those"},
+		{"short", right[:200_000], "at byte 131072: unexpected EOF"},
 		{"long", append(bytes.Clone(right), 0), "at byte 262144: expected the end, found 1 bytes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

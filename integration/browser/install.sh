@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what the browser tests need: Chromium and Node.js from Debian, Neuroglancer
-# from npm; then builds the page. Quick when they are there. As root.
+# Installs the programs of the browser tests: Chromium and Node.js from Debian, Playwright and
+# zarrita from npm. Needs root, unless they are installed.
 set -eu
 cd "$(dirname "$0")"
 
@@ -16,13 +16,12 @@ if [ -n "$missing" ]; then
 	echo "browser: installing$missing"
 	export DEBIAN_FRONTEND=noninteractive
 	apt-get update -q=2
-	# shellcheck disable=SC2086 # one word a package
+	# shellcheck disable=SC2086 # one word per package
 	apt-get install -q=2 --no-install-recommends $missing >/dev/null
 fi
 
-# What is installed is what is locked.
+# Install exactly the locked versions.
 if ! cmp -s package-lock.json node_modules/installed-lock.json; then
-	npm ci
+	npm ci --ignore-scripts --no-audit --no-fund
 	cp package-lock.json node_modules/installed-lock.json
 fi
-node build.js

@@ -22,9 +22,9 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What ImageJ reads by itself: a TIFF at once and as a virtual stack, a raw file as
- * File > Import > Raw does, a directory as an image sequence. Lines in and out are those
- * of client.py. ImageJ keeps 32-bit integers as float32.
+ * ImageJ without plugins: a TIFF in memory and as a virtual stack, a raw file as in
+ * File > Import > Raw, a directory as an image sequence. Lines in and out are those of
+ * client.py. ImageJ converts 32-bit integers to float32.
  *
  * <p>Debian: imagej, openjdk-17-jdk-headless.
  *
@@ -43,33 +43,33 @@ public class ReadImageJ {
       }
       System.out.println(answer);
     }
-    System.exit(0); // ImageJ's threads would go on
+    System.exit(0); // ImageJ has threads that do not end
   }
 
   static ImagePlus open(String path) throws Exception {
     if (path.endsWith(".raw")) {
-      return opened(new FileOpener(rawInfo(path)).openImage());
+      return checkOpened(new FileOpener(rawInfo(path)).openImage());
     }
     if (Files.isDirectory(Path.of(path))) {
-      return opened(FolderOpener.open(path));
+      return checkOpened(FolderOpener.open(path));
     }
     Opener opener = new Opener();
     opener.setSilentMode(true);
-    ImagePlus image = opened(opener.openImage(path));
-    if (!hash(image).equals(hash(opened(FileInfoVirtualStack.openVirtual(path))))) {
+    ImagePlus image = checkOpened(opener.openImage(path));
+    if (!hash(image).equals(hash(checkOpened(FileInfoVirtualStack.openVirtual(path))))) {
       throw new IOException("the virtual stack differs");
     }
     return image;
   }
 
-  static ImagePlus opened(ImagePlus image) throws IOException {
+  static ImagePlus checkOpened(ImagePlus image) throws IOException {
     if (image == null) {
       throw new IOException("ImageJ cannot open it");
     }
     return image;
   }
 
-  /** The fields of ImageJ's dialog for raw files, from the attributes of the file. */
+  /** The fields of ImageJ's dialog for raw files, from the extended attributes of the file. */
   static FileInfo rawInfo(String path) throws IOException {
     Path file = Path.of(path);
     int[] shape = Stream.of(attribute(file, "shape").split(",")).mapToInt(Integer::parseInt).toArray();
@@ -141,7 +141,7 @@ public class ReadImageJ {
     return HexFormat.of().formatHex(digest.digest());
   }
 
-  /** The values of a plane as little-endian bytes; pixels is an array of ImageJ's. */
+  /** The values of a plane as little-endian bytes. pixels is an array of ImageJ. */
   static byte[] bytes(Object pixels) {
     if (pixels instanceof byte[] values) {
       return values;

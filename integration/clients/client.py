@@ -1,17 +1,17 @@
-"""What the read_*.py programs share.
+"""Code that the read_*.py programs share.
 
-Each opens files with the library that people open them with, and says what that
-library says. It reads a file's path and the voxels asked for from a line of standard
-input, separated by tabs, and answers with a line of JSON:
+Each program opens files with one library and reports what the library reads. It reads
+lines from standard input: the path of a file and positions of voxels, separated by
+tabs. It answers each with a line of JSON:
 
     PATH	x,y,z	x,y,z ...
     {"shape": [X, Y, Z], "channels": C, "dtype": "uint16",
      "spacing": [x, y, z] or null, "origin": [x, y, z] or null,
      "voxels": [[value of channel 0, ...], ...], "sha256": "..."}
 
-Spacing and origin are in nm, null where the file or the library has none. The hash is
-that of all values, little-endian, channel fastest, then x, y, z. Where the library
-fails, the answer is {"error": "..."}.
+Spacing and origin are in nm, or null if the file or the library has none. The hash is
+that of all values, little-endian, channel fastest, then x, y, z. If the library fails,
+the answer is {"error": "..."}.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ import numpy
 
 
 def serve(read):
-    """Answer all lines; read(path) returns an array of axes x, y, z, channel, spacing and origin."""
+    """Answer all lines. read(path) returns an array with axes x, y, z, channel; the spacing; and the origin."""
     for line in sys.stdin:
         path, *positions = line.rstrip("\n").split("\t")
         try:
@@ -47,12 +47,12 @@ def describe(array, spacing, origin, positions):
 
 
 def channels_last(array):
-    """Axes x, y, z, channel of an array of x, y, z or of channel, x, y, z."""
+    """Return an array with axes x, y, z, channel from one with axes x, y, z or channel, x, y, z."""
     return array[..., numpy.newaxis] if array.ndim == 3 else array.transpose(1, 2, 3, 0)
 
 
 def same(*arrays):
-    """The first of several readings of one file, which must not differ."""
+    """Return the first of several readings of one file. They must be equal."""
     for other in arrays[1:]:
         assert other.dtype == arrays[0].dtype, f"{other.dtype} and {arrays[0].dtype}"
         # As bytes: a NaN is not equal to itself.

@@ -1,18 +1,21 @@
 #!/bin/sh
-# Installs, from Debian, the programs that the client tests open a mount with. Quick
-# when they are there. As root.
+# Installs the programs of the client tests from Debian. Needs root, unless they are
+# installed.
 set -eu
 
-# numpy, nibabel and tifffile; Octave (45 MB), which stands in for MATLAB; Teem; ParaView
-# and its VTK; ImageJ; libtiff; ITK; fio.
-packages='python3-numpy python3-nibabel python3-tifffile
+# numpy, nibabel, tifffile, liblz4, numcodecs with c-blosc; zarr, dask, HTTP for both, NCZarr; Octave (45 MB) in place of MATLAB; Teem; ParaView
+# and its VTK; ImageJ; libtiff and GDAL; ITK; fio;
+# libnfs' programs, and QEMU's with its driver of NFS.
+packages='python3-numpy python3-nibabel python3-tifffile python3-lz4 python3-numcodecs python3-zarr
+python3-dask python3-fsspec python3-aiohttp netcdf-bin
 octave attr
 teem-apps
 python3-paraview
 imagej openjdk-17-jdk-headless
-libtiff-tools
+libtiff-tools python3-gdal
 plastimatch
-fio'
+fio
+libnfs-utils qemu-utils qemu-block-extra iproute2'
 
 missing=
 for package in $packages; do
@@ -27,5 +30,5 @@ fi
 echo "clients: installing$missing"
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -q=2
-# shellcheck disable=SC2086 # one word a package
+# shellcheck disable=SC2086 # one word per package
 apt-get install -q=2 --no-install-recommends $missing >/dev/null

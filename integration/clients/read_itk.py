@@ -1,7 +1,7 @@
-"""ITK, through plastimatch, which reads with ITK alone. Debian: plastimatch.
+"""ITK in plastimatch, which reads only with ITK. Debian: plastimatch.
 
-What ITK has read, plastimatch writes as a MetaImage with all digits, in ITK's own
-coordinates, which point left, posterior and superior.
+plastimatch writes the image as a MetaImage with all digits, in the coordinates of ITK,
+which point left, posterior and superior.
 """
 
 import os
@@ -32,7 +32,7 @@ def read(path):
     suffix = os.path.splitext(path)[1]
     if suffix == ".tif":
         return array, None, None
-    # NIfTI's x and y point the other way than ITK's; those of the others are ITK's.
+    # In NIfTI, x and y have the opposite direction. The other formats use ITK's directions.
     flip = numpy.array([-1, -1, 1] if suffix == ".nii" else [1, 1, 1])
     direction = numpy.array(fields["TransformMatrix"].split(), float).reshape(3, 3)
     assert numpy.allclose(direction, numpy.diag(flip), rtol=0, atol=1e-15), f"axes point to {direction}"

@@ -1,4 +1,4 @@
-"""NumPy, loaded and memory-mapped. Debian: python3-numpy."""
+"""NumPy: load and memory map. Debian: python3-numpy."""
 
 import numpy
 

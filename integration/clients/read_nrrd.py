@@ -1,4 +1,4 @@
-"""Teem, the reference implementation of NRRD, attached and detached. Debian: teem-apps."""
+"""Teem, the reference implementation of NRRD, for attached and detached headers. Debian: teem-apps."""
 
 import re
 import subprocess
@@ -19,21 +19,21 @@ def unu(*args):
 
 def read(path):
     assert unu("head", path).startswith(b"NRRD0004\n"), "unu head shows another format"
-    # Teem checks and completes the header as it reads; so does its copy.
+    # Teem checks and completes the header when it reads, so its copy has the full header.
     head, data = unu("save", "-f", "nrrd", "-e", "raw", "-i", path).split(b"\n\n", 1)
     fields = dict(re.findall(r"^([a-z ]+): (.*)$", head.decode(), re.MULTILINE))
     sizes = [int(n) for n in fields["sizes"].split()]
     array = numpy.frombuffer(data, numpy.dtype(TYPES[fields["type"]]).newbyteorder("<")).reshape(sizes, order="F")
-    return channels_last(array), *place(fields)
+    return channels_last(array), *position(fields)
 
 
-def place(fields):
+def position(fields):
     if "space units" not in fields:
         return None, None
     assert fields["space units"] == '"nm" "nm" "nm"', fields["space units"]
     vectors = re.findall(r"\(([^)]*)\)", fields["space directions"])
     directions = numpy.array([[float(v) for v in vector.split(",")] for vector in vectors])
-    assert (directions == numpy.diag(numpy.diag(directions))).all(), "axes are not straight"
+    assert (directions == numpy.diag(numpy.diag(directions))).all(), "axes are not aligned"
     return numpy.diag(directions), [float(v) for v in fields["space origin"].strip("()").split(",")]
 
 

@@ -1,5 +1,5 @@
-% GNU Octave, which reads a flat file with the words of MATLAB. What the file holds, its
-% attributes say. Lines in and out are those of client.py. Debian: octave, attr.
+% GNU Octave reads a flat file with functions of MATLAB. The extended attributes of the file
+% have type and shape. Lines in and out are those of client.py. Debian: octave, attr.
 
 1; % a script, not a file of functions
 

@@ -1,4 +1,4 @@
-"""NumPy: what needs no header but the attributes of the file. Debian: python3-numpy."""
+"""NumPy with flat files. The extended attributes have type and shape. Debian: python3-numpy."""
 
 import os
 

@@ -1,6 +1,6 @@
-"""VTK as it comes with ParaView, by the file's suffix. Debian: python3-paraview.
+"""VTK of ParaView. The suffix of the file selects the reader. Debian: python3-paraview.
 
-Debian's other VTK for Python, python3-vtk9, was built without XDMF.
+Debian's other VTK for Python, python3-vtk9, has no XDMF.
 """
 
 from vtkmodules.util.numpy_support import vtk_to_numpy
@@ -10,7 +10,7 @@ from vtkmodules.vtkIOXdmf3 import vtkXdmf3Reader
 
 from client import same, serve
 
-# The unit that each reader's numbers are in.
+# Reader and unit in nm.
 READERS = {".mhd": (vtkMetaImageReader, 1e6), ".nhdr": (vtkNrrdReader, 1), ".nrrd": (vtkNrrdReader, 1), ".nii": (vtkNIFTIImageReader, 1e6)}
 
 
@@ -20,16 +20,16 @@ def read(path):
         return read_xdmf(path)
     make, nm = READERS[suffix]
     reader = make()
-    assert reader.CanReadFile(path), "VTK says that it cannot read it"
+    assert reader.CanReadFile(path), "VTK cannot read it"
     image = update(reader, path)
     origin = image.GetOrigin()
-    if suffix == ".nii":  # whose place VTK keeps apart
+    if suffix == ".nii":  # VTK has the position of NIfTI only in the matrix
         origin = [reader.GetSFormMatrix().GetElement(axis, 3) for axis in range(3)]
     return values(image, 0), [s * nm for s in image.GetSpacing()], [o * nm for o in origin]
 
 
 def read_xdmf(path):
-    """Read with both generations of the reader."""
+    """Read with the old and the new reader."""
     readers = vtkXdmf3Reader(), vtkXdmfReader()
     new, old = (first_image(update(reader, path)) for reader in readers)
     assert new.GetSpacing() == old.GetSpacing() and new.GetOrigin() == old.GetOrigin(), "two readings differ"
@@ -52,7 +52,7 @@ def update(reader, path):
 
 
 def values(image, which):
-    """A copy: the memory may be the reader's, and go with it."""
+    """Return a copy of the values: the reader may free its memory."""
     x, y, z = image.GetDimensions()
     return vtk_to_numpy(image.GetPointData().GetArray(which)).reshape(z, y, x, -1).transpose(2, 1, 0, 3).copy()
 

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Control is the path of the socket by which a file system that is mounted is asked and changed. Each line that is
-// written to it is answered by a line. A line is flags, such as "-hang read -reset"; the answer is the [Counts] as
-// JSON, or an object with the key "error". An empty line just asks.
+// Control is the path of the socket that reads and changes the state of a mounted file system. It answers each
+// line with a line. A request is a list of flags, such as "-hang read -reset". The answer is the [Counts] as
+// JSON, or an object with the key "error". An empty line changes nothing.
 type Control string
 
-// Do changes the mode by flags, and returns what was counted before. It returns when requests that come from then on
-// find the new mode.
+// Do changes the mode by flags and returns the counts from before the change. When it returns, new requests use
+// the new mode.
 func (c Control) Do(flags ...string) (Counts, error) {
 	conn, err := net.Dial("unix", string(c))
 	if err != nil {
@@ -27,7 +27,7 @@ func (c Control) Do(flags ...string) (Counts, error) {
 	}
 	var a answer
 	if err := json.NewDecoder(conn).Decode(&a); err != nil {
-		return Counts{}, fmt.Errorf("%s: the answer: %w", c, err)
+		return Counts{}, fmt.Errorf("%s: decoding the answer: %w", c, err)
 	}
 	if a.Error != "" {
 		return Counts{}, errors.New(a.Error)
@@ -50,28 +50,28 @@ func listen(path string, g *gate) (net.Listener, error) {
 		for {
 			conn, err := l.Accept()
 			if err != nil {
-				return // it was closed
+				return // the listener was closed
 			}
-			go g.converse(conn)
+			go g.serveConn(conn)
 		}
 	}()
 	return l, nil
 }
 
-// converse answers the lines of one who asks.
-func (g *gate) converse(conn net.Conn) {
+// serveConn answers the lines of one connection.
+func (g *gate) serveConn(conn net.Conn) {
 	defer conn.Close()
 	out := json.NewEncoder(conn)
 	for lines := bufio.NewScanner(conn); lines.Scan(); {
 		if out.Encode(g.answer(strings.Fields(lines.Text()))) != nil {
-			return // nobody reads the answers
+			return // the client is gone
 		}
 	}
 }
 
-// answer changes the mode by flags, and returns what was counted before.
+// answer changes the mode by flags and returns the counts from before the change.
 func (g *gate) answer(flags []string) answer {
-	mode, counts := g.now()
+	mode, counts := g.snapshot()
 	if len(flags) == 0 {
 		return answer{Counts: counts}
 	}

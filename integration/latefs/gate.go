@@ -15,25 +15,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Counts says what was asked for.
+// Counts has the number of requests since the last reset.
 type Counts struct {
-	Reads     int64        `json:"reads"`
-	Bytes     int64        `json:"bytes"`      // that reads asked for
-	MostReads int          `json:"most_reads"` // that were in flight at once
-	Looks     int64        `json:"looks"`      // requests that are no reads
-	MostLooks int          `json:"most_looks"`
-	Requests  map[Kind]int `json:"requests"` // of each kind
-	Hanging   map[Kind]int `json:"hanging"`  // requests that hang now
+	Reads        int64        `json:"reads"`
+	Bytes        int64        `json:"bytes"`         // requested by reads
+	MostReads    int          `json:"most_reads"`    // maximum of reads in flight
+	Metadata     int64        `json:"metadata"`      // requests other than reads
+	MostMetadata int          `json:"most_metadata"` // maximum in flight
+	Requests     map[Kind]int `json:"requests"`      // by kind
+	Hanging      map[Kind]int `json:"hanging"`       // requests that hang now, by kind
 }
 
-// gate is what every request passes, and where it waits.
+// gate counts every request and delays it as the mode requires.
 type gate struct {
-	mu           sync.Mutex
-	mode         Mode
-	changed      chan struct{} // is closed when there is another mode
-	random       *rand.Rand
-	counts       Counts
-	reads, looks int // in flight
+	mu              sync.Mutex
+	mode            Mode
+	changed         chan struct{} // closed when the mode changes
+	random          *rand.Rand
+	counts          Counts
+	reads, metadata int // in flight
 }
 
 func newGate(m Mode) *gate {
@@ -42,7 +42,7 @@ func newGate(m Mode) *gate {
 	return g
 }
 
-// set changes the mode. With reset, it counts from 0 on.
+// set changes the mode. With reset, it also sets the counts to 0.
 func (g *gate) set(m Mode, reset bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -56,12 +56,12 @@ func (g *gate) set(m Mode, reset bool) {
 		if hanging == nil {
 			hanging = map[Kind]int{}
 		}
-		g.counts = Counts{Requests: map[Kind]int{}, Hanging: hanging, MostReads: g.reads, MostLooks: g.looks}
+		g.counts = Counts{Requests: map[Kind]int{}, Hanging: hanging, MostReads: g.reads, MostMetadata: g.metadata}
 	}
 }
 
-// now returns the mode and what was counted.
-func (g *gate) now() (Mode, Counts) {
+// snapshot returns the mode and a copy of the counts.
+func (g *gate) snapshot() (Mode, Counts) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := g.counts
@@ -69,15 +69,16 @@ func (g *gate) now() (Mode, Counts) {
 	return g.mode, c
 }
 
-// request is what the kernel asks.
+// request is one request of the kernel.
 type request struct {
 	kind        Kind
-	n           int             // bytes, of a read
-	thread      uint32          // who asks
-	interrupted <-chan struct{} // is closed when a signal comes for it
+	n           int             // bytes; only of a read
+	thread      uint32          // the caller's
+	interrupted <-chan struct{} // closed when the caller gets a signal
 }
 
-// pass has a request answered by serve when the mode says so. If the request is given up before, the answer is EINTR.
+// pass calls serve after the delay of the mode, and returns its status. If the request is cancelled before,
+// pass returns EINTR.
 func (g *gate) pass(r request, serve func() fuse.Status) fuse.Status {
 	g.enter(r)
 	defer g.leave(r)
@@ -92,9 +93,9 @@ func (g *gate) enter(r request) {
 	defer g.mu.Unlock()
 	g.counts.Requests[r.kind]++
 	if r.kind != Read {
-		g.counts.Looks++
-		g.looks++
-		g.counts.MostLooks = max(g.counts.MostLooks, g.looks)
+		g.counts.Metadata++
+		g.metadata++
+		g.counts.MostMetadata = max(g.counts.MostMetadata, g.metadata)
 		return
 	}
 	g.counts.Reads++
@@ -109,11 +110,12 @@ func (g *gate) leave(r request) {
 	if r.kind == Read {
 		g.reads--
 	} else {
-		g.looks--
+		g.metadata--
 	}
 }
 
-// hang waits while requests of the kind hang. It returns false if the request is given up.
+// hang waits while the mode does not answer requests of this kind. It returns false if the request is
+// cancelled.
 func (g *gate) hang(r request) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -131,7 +133,7 @@ func (g *gate) hang(r request) bool {
 	return true
 }
 
-// delay waits for as long as the mode says. It returns false if the request is given up.
+// delay waits for the delay of the mode. It returns false if the request is cancelled.
 func (g *gate) delay(r request) bool {
 	g.mu.Lock()
 	d, interrupt := g.mode.delay(r.kind, g.random), g.mode.Interrupt
@@ -139,21 +141,21 @@ func (g *gate) delay(r request) bool {
 	if d == 0 {
 		return true
 	}
-	over := make(chan struct{})
-	timer := time.AfterFunc(d, func() { close(over) })
+	expired := make(chan struct{})
+	timer := time.AfterFunc(d, func() { close(expired) })
 	defer timer.Stop()
-	return r.wait(over, interrupt)
+	return r.wait(expired, interrupt)
 }
 
-// wait returns true when the channel is closed, and false if the request is given up before: when any signal comes, or
-// else when who asks is killed.
+// wait returns true when the channel is closed. It returns false if the request is cancelled first: with
+// interrupt by any signal, otherwise only by the death of the caller.
 func (r request) wait(ready <-chan struct{}, interrupt bool) bool {
 	select {
 	case <-ready:
 		return true
 	case <-r.interrupted:
 	}
-	// The kernel tells of the first signal only.
+	// The kernel reports only the first signal. Later signals have to be polled.
 	for !interrupt && !killed(r.thread) {
 		select {
 		case <-ready:
@@ -164,7 +166,7 @@ func (r request) wait(ready <-chan struct{}, interrupt bool) bool {
 	return false
 }
 
-// killed reports whether a thread has ended, or SIGKILL has come for it.
+// killed reports whether a thread has ended or has a pending SIGKILL.
 func killed(thread uint32) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread))
 	if err != nil {

@@ -17,17 +17,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settings are what the command line says.
+// settings are the parsed command line.
 type settings struct {
 	source, dir string
 	mode        Mode
-	control     string // path of a socket; empty: there is none
-	hold        bool   // end when standard input does, or our parent
-	counts      bool   // say at the end what was asked for
+	control     string // path of a socket; empty: no socket
+	hold        bool   // end when standard input or the parent ends
+	counts      bool   // print the counts at the end
 }
 
-// Run is the command "latefs [flags] SOURCE MOUNTPOINT". It serves until the mount is gone, or until SIGTERM, SIGINT,
-// SIGHUP or SIGQUIT comes, and takes the mount away, also while it is in use. It tells NOTIFY_SOCKET when it serves.
+// Run is the command "latefs [flags] SOURCE MOUNTPOINT". It serves until something unmounts the mount, or until
+// it gets SIGTERM, SIGINT, SIGHUP or SIGQUIT. After a signal it unmounts, also while the mount is in use. It
+// notifies NOTIFY_SOCKET when it serves.
 func Run(args []string, stderr io.Writer) error {
 	s, err := parse(args, stderr)
 	if err != nil {
@@ -42,9 +43,9 @@ func Run(args []string, stderr io.Writer) error {
 	}
 	err = s.serve(g, server, signals)
 	if s.counts {
-		_, c := g.now()
-		fmt.Fprintf(stderr, "latefs: %d reads of %d KiB in all, at most %d in flight; %d looks, at most %d in flight: %v\n",
-			c.Reads, c.Bytes>>10, c.MostReads, c.Looks, c.MostLooks, c.Requests)
+		_, c := g.snapshot()
+		fmt.Fprintf(stderr, "latefs: %d reads of %d KiB in total, at most %d in flight; %d metadata requests, at most %d in flight: %v\n",
+			c.Reads, c.Bytes>>10, c.MostReads, c.Metadata, c.MostMetadata, c.Requests)
 	}
 	return err
 }
@@ -53,13 +54,13 @@ func parse(args []string, stderr io.Writer) (s settings, err error) {
 	set := flag.NewFlagSet("latefs", flag.ContinueOnError)
 	set.SetOutput(stderr)
 	set.Usage = func() {
-		fmt.Fprintln(stderr, "latefs [flags] SOURCE MOUNTPOINT: show a directory as a file system that answers late")
+		fmt.Fprintln(stderr, "latefs [flags] SOURCE MOUNTPOINT: mount a directory as a file system that answers late")
 		set.PrintDefaults()
 	}
 	s.mode.register(set)
-	set.StringVar(&s.control, "control", "", "`path` of a socket that takes these flags while it is mounted, a line each, and answers with counts")
-	set.BoolVar(&s.hold, "hold", false, "end when standard input does, or the process that started it")
-	set.BoolVar(&s.counts, "counts", false, "say at the end what was asked for")
+	set.StringVar(&s.control, "control", "", "`path` of a socket that reads lines of these flags while the file system is mounted, and answers with counts")
+	set.BoolVar(&s.hold, "hold", false, "end when standard input or the parent process ends")
+	set.BoolVar(&s.counts, "counts", false, "print the number of requests at the end")
 	if err := set.Parse(args); err != nil {
 		return s, err
 	}
@@ -73,7 +74,7 @@ func parse(args []string, stderr io.Writer) (s settings, err error) {
 	return s, errors.Join(err, s.mode.check())
 }
 
-// requestSize is the most that the kernel asks for at once, in bytes.
+// requestSize is the maximum size of a request, in bytes.
 const requestSize = 1 << 20
 
 func (s settings) mount(g *gate) (*fuse.Server, error) {
@@ -81,14 +82,14 @@ func (s settings) mount(g *gate) (*fuse.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	believed := time.Second
+	cacheTime := time.Second
 	o := gofs.Options{
-		EntryTimeout: &believed, AttrTimeout: &believed, NullPermissions: true,
+		EntryTimeout: &cacheTime, AttrTimeout: &cacheTime, NullPermissions: true,
 		MountOptions: fuse.MountOptions{
 			FsName: s.source, Name: "latefs",
 			MaxWrite: requestSize, MaxBackground: 1024,
 			DisableSplice:        true,
-			DisabledCapabilities: fuse.CAP_PASSTHROUGH, // reads have to come here
+			DisabledCapabilities: fuse.CAP_PASSTHROUGH, // every read must reach this server
 			DirectMount:          os.Geteuid() == 0,
 			DirectMountFlags:     unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV,
 		},
@@ -109,10 +110,10 @@ func (s settings) mount(g *gate) (*fuse.Server, error) {
 	return server, nil
 }
 
-// serve returns when the mount is gone.
+// serve returns when nothing is mounted any more.
 func (s settings) serve(g *gate, server *fuse.Server, signals <-chan os.Signal) error {
-	gone := make(chan struct{})
-	go func() { server.Wait(); close(gone) }()
+	unmounted := make(chan struct{})
+	go func() { server.Wait(); close(unmounted) }()
 	if s.control != "" {
 		l, err := listen(s.control, g)
 		if err != nil {
@@ -125,25 +126,25 @@ func (s settings) serve(g *gate, server *fuse.Server, signals <-chan os.Signal) 
 		ended = make(chan struct{})
 		go awaitParent(ended)
 	}
-	if err := tellReady(); err != nil {
+	if err := notifyReady(); err != nil {
 		return errors.Join(err, unmount(s.dir))
 	}
 	select {
-	case <-gone:
+	case <-unmounted:
 		return nil
 	case <-signals:
 	case <-ended:
 	}
 	g.set(Mode{}, false)
-	// Files that are still open lose their server: it does not wait for them.
+	// Do not wait for files that are open: they lose their server.
 	return unmount(s.dir)
 }
 
-// awaitParent closes the channel when standard input ends, or when the process that started us does. The latter can
-// wait for us while it ends, and has its files open as long.
+// awaitParent closes the channel when standard input or the parent process ends. It has to poll the parent:
+// while the parent ends, it may wait for this file system, and its end of the pipe stays open for that time.
 func awaitParent(ended chan<- struct{}) {
 	input := make(chan struct{})
-	go func() { _, _ = io.Copy(io.Discard, os.Stdin); close(input) }() // an error is an end, too
+	go func() { _, _ = io.Copy(io.Discard, os.Stdin); close(input) }() // an error also ends the input
 	defer close(ended)
 	for parent := os.Getppid(); !killed(uint32(parent)); {
 		select {
@@ -154,7 +155,7 @@ func awaitParent(ended chan<- struct{}) {
 	}
 }
 
-// unmount takes the mount away, also while it is in use.
+// unmount removes the mount, also while it is in use.
 func unmount(dir string) error {
 	if os.Geteuid() == 0 {
 		return os.NewSyscallError("umount "+dir, unix.Unmount(dir, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW))
@@ -166,8 +167,8 @@ func unmount(dir string) error {
 	return nil
 }
 
-// tellReady says to systemd, or who else has set NOTIFY_SOCKET, that the mount is there.
-func tellReady() error {
+// notifyReady notifies the service manager at NOTIFY_SOCKET that the file system is mounted.
+func notifyReady() error {
 	path := os.Getenv("NOTIFY_SOCKET")
 	if path == "" {
 		return nil

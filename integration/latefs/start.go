@@ -15,20 +15,20 @@ import (
 // Server is a file system that another process serves.
 type Server struct {
 	Control
-	Dir string // where it is mounted
+	Dir string // the mountpoint
 
-	temporary string // directory of sockets
+	temporary string // directory of the sockets
 	process   *os.Process
 	input     *os.File
 	ended     chan error
 	stop      func() error
 }
 
-// patience is for how long a server may take to mount, or to end.
-const patience = 30 * time.Second
+// timeout limits the time that a server takes to mount or to end.
+const timeout = 30 * time.Second
 
-// Start has a command, to which the arguments of Run are appended, mount the source on dir. It returns when that is
-// served. The server ends with us, if Stop does not end it before.
+// Start mounts the source on dir. The command gets the arguments of Run after its own. Start returns when the
+// file system answers. Stop ends the server, and so does the end of this process.
 func Start(command []string, source, dir string, flags ...string) (*Server, error) {
 	temporary, err := os.MkdirTemp("", "")
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Server) start(args []string) error {
 		return err
 	}
 	defer ready.Close()
-	if err := ready.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := ready.SetReadDeadline(time.Now().Add(timeout)); err != nil {
 		return err
 	}
 	read, write, err := os.Pipe()
@@ -66,15 +66,15 @@ func (s *Server) start(args []string) error {
 	s.process, s.input = cmd.Process, write
 	go func() {
 		s.ended <- cmd.Wait()
-		_ = ready.SetReadDeadline(time.Now()) // nobody else would end the wait; it may be over
+		_ = ready.SetReadDeadline(time.Now()) // end the wait below, if it has not ended yet
 	}()
 	if _, err := ready.Read(make([]byte, 64)); err != nil {
-		return errors.Join(fmt.Errorf("%q: waiting for the mount: %w", args, err), s.stop())
+		return errors.Join(fmt.Errorf("%q: wait for the mount: %w", args, err), s.stop())
 	}
 	return nil
 }
 
-// Stop takes the mount away, also while it is in use, and waits until the server has ended.
+// Stop unmounts, also while the mount is in use, and waits until the server ends.
 func (s *Server) Stop() error { return s.stop() }
 
 func (s *Server) end() error {
@@ -82,7 +82,7 @@ func (s *Server) end() error {
 	select {
 	case ended := <-s.ended:
 		return errors.Join(err, ended, os.RemoveAll(s.temporary))
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		return errors.Join(err, fmt.Errorf("the server of %s did not end", s.Dir))
 	}
 }

@@ -1,8 +1,7 @@
-// Package check reads all blocks of a source and tells what is wrong with it.
+// Package check reads all blocks of a source and reports faults.
 //
-// Cubes are opened, and blocks decoded, by several goroutines at once, and by many while the
-// source answers late. What they hold in memory is bounded: 256 MiB of blocks, and for each open cube its
-// table. Nothing is kept of what was sound, so that a dataset of any size can be checked.
+// Several goroutines open cubes and decode blocks, and many more if the source answers late. Memory is bounded: 256 MiB
+// of blocks, and the block table of each open cube. Sound blocks are not recorded, so a dataset may have any size.
 package check
 
 import (
@@ -14,29 +13,31 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Severity is how bad a finding is.
+// Severity is the severity of a Finding.
 type Severity string
 
+// Severities.
+
 const (
-	Error   Severity = "error"   // voxels, or what describes them, cannot be read
-	Warning Severity = "warning" // all can be read, but something is not as it should be
-	Note    Severity = "note"    // something is no part of what was checked
+	Error   Severity = "error"   // voxels or metadata cannot be read
+	Warning Severity = "warning" // all voxels can be read, but something is wrong
+	Note    Severity = "note"    // something was not checked
 )
 
-// Finding is one thing that is wrong, and where.
+// Finding is a fault and its place.
 type Finding struct {
 	Severity Severity
 	Place
-	Cube  *volume.Vec // in the mag; nil where the finding is above a cube, or the source is one
-	Block *volume.Vec // in the cube; nil where the finding is above a block
-	Err   error       // says what is wrong; of a file it mostly names the file as well
+	Cube  *volume.Vec // in cubes of the mag; nil if the fault concerns more than a cube, or the source is one cube
+	Block *volume.Vec // in blocks of the cube; nil if the fault concerns more than a block
+	Err   error       // in most cases, it names the file
 }
 
-// Place says where in the source something lies.
+// Place is the place of a cube, a mag, a layer or a dataset in the source.
 type Place struct {
-	Path  string // of the cube file, or of what is above it; "." is the source
-	Layer string // empty where the source is below a dataset
-	Mag   string // empty where the source is below a layer, or this is above a mag
+	Path  string // path in the source; "." is the source itself
+	Layer string // empty if the source is not a dataset
+	Mag   string // empty if the source is not a dataset or layer, or if the place is above a mag
 }
 
 func placeOf(layer, mag string) Place {
@@ -47,40 +48,39 @@ func placeOf(layer, mag string) Place {
 	return Place{p, layer, mag}
 }
 
-// below is a place further down in the same mag.
+// below returns the place of a path below p.
 func (p Place) below(name string) Place {
 	p.Path = path.Join(p.Path, name)
 	return p
 }
 
-// Stats counts what was done so far. It may be read while a check goes on.
+// Stats counts the progress of a check. It may be read during the check.
 type Stats struct {
-	Cubes  atomic.Int64 // done
+	Cubes  atomic.Int64 // finished
 	Blocks atomic.Int64 // read, sound or not
-	Bytes  atomic.Int64 // of sound blocks, decoded
+	Bytes  atomic.Int64 // decoded, of sound blocks
 
-	Found   atomic.Int64 // cubes there are, as far as they were counted
-	Counted atomic.Bool  // Found is final
+	Found   atomic.Int64 // cubes that were counted
+	Counted atomic.Bool  // all cubes were counted
 }
 
-// Options says how to check.
+// Options configures a check.
 type Options struct {
-	Jobs   int           // cubes opened, and parts of them read and decoded, at once; at least 1
-	Depth  int           // as Jobs, while the source answers late; and directories listed at once. 0: Jobs
-	Late   func() bool   // reports whether it does; nil: it does not
-	Count  bool          // count the cubes ahead, for which each directory is read twice
+	Jobs   int           // cubes opened at once, and parts of cubes read and decoded at once; at least 1
+	Depth  int           // the same while the source answers late; less than Jobs: Jobs
+	Late   func() bool   // reports whether the source answers late; nil: it does not
+	Count  bool          // also count all cubes; this lists each directory twice
 	Stats  *Stats        // not nil
-	Report func(Finding) // called with one finding at a time, in no particular order
+	Report func(Finding) // receives all findings, one call at a time, in any order
 }
 
-// Run checks the source. It returns an error only if ctx ended it: whatever is wrong
-// with the source is a finding.
+// Run checks the source. Faults of the source are findings. Run returns an error only if ctx is canceled.
 func Run(ctx context.Context, root volume.Root, o Options) error {
 	if o.Late == nil {
 		o.Late = func() bool { return false }
 	}
 	o.Depth = max(o.Depth, o.Jobs)
-	c := &checking{Options: o, ctx: ctx}
+	c := &checker{Options: o, ctx: ctx}
 	var group sync.WaitGroup
 	if o.Count {
 		group.Go(func() { c.count(root) })
@@ -102,14 +102,14 @@ func Run(ctx context.Context, root volume.Root, o Options) error {
 	return ctx.Err()
 }
 
-// checking is one call of Run.
-type checking struct {
+// checker is the state of one call of Run.
+type checker struct {
 	Options
 	ctx context.Context
-	mu  sync.Mutex // held around Report
+	mu  sync.Mutex // held during Report
 }
 
-func (c *checking) report(f Finding) {
+func (c *checker) report(f Finding) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.Report(f)

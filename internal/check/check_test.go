@@ -15,12 +15,13 @@ import (
 	"testing/fstest"
 
 	"github.com/wkwfs/wkwfs/internal/check"
+	"github.com/wkwfs/wkwfs/internal/refdata"
 	"github.com/wkwfs/wkwfs/precomputed"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// run checks what is in the file system and returns the findings as lines, sorted.
+// run checks a source in a file system and returns the findings as sorted lines.
 func run(t *testing.T, fsys fs.FS, name string) ([]string, *check.Stats) {
 	t.Helper()
 	root, err := wkw.Recognise(fsys, name, wkw.Options{})
@@ -48,8 +49,7 @@ func runRoot(t *testing.T, root volume.Root) ([]string, *check.Stats) {
 	return lines, &stats
 }
 
-// TestDamaged finds each fault that testdata's README lists, and none in the cubes
-// that it calls sound.
+// TestDamaged checks the damaged cubes in testdata. It finds each fault that the README lists, and none in sound cubes.
 func TestDamaged(t *testing.T) {
 	b, err := os.ReadFile("../../testdata/README.md")
 	if err != nil {
@@ -68,55 +68,43 @@ func TestDamaged(t *testing.T) {
 		switch text := strings.Join(found, "\n"); {
 		case strings.Contains(row[2], "does not fit"):
 			if len(found) != 1 || !strings.Contains(text, "geometry at byte 4") {
-				t.Errorf("%s: %q, want its geometry", path, found)
+				t.Errorf("%s: got %q, expected an error of the geometry", path, found)
 			}
 		case fault == "" && text != "":
-			t.Errorf("%s is sound: %s", path, text)
+			t.Errorf("%s is sound: got %s", path, text)
 		case !strings.Contains(text, fault):
-			t.Errorf("%s: %q\nwant: %s", path, found, fault)
+			t.Errorf("%s: got %q\nexpected %s", path, found, fault)
 		}
 	}
 	if !stats.Counted.Load() || stats.Found.Load() != 16 {
 		t.Errorf("%d cubes counted", stats.Found.Load())
 	}
-	const sound = 5*8 + 6 + 7 + 6 + 7 // cubes that are whole, then x5, x6, x8 and x15
+	const sound = 5*8 + 6 + 7 + 6 + 7 // blocks of the sound cubes, then of x5, x6, x8 and x15
 	if n := stats.Bytes.Load(); n != sound*512 {
-		t.Errorf("%d bytes sound, want %d", n, sound*512)
+		t.Errorf("%d sound bytes, expected %d", n, sound*512)
 	}
 	if n := stats.Blocks.Load(); n != 10*8 {
-		t.Errorf("%d blocks, want 80", n)
+		t.Errorf("%d blocks, expected 80", n)
 	}
 }
 
-// TestSound finds nothing in what other programs wrote.
+// TestSound checks datasets of other programs. They have no faults.
 func TestSound(t *testing.T) {
-	dir := os.Getenv("WKWFS_REFDATA")
-	if dir == "" {
-		dir = "../../../shared/refdata"
+	sources, _ := filepath.Glob(filepath.Join(refdata.Dir(t, "wkw"), "*", "datasource-properties.json"))
+	for i, properties := range sources {
+		sources[i] = filepath.Dir(properties)
 	}
-	sources, _ := filepath.Glob(filepath.Join(dir, "wkw/*/datasource-properties.json"))
-	sources = append(sources, filepath.Join(dir, "annotation/x"))
-	if len(sources) < 2 {
-		t.Skipf("no reference data in %s; WKWFS_REFDATA names the directory", dir)
-	}
-	for _, source := range sources {
-		got, stats := run(t, os.DirFS(filepath.Dir(source)), ".")
+	for _, source := range append(sources, refdata.Dir(t, "forms/annotation")) {
+		got, stats := run(t, os.DirFS(source), ".")
 		if len(got) != 0 || stats.Bytes.Load() == 0 {
-			t.Errorf("%s: %d bytes sound, found %q", source, stats.Bytes.Load(), got)
+			t.Errorf("%s: %d sound bytes, found %q", source, stats.Bytes.Load(), got)
 		}
 	}
 }
 
-// TestChunks finds a damaged chunk of a Precomputed volume, under its own name.
+// TestChunks checks a damaged chunk of a Precomputed volume. The finding has the name of the chunk.
 func TestChunks(t *testing.T) {
-	dir := os.Getenv("WKWFS_REFDATA")
-	if dir == "" {
-		dir = "../../../shared/refdata"
-	}
-	source := filepath.Join(dir, "precomputed/damaged/raw_short")
-	if _, err := os.Stat(source); err != nil {
-		t.Skipf("no reference data: %v; WKWFS_REFDATA names the directory", err)
-	}
+	source := refdata.Dir(t, "precomputed/damaged/raw_short")
 	root, err := precomputed.Recognise(os.DirFS(source), ".", precomputed.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -134,11 +122,11 @@ var sound = append([]byte("WKW\x01\x01\x01\x01\x01\x10\x00\x00\x00\x00\x00\x00\x
 const box2 = `{"dataLayers": [{"name": "color", "boundingBox": {"topLeft": [0, 0, 0], "width": 4, "height": 2, "depth": 2},
 	"mags": [{"mag": 1}, {"mag": 2}]}, {"name": "gone"}]}`
 
-// TestFindings holds what is found beside damaged cubes.
+// TestFindings checks the findings of damaged or missing metadata, and of single cubes.
 func TestFindings(t *testing.T) {
 	header := slices.Concat(sound[:8], make([]byte, 8))
 	for _, c := range []struct {
-		what  string
+		name  string
 		files map[string]string
 		want  []string
 	}{
@@ -148,10 +136,10 @@ func TestFindings(t *testing.T) {
 		{"damaged header.wkw", map[string]string{"color/1/header.wkw": "X"},
 			[]string{"error color/1: color/1/header.wkw: header at byte 0: expected 16 bytes, found 1"}},
 		{"no geometry at all", map[string]string{"color/1/header.wkw": "X", "color/1/z0/y0/x0.wkw": "", "color/1/z0/y0/x1.wkw": ""},
-			[]string{"error color/1: color/1/header.wkw: header at byte 0: expected 16 bytes, found 1; nor does a cube tell the geometry: color/1/z0/y0/x0.wkw: header at byte 0: expected 16 bytes, found 0"}},
+			[]string{"error color/1: color/1/header.wkw: header at byte 0: expected 16 bytes, found 1; no cube has the geometry: color/1/z0/y0/x0.wkw: header at byte 0: expected 16 bytes, found 0"}},
 		{"damaged metadata", map[string]string{"datasource-properties.json": "{"},
 			[]string{"error .: datasource-properties.json: unexpected end of JSON input"}},
-		{"metadata of what is not there", map[string]string{"datasource-properties.json": box2},
+		{"metadata of missing layers and mags", map[string]string{"datasource-properties.json": box2},
 			[]string{"note color/2: not in the source", "note gone: no mags found"}},
 		{"outside of the layer", map[string]string{"datasource-properties.json": box2, "color/1/z7/y0/x0.wkw": string(sound)}, []string{
 			"note color/2: not in the source", "note gone: no mags found",
@@ -160,7 +148,7 @@ func TestFindings(t *testing.T) {
 		{"cut off", map[string]string{"color/1/z0/y0/x1.wkw": string(sound[:20])},
 			[]string{"error color/1/z0/y0/x1.wkw [0,0,0]: color/1/z0/y0/x1.wkw: block 0,0,0 at byte 16: expected 8 bytes, found the end of the file at byte 20"}},
 	} {
-		t.Run(c.what, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			all := map[string]string{
 				"color/1/header.wkw": string(header), "color/1/z0/y0/x0.wkw": string(sound), "color/1/z0/y0/x1.wkw": string(sound),
 			}
@@ -172,13 +160,13 @@ func TestFindings(t *testing.T) {
 				}
 			}
 			if got, _ := run(t, fsys, "."); !slices.Equal(got, c.want) {
-				t.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+				t.Errorf("got\n%s\nexpected\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 			}
 		})
 	}
 }
 
-// TestLevels checks each kind of source, and names what it finds as seen from there.
+// TestLevels checks each kind of source. Findings have paths relative to the source.
 func TestLevels(t *testing.T) {
 	for _, c := range []struct{ dir, name, want string }{
 		{"", ".", "color/1/z0/y0/x6.wkw"},
@@ -189,13 +177,13 @@ func TestLevels(t *testing.T) {
 		got, _ := run(t, os.DirFS(filepath.Join("../../testdata/damaged", c.dir)), c.name)
 		want := "error " + c.want + " [1,0,0]: " + c.want + ": block 1,0,0 at byte 595: expected 512 decoded bytes, found 500"
 		if !slices.Contains(got, want) {
-			t.Errorf("%s: found\n%s\nwant\n%s", filepath.Join(c.dir, c.name), strings.Join(got, "\n"), want)
+			t.Errorf("%s: got\n%s\nexpected\n%s", filepath.Join(c.dir, c.name), strings.Join(got, "\n"), want)
 		}
 	}
 }
 
-// TestEnds: a check that is ended says so and leaves nothing running or open.
-func TestEnds(t *testing.T) {
+// TestCancel cancels a check. Run returns the error of the context.
+func TestCancel(t *testing.T) {
 	root, err := wkw.Recognise(os.DirFS("../../testdata/damaged"), ".", wkw.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -203,6 +191,6 @@ func TestEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	report := func(check.Finding) { cancel() }
 	if err := check.Run(ctx, root, check.Options{Jobs: 1, Stats: new(check.Stats), Report: report}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, expected %v", err, context.Canceled)
 	}
 }

@@ -15,18 +15,18 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// lateFS takes a while for each request about a cube, and counts those that are under way.
+// lateFS answers each request for a cube late, and counts the requests in flight.
 type lateFS struct {
 	fs.FS
-	now, most *atomic.Int32
+	inFlight, most *atomic.Int32
 }
 
 func (l lateFS) request() {
-	n := l.now.Add(1)
+	n := l.inFlight.Add(1)
 	for m := l.most.Load(); n > m && !l.most.CompareAndSwap(m, n); m = l.most.Load() {
 	}
 	time.Sleep(2 * time.Millisecond)
-	l.now.Add(-1)
+	l.inFlight.Add(-1)
 }
 
 func (l lateFS) Open(name string) (fs.File, error) {
@@ -48,8 +48,8 @@ func (f lateFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.(io.ReaderAt).ReadAt(p, off)
 }
 
-// TestCheckOfLateSource: while the source answers late, Depth cubes are opened at a time, and as many read; else no more
-// than there are jobs. What is found is the same.
+// TestCheckOfLateSource checks a source that answers late, or not. If it does, Depth cubes are opened at once, and as many
+// are read. Else the limit is Jobs. The findings are the same.
 func TestCheckOfLateSource(t *testing.T) {
 	files := fstest.MapFS{"color/1/header.wkw": {Data: slices.Concat(sound[:8], make([]byte, 8))}}
 	for i := range 300 {
@@ -58,7 +58,7 @@ func TestCheckOfLateSource(t *testing.T) {
 	files["color/1/z3/y0/x7.wkw"] = &fstest.MapFile{Data: sound[:20]}
 	for _, test := range []struct {
 		late        bool
-		least, most int32 // requests at a time
+		least, most int32 // requests in flight
 	}{{true, 16, 32 + 32}, {false, 1, 2 + 2}} {
 		l := lateFS{files, new(atomic.Int32), new(atomic.Int32)}
 		root, err := wkw.Recognise(l, ".", wkw.Options{})
@@ -78,7 +78,7 @@ func TestCheckOfLateSource(t *testing.T) {
 			t.Errorf("late: %v: found %v", test.late, found)
 		}
 		if n := l.most.Load(); n < test.least || n > test.most {
-			t.Errorf("late: %v: %d requests at a time, want %d to %d", test.late, n, test.least, test.most)
+			t.Errorf("late: %v: %d requests in flight, expected %d to %d", test.late, n, test.least, test.most)
 		}
 	}
 }

@@ -8,20 +8,20 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// A part has as many bytes of blocks, decoded, at most: what is read at once of a WKW file. It has at least one block,
-// and no more than some that are kept account of.
+// A part has at most partBytes of decoded blocks and at most partBlocks blocks, but at least one block. A WKW file reads
+// about partBytes at once.
 const (
 	partBytes  = 1 << 20
 	partBlocks = 4096
 )
 
-// part is blocks of an open cube.
+// part is a box of blocks of an open cube.
 type part struct {
-	*opened
+	*openCube
 	box volume.Box // in blocks
 }
 
-// blocks lists the blocks of the part.
+// blocks returns the blocks of the part, not yet read.
 func (p part) blocks() []volume.Block {
 	n := p.box.Size()
 	blocks := make([]volume.Block, 0, n[0]*n[1]*n[2])
@@ -31,17 +31,16 @@ func (p part) blocks() []volume.Block {
 	return blocks
 }
 
-// partsOf cuts a grid into boxes of blocks, in Morton order. In a WKW file, the blocks of such a box lie next to each
-// other.
+// partsOf cuts a grid into boxes of blocks, in Morton order. The blocks of such a box are adjacent in a WKW file.
 func partsOf(g volume.Grid) iter.Seq[volume.Box] {
-	most := max(1, min(partBytes/g.BlockBytes(), partBlocks))
-	return func(yield func(volume.Box) bool) { split(volume.Box{Max: g.Blocks()}, most, yield) }
+	limit := max(1, min(partBytes/g.BlockBytes(), partBlocks))
+	return func(yield func(volume.Box) bool) { split(volume.Box{Max: g.Blocks()}, limit, yield) }
 }
 
-// split halves a box until it has no more than most blocks: the longest axis first, and z before y before x.
-func split(box volume.Box, most int, yield func(volume.Box) bool) bool {
+// split halves a box until it has at most limit blocks: the longest axis first, and z before y before x.
+func split(box volume.Box, limit int, yield func(volume.Box) bool) bool {
 	n, axis := box.Size(), 2
-	if n[0]*n[1]*n[2] <= most {
+	if n[0]*n[1]*n[2] <= limit {
 		return yield(box)
 	}
 	for a := 1; a >= 0; a-- {
@@ -49,43 +48,43 @@ func split(box volume.Box, most int, yield func(volume.Box) bool) bool {
 			axis = a
 		}
 	}
-	half := 1 << (bits.Len(uint(n[axis]-1)) - 1) // the largest power of two that is less than all
+	half := 1 << (bits.Len(uint(n[axis]-1)) - 1) // the largest power of two less than n[axis]
 	lower, upper := box, box
 	lower.Max[axis] = box.Min[axis] + half
 	upper.Min[axis] = lower.Max[axis]
-	return split(lower, most, yield) && split(upper, most, yield)
+	return split(lower, limit, yield) && split(upper, limit, yield)
 }
 
-// buffer is memory for the blocks of a part. It is taken when the first block turns out to be plausible: before, nothing
-// is known of a damaged file.
+// buffer is memory for the blocks of a part. It is allocated for the first plausible block, so that a damaged file takes
+// no memory.
 type buffer struct {
-	block, blocks int // bytes of a block, and how many there are
+	blockBytes, blocks int
 
 	mu   sync.Mutex
 	all  []byte
 	used int // bytes
 }
 
-// buffers are used again, those of usual parts.
+// buffers keeps buffers of partBytes for reuse.
 var buffers = sync.Pool{New: func() any { b := make([]byte, partBytes); return &b }}
 
-// next returns memory for one more block. Several goroutines may call it.
+// next returns memory for one more block. Several goroutines may call it at once.
 func (b *buffer) next(volume.Vec) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch size := b.block * b.blocks; {
+	switch size := b.blockBytes * b.blocks; {
 	case b.all != nil:
 	case size <= partBytes:
 		b.all = *buffers.Get().(*[]byte)
-	default: // one large block
+	default: // one block of more than partBytes
 		b.all = make([]byte, size)
 	}
 	start := b.used
-	b.used += b.block
+	b.used += b.blockBytes
 	return b.all[start:b.used:b.used]
 }
 
-// free gives the memory back.
+// free returns the memory to buffers.
 func (b *buffer) free() {
 	if len(b.all) == partBytes {
 		buffers.Put(&b.all)

@@ -6,8 +6,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestParts: the parts of a grid have each of its blocks once. Of a cube whose side is a power of two, they follow each
-// other in Morton order, as its blocks lie in the file.
+// TestParts checks that the parts of a grid have each of its blocks once. In a cube whose side is a power of two, parts
+// are adjacent in Morton order, like its blocks in the file.
 func TestParts(t *testing.T) {
 	for _, test := range []struct {
 		blocks volume.Vec
@@ -35,7 +35,7 @@ func TestParts(t *testing.T) {
 			lowest, highest := 1<<62, 0
 			for _, b := range blocks {
 				if seen[b.At] || !b.At.In(test.blocks) {
-					t.Fatalf("%v: block %v is there twice, or outside", test, b.At)
+					t.Fatalf("%v: block %v appears twice, or lies outside", test, b.At)
 				}
 				seen[b.At] = true
 				lowest, highest = min(lowest, morton(b.At)), max(highest, morton(b.At))

@@ -13,28 +13,26 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// memory bounds what is held by blocks that are being read: 256 MiB, or one block
-// where that is larger.
-const memory = 256 << 20
+// maxMemory bounds the memory of blocks in flight, in bytes. A larger block is read alone.
+const maxMemory = 256 << 20
 
-// opened is a cube that is being read, in parts.
-type opened struct {
+// openCube is an open cube file. Several goroutines read its parts.
+type openCube struct {
 	cube
 	Place
-	file  volume.CubeFile
-	grid  volume.Grid
-	left  atomic.Int64 // parts that are not done, and one for the sender
-	ended atomic.Bool  // there is no use in reading on
+	file    volume.CubeFile
+	grid    volume.Grid
+	users   atomic.Int64 // parts that are not finished, and the sender of parts; the last closes the file
+	stopped atomic.Bool  // the remaining parts are not read
 }
 
-// read opens the cubes and reads them, in two stages: opening may wait for a slow
-// store, decoding for the cores. It returns when all is done.
-func (c *checking) read(cubes <-chan cube) {
+// read opens and reads the cubes. These are two stages: opening may wait for a slow store, decoding for the cores.
+func (c *checker) read(cubes <-chan cube) {
 	parts := make(chan part)
-	room := semaphore.NewWeighted(memory)
+	budget := semaphore.NewWeighted(maxMemory)
 	var readers sync.WaitGroup
 	readers.Go(func() {
-		parallel.Drain(parts, c.Jobs, c.Depth, c.Late, func(p part) { c.readPart(p, room) })
+		parallel.Drain(parts, c.Jobs, c.Depth, c.Late, func(p part) { c.readPart(p, budget) })
 	})
 	parallel.Drain(cubes, c.Jobs, c.Depth, c.Late, func(next cube) { c.open(next, parts) })
 	close(parts)
@@ -42,68 +40,68 @@ func (c *checking) read(cubes <-chan cube) {
 }
 
 // open opens a cube and sends its parts.
-func (c *checking) open(next cube, parts chan<- part) {
+func (c *checker) open(next cube, parts chan<- part) {
 	f, err := next.open()
 	if err != nil {
 		c.report(Finding{Severity: Error, Place: next.place(nil), Cube: next.at, Err: err})
 		c.Stats.Cubes.Add(1)
 		return
 	}
-	o := &opened{cube: next, Place: next.place(f.Info()), file: f, grid: f.Grid()}
-	o.left.Store(1)
-	defer c.done(o)
+	o := &openCube{cube: next, Place: next.place(f.Info()), file: f, grid: f.Grid()}
+	o.users.Store(1)
+	defer c.release(o)
 	for box := range partsOf(o.grid) {
-		if o.ended.Load() {
+		if o.stopped.Load() {
 			return
 		}
-		o.left.Add(1)
+		o.users.Add(1)
 		select {
 		case parts <- part{o, box}:
 		case <-c.ctx.Done():
-			c.done(o)
+			c.release(o)
 			return
 		}
 	}
 }
 
-// done is called once for each part, and once for the sender.
-func (c *checking) done(o *opened) {
-	if o.left.Add(-1) == 0 {
-		o.file.Close() // read-only: nothing can be lost
+// release ends the use of a cube by a part or by the sender.
+func (c *checker) release(o *openCube) {
+	if o.users.Add(-1) == 0 {
+		o.file.Close() // read-only: no data can be lost
 		c.Stats.Cubes.Add(1)
 	}
 }
 
-// readPart reads and decodes the blocks of a part, which it holds as they are stored and decoded.
-func (c *checking) readPart(p part, room *semaphore.Weighted) {
-	defer c.done(p.opened)
+// readPart reads and decodes the blocks of a part. Its memory is that of the stored and of the decoded blocks.
+func (c *checker) readPart(p part, budget *semaphore.Weighted) {
+	defer c.release(p.openCube)
 	blocks := p.blocks()
-	weight := min(2*int64(p.grid.BlockBytes())*int64(len(blocks)), memory)
-	if room.Acquire(c.ctx, weight) != nil {
-		return // ended by the context
+	weight := min(2*int64(p.grid.BlockBytes())*int64(len(blocks)), maxMemory)
+	if budget.Acquire(c.ctx, weight) != nil {
+		return // canceled
 	}
-	defer room.Release(weight)
-	if p.ended.Load() {
+	defer budget.Release(weight)
+	if p.stopped.Load() {
 		return
 	}
-	into := &buffer{block: p.grid.BlockBytes(), blocks: len(blocks)}
-	p.file.Fill(c.ctx, blocks, into.next)
-	into.free()
-	for _, b := range blocks {
-		c.record(p.opened, b)
+	b := &buffer{blockBytes: p.grid.BlockBytes(), blocks: len(blocks)}
+	p.file.Fill(c.ctx, blocks, b.next)
+	b.free()
+	for _, block := range blocks {
+		c.record(p.openCube, block)
 	}
 }
 
-// record takes down how a block was read.
-func (c *checking) record(o *opened, b volume.Block) {
+// record counts a block and reports its error.
+func (c *checker) record(o *openCube, b volume.Block) {
 	switch {
 	case b.Err == nil:
 		c.Stats.Bytes.Add(int64(len(b.Voxels)))
 	case errors.Is(b.Err, context.Canceled), errors.Is(b.Err, context.DeadlineExceeded):
-		o.ended.Store(true)
+		o.stopped.Store(true)
 		return
 	case errors.Is(b.Err, vfs.ErrChanged):
-		if o.ended.Swap(true) { // once a cube: all of it is concerned
+		if o.stopped.Swap(true) { // one finding is enough: the error concerns the whole cube
 			return
 		}
 		fallthrough

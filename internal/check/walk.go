@@ -11,20 +11,19 @@ import (
 
 // cube is a cube file to be checked.
 type cube struct {
-	at   *volume.Vec // in its mag; nil where it is the source
+	at   *volume.Vec // in cubes of the mag; nil if the cube is the source
 	open func() (volume.CubeFile, error)
-
-	// place says where it lies. info describes the file, or is nil: then the source may have to be asked.
+	// place returns the place of the cube. info describes the file of the cube. If info is nil, place may stat the file.
 	place func(info fs.FileInfo) Place
 }
 
-// magAt is a mag and where it was found; a nil Mag: it, or the layer, could not be.
+// magAt is a mag and its place. Mag is nil if the mag, or the layer or dataset at the place, cannot be read.
 type magAt struct {
 	Place
 	volume.Mag
 }
 
-// mags yields the mags of the source, and the errors of what cannot be looked into.
+// mags yields the mags of the source. With an error, it yields the place that cannot be read.
 func mags(root volume.Root) iter.Seq2[magAt, error] {
 	return func(yield func(magAt, error) bool) {
 		switch {
@@ -64,14 +63,13 @@ func magsOf(layer string, l volume.Layer, yield func(magAt, error) bool) bool {
 	return true
 }
 
-// walk goes through the source and reports all that can be seen without opening a
-// cube. Those are sent on, until send is false.
-func (c *checking) walk(root volume.Root, send func(cube) bool) {
+// walk reports the faults that can be found without opening a cube. It sends all cubes, until send returns false.
+func (c *checker) walk(root volume.Root, send func(cube) bool) {
 	if root.Cube != nil {
-		send(c.single(root.Cube))
+		send(single(root.Cube))
 		return
 	}
-	c.remarks(root)
+	c.reportMetadata(root)
 	for m, err := range mags(root) {
 		if err != nil {
 			c.report(Finding{Severity: Error, Place: m.Place, Err: err})
@@ -83,7 +81,8 @@ func (c *checking) walk(root volume.Root, send func(cube) bool) {
 	}
 }
 
-func (c *checking) single(s *volume.SingleCube) cube {
+// single returns the cube of a source that is one cube file.
+func single(s *volume.SingleCube) cube {
 	at := Place{Path: s.Name}
 	if info, err := s.Stat(); err == nil {
 		at.Path = info.Name()
@@ -91,35 +90,56 @@ func (c *checking) single(s *volume.SingleCube) cube {
 	return cube{nil, s.Open, func(fs.FileInfo) Place { return at }}
 }
 
-// remarks reports what datasets and layers say of themselves.
-func (c *checking) remarks(root volume.Root) {
-	switch {
-	case root.Layer != nil:
-		c.omissions(placeOf("", ""), root.Layer)
-	case root.Dataset != nil:
-		c.doubts(placeOf("", ""), root.Dataset)
-		c.omissions(placeOf("", ""), root.Dataset)
-		names, _ := root.Dataset.Layers() // its error is met by mags
-		for _, name := range names {
-			if l, err := root.Dataset.Layer(name); err == nil {
-				c.omissions(placeOf(name, ""), l)
+// reportMetadata reports the metadata faults and omissions of the dataset and its layers. walkMag reports those of mags.
+func (c *checker) reportMetadata(root volume.Root) {
+	if root.Dataset != nil {
+		c.checkMetadata(placeOf("", ""), root.Dataset)
+	}
+	for at, omitted := range omissions(root) {
+		severity := Note
+		if omitted.Fault {
+			severity = Error
+		}
+		c.report(Finding{Severity: severity, Place: at, Err: errors.New(omitted.Reason)})
+	}
+}
+
+// omissions yields the places that the dataset and its layers omit.
+func omissions(root volume.Root) iter.Seq2[Place, volume.Omission] {
+	return func(yield func(Place, volume.Omission) bool) {
+		switch {
+		case root.Layer != nil:
+			omissionsOf(placeOf("", ""), root.Layer, yield)
+		case root.Dataset != nil:
+			if !omissionsOf(placeOf("", ""), root.Dataset, yield) {
+				return
+			}
+			names, _ := root.Dataset.Layers() // mags yields its error
+			for _, name := range names {
+				l, err := root.Dataset.Layer(name)
+				if err == nil && !omissionsOf(placeOf(name, ""), l, yield) {
+					return
+				}
 			}
 		}
 	}
 }
 
-func (c *checking) omissions(at Place, of any) {
+func omissionsOf(at Place, of any, yield func(Place, volume.Omission) bool) bool {
 	if o, ok := of.(volume.Omitter); ok {
 		for _, omitted := range o.Omitted() {
-			c.report(Finding{Severity: Note, Place: at.below(omitted.Name), Err: errors.New(omitted.Reason)})
+			if !yield(at.below(omitted.Name), omitted) {
+				return false
+			}
 		}
 	}
+	return true
 }
 
-// doubts reports metadata that the source does without. What is missing is no damage.
-func (c *checking) doubts(at Place, of any) {
-	if d, ok := of.(volume.Doubter); ok {
-		for _, err := range d.Doubts() {
+// checkMetadata reports damaged metadata as an error, and missing metadata as a warning.
+func (c *checker) checkMetadata(at Place, of any) {
+	if d, ok := of.(volume.MetadataChecker); ok {
+		for _, err := range d.CheckMetadata() {
 			severity := Error
 			if errors.Is(err, fs.ErrNotExist) {
 				severity = Warning
@@ -129,25 +149,25 @@ func (c *checking) doubts(at Place, of any) {
 	}
 }
 
-// walkMag sends the cubes of a mag; false where no more are wanted.
-func (c *checking) walkMag(m magAt, send func(cube) bool) bool {
+// walkMag sends the cubes of a mag. It returns false if send does.
+func (c *checker) walkMag(m magAt, send func(cube) bool) bool {
 	g, err := m.CubeGrid()
-	if err != nil { // without it no cube can be opened
+	if err != nil { // no cube can be opened
 		c.report(Finding{Severity: Error, Place: m.Place, Err: err})
 		return true
 	}
-	c.doubts(m.Place, m.Mag)
+	c.checkMetadata(m.Place, m.Mag)
 	bounds, err := m.Bounds()
-	if err != nil { // of a directory, which the walk over all cubes meets again
+	if err != nil { // a directory cannot be listed: AllCubes yields the error, too
 		bounds = volume.Box{}
 	}
-	chunks := m.About().Chunks
+	chunks := m.About().NamedByBox
 	for at, err := range volume.AllCubes(m.Mag) {
 		if err != nil {
 			c.report(Finding{Severity: Error, Place: m.Place, Err: err})
 			continue
 		}
-		box := volume.Box{Min: g.Origin.Add(at.Mul(g.Size)), Max: g.Origin.Add(at.Add(volume.Cube(1)).Mul(g.Size))}
+		box := g.CubeBox(at)
 		place := func(info fs.FileInfo) Place { return m.placeOf(at, info) }
 		if chunks {
 			place = func(fs.FileInfo) Place { return m.below(box.Intersect(bounds).String()) }
@@ -164,7 +184,8 @@ func (c *checking) walkMag(m magAt, send func(cube) bool) bool {
 	return true
 }
 
-// placeOf names a cube file by its place in the index, and by what describes it, if that is known.
+// placeOf returns the place of a cube file. info describes the file, for its name with the suffix. If info is nil, placeOf stats
+// the file.
 func (m magAt) placeOf(at volume.Vec, info fs.FileInfo) Place {
 	name := fmt.Sprintf("x%d", at[0])
 	if info == nil {
@@ -176,8 +197,8 @@ func (m magAt) placeOf(at volume.Vec, info fs.FileInfo) Place {
 	return m.below(fmt.Sprintf("z%d/y%d/%s", at[2], at[1], name))
 }
 
-// count counts the cubes, for who wants to know how long it will take.
-func (c *checking) count(root volume.Root) {
+// count counts the cubes, so that the caller can show the progress.
+func (c *checker) count(root volume.Root) {
 	defer c.Stats.Counted.Store(true)
 	if root.Cube != nil {
 		c.Stats.Found.Store(1)

@@ -16,10 +16,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// fake is a file system of files whose bytes tell where they are.
+// fake is a file system. The bytes of its files encode their file and offset.
 type fake struct {
 	dirs fstest.MapFS // the names, for listings
-	mu   sync.Mutex
 	all  map[string]*fakeFile
 }
 
@@ -29,15 +28,15 @@ type fakeFile struct {
 	holes   [][2]int64
 	version byte
 	mtime   time.Time
-	// reading is called before each read; an error is that of the read.
+	// reading is called before each read, if it is not nil. The read returns its error.
 	reading func(off, n int64) error
-	// offer is called with who takes what is offered, if it is not nil.
-	offer func(take func(p []byte, off int64) bool)
+	// onPush is called with the function that writes pushed bytes, if it is not nil.
+	onPush func(write func(p []byte, off int64) bool)
 
-	mu     sync.Mutex
-	reads  [][2]int64 // begin and end
-	made   []byte     // of the version
-	madeOf byte
+	mu             sync.Mutex
+	reads          [][2]int64 // start and end
+	content        []byte     // nil: not generated yet
+	contentVersion byte
 }
 
 var fakeTime = time.Date(2020, 2, 29, 12, 30, 45, 123456789, time.UTC)
@@ -91,7 +90,7 @@ func (o *fakeOpen) ReadAtContext(ctx context.Context, p []byte, off int64) (int,
 	end := off + int64(len(p))
 	for _, h := range f.holes {
 		if off < h[1] && end > h[0] {
-			return 0, fmt.Errorf("read of %d to %d touches a hole", off, end)
+			return 0, fmt.Errorf("read of %d to %d overlaps a hole", off, end)
 		}
 	}
 	if f.reading != nil {
@@ -113,8 +112,8 @@ func (o *fakeOpen) ReadAtContext(ctx context.Context, p []byte, off int64) (int,
 }
 
 func (o *fakeOpen) Push(to vfs.Sink) {
-	if o.f.offer != nil {
-		o.f.offer(to.Write)
+	if o.f.onPush != nil {
+		o.f.onPush(to.Write)
 	}
 }
 
@@ -139,26 +138,26 @@ func (o *fakeOpen) SeekHole(off int64) (int64, error) {
 	return o.f.size, nil
 }
 
-// bytes is what is in the file: its name and version, and the offset of every line.
+// bytes returns the content: lines with the name and version of the file and the offset of the line.
 func (f *fakeFile) bytes() []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.made != nil && f.madeOf == f.version {
-		return f.made
+	if f.content != nil && f.contentVersion == f.version {
+		return f.content
 	}
 	var b bytes.Buffer
 	for int64(b.Len()) < f.size {
 		fmt.Fprintf(&b, "%s %d %d\n", f.name, f.version, b.Len())
 	}
-	f.made, f.madeOf = b.Bytes()[:f.size], f.version
+	f.content, f.contentVersion = b.Bytes()[:f.size], f.version
 	for _, h := range f.holes {
-		clear(f.made[h[0]:h[1]])
+		clear(f.content[h[0]:h[1]])
 	}
-	return f.made
+	return f.content
 }
 
-// read returns which ranges of a size were read, rising, each once.
-func (f *fakeFile) read(size int64) []int64 {
+// rangesRead returns the numbers of the ranges that were read, sorted and without duplicates.
+func (f *fakeFile) rangesRead(size int64) []int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var all []int64
@@ -169,19 +168,19 @@ func (f *fakeFile) read(size int64) []int64 {
 	return slices.Compact(all)
 }
 
-// told collects what a copy tells.
-type told struct {
+// outputLines collects the calls of Failed and Notice.
+type outputLines struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func (t *told) add(name, text string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.lines = append(t.lines, name+": "+text)
+func (o *outputLines) add(name, text string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.lines = append(o.lines, name+": "+text)
 }
 
-func (t *told) String() string {
-	slices.Sort(t.lines)
-	return strings.Join(t.lines, "\n")
+func (o *outputLines) String() string {
+	slices.Sort(o.lines)
+	return strings.Join(o.lines, "\n")
 }

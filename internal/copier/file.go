@@ -11,28 +11,27 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// file is a file that is being copied. What changes with every range is guarded by
-// copying.mu.
+// file is a file that is being copied.
 type file struct {
 	item
-	dst    *os.Root
-	info   fs.FileInfo // of the source
-	in     fs.File
-	out    *os.File // the part
-	side   int64    // bytes of a range; the last one may be shorter
-	ranges int64
+	dst       *os.Root
+	info      fs.FileInfo // of the source
+	in        fs.File
+	out       *os.File // the part
+	rangeSize int64    // bytes; the last range may be shorter
+	ranges    int64
+	journal   *journal // nil: there is only one range
 
-	offered offered
+	pushed   pushed
+	hasHoles atomic.Bool // some holes were not written
 
-	journal *journal       // nil: there is only one range
-	next    int64          // first range that was not given out
-	busy    int            // ranges given out and not put back
-	done    int64          // so many from the start are written
-	early   map[int64]bool // ranges beyond done that are written too
-	saved   int64          // done, as the journal has it
-	err     error          // the first one
-
-	holes atomic.Bool // some were left
+	// copier.mu guards these fields.
+	next      int64          // the first range that is not claimed
+	inFlight  int            // number of ranges that are claimed and not released
+	done      int64          // the first range that is not written
+	doneAhead map[int64]bool // ranges after done that are written
+	saved     int64          // done in the last entry of the journal
+	err       error          // the first one
 }
 
 const (
@@ -40,24 +39,24 @@ const (
 	journalSuffix = ".part.json"
 )
 
-// record is what the journal says of the source, with nothing done.
+// record returns the entry of the journal for the source with no range done.
 func (f *file) record() record {
-	return record{Version: fmt.Sprintf("%x", vfs.VersionOf(f.info)), Size: f.info.Size(), Range: f.side}
+	return record{Version: fmt.Sprintf("%x", vfs.VersionOf(f.info)), Size: f.info.Size(), Range: f.rangeSize}
 }
 
-func (f *file) rangeBegin(i int64) int64 { return i * f.side }
-func (f *file) rangeEnd(i int64) int64   { return min((i+1)*f.side, f.info.Size()) }
+func (f *file) rangeStart(i int64) int64 { return i * f.rangeSize }
+func (f *file) rangeEnd(i int64) int64   { return min((i+1)*f.rangeSize, f.info.Size()) }
 
-// copyRange copies range i, but for its holes.
+// copyRange copies range i without its holes. buf is at least as long as the range.
 func (f *file) copyRange(ctx context.Context, buf []byte, i int64) error {
 	end := f.rangeEnd(i)
-	for off := f.rangeBegin(i); off < end; {
+	for off := f.rangeStart(i); off < end; {
 		from, to, err := f.nextData(off, end)
 		if err != nil {
 			return err
 		}
 		if from > off || to < end {
-			f.holes.Store(true)
+			f.hasHoles.Store(true)
 		}
 		if from == end {
 			return nil
@@ -70,10 +69,10 @@ func (f *file) copyRange(ctx context.Context, buf []byte, i int64) error {
 	return nil
 }
 
-// copyData copies [off, end) of one range, but for what was offered and is written.
+// copyData copies the bytes [off, end) of one range, without those that the source has pushed.
 func (f *file) copyData(ctx context.Context, buf []byte, off, end int64) error {
 	for off < end {
-		from, to := f.offered.missing(off, end)
+		from, to := f.pushed.nextMissing(off, end)
 		if err := f.read(ctx, buf[:to-from], from); err != nil {
 			return err
 		}
@@ -85,10 +84,9 @@ func (f *file) copyData(ctx context.Context, buf []byte, off, end int64) error {
 	return nil
 }
 
-// nextData returns the first stretch of bytes in [off, end) that are not in a hole; an
-// empty one at end if there is none.
+// nextData returns the first bytes of [off, end) that are not in a hole. If there are none, from and to are end.
 func (f *file) nextData(off, end int64) (from, to int64, err error) {
-	holed, ok := f.in.(vfs.Holed)
+	holed, ok := f.in.(vfs.HoleSeeker)
 	if !ok {
 		return off, end, nil
 	}
@@ -103,7 +101,7 @@ func (f *file) nextData(off, end int64) (from, to int64, err error) {
 	return from, min(to, end), err
 }
 
-// read fills p. An error names the first bytes that cannot be had, to a page.
+// read fills p from the source. An error names the first page that cannot be read.
 func (f *file) read(ctx context.Context, p []byte, off int64) error {
 	n, err := vfs.ReadAt(ctx, f.in, p, off)
 	switch {
@@ -115,8 +113,8 @@ func (f *file) read(ctx context.Context, p []byte, off int64) error {
 		return err
 	}
 	bad := p
-	for len(bad) > page {
-		half := bad[:max(len(bad)/2/page, 1)*page]
+	for len(bad) > pageSize {
+		half := bad[:max(len(bad)/2/pageSize, 1)*pageSize]
 		if _, e := vfs.ReadAt(ctx, f.in, half, off); e != nil {
 			bad, err = half, e
 		} else {
@@ -127,26 +125,26 @@ func (f *file) read(ctx context.Context, p []byte, off int64) error {
 	return fmt.Errorf("bytes %d to %d: %w", off, off+int64(len(bad))-1, err)
 }
 
-// give returns the next range that nobody has taken.
-func (f *file) give() (*file, int64) {
+// claim returns the next range that is not claimed.
+func (f *file) claim() int64 {
 	f.next++
-	f.busy++
-	return f, f.next - 1
+	f.inFlight++
+	return f.next - 1
 }
 
-// complete notes that range i is written.
-func (f *file) complete(i int64) {
-	f.offered.forget(i)
-	f.early[i] = true
-	for f.early[f.done] {
-		delete(f.early, f.done)
+func (f *file) markDone(i int64) {
+	f.pushed.forget(i)
+	f.doneAhead[i] = true
+	for f.doneAhead[f.done] {
+		delete(f.doneAhead, f.done)
 		f.done++
 	}
 }
 
-// due reports whether the journal is so many bytes behind; then it counts as written.
-func (f *file) due(checkpoint int64) bool {
-	if f.journal == nil || (f.done-f.saved)*f.side < checkpoint {
+// startCheckpoint reports whether the caller has to write the journal, because checkpoint bytes are done since the last
+// entry. Then f.saved is set already: no other goroutine writes the same entry.
+func (f *file) startCheckpoint(checkpoint int64) bool {
+	if f.journal == nil || (f.done-f.saved)*f.rangeSize < checkpoint {
 		return false
 	}
 	f.saved = f.done

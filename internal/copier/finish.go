@@ -6,9 +6,9 @@ import (
 	"syscall"
 )
 
-// finish gives a whole part its name.
+// finish gives a complete part its attributes and its name.
 func (f *file) finish() error {
-	f.offered.end()
+	f.pushed.stop()
 	part := f.target + partSuffix
 	err := f.flush()
 	if err == nil {
@@ -27,28 +27,28 @@ func (f *file) finish() error {
 		return destination(err)
 	}
 	if f.journal != nil {
-		_ = f.dst.Remove(f.target + journalSuffix) // if it stays, it matches no part
+		_ = f.dst.Remove(f.target + journalSuffix) // without a part, it is harmless
 	}
 	f.close()
 	return nil
 }
 
-// flush has the file system take what was written, and say if it cannot.
+// flush returns the errors of writes that the file system has delayed.
 func (f *file) flush() error {
-	holes := f.holes.Load()
-	if f.ranges == 1 && holes {
+	hasHoles := f.hasHoles.Load()
+	if f.ranges == 1 && hasHoles {
 		if err := f.out.Truncate(f.info.Size()); err != nil {
 			return err
 		}
 	}
-	// A file of one range without holes grows as it gets to the disk: after a power cut
-	// it is too short, and copied again. Any other has its size early, and must have its
-	// bytes before its name.
-	if f.ranges > 1 || holes {
+	// A file of one range without holes grows while its bytes are written to disk. After a power failure it is too
+	// short, so it is copied again. All other files have their size from the start: their bytes must be on disk before
+	// they get their names.
+	if f.ranges > 1 || hasHoles {
 		return f.out.Sync()
 	}
-	// Network file systems tell at close that they are full. The file itself stays open:
-	// with it ends the lock.
+	// Network file systems report at close that they are full. A duplicate is closed, because the lock ends when the
+	// file itself is closed.
 	fd, err := syscall.Dup(int(f.out.Fd()))
 	if err != nil {
 		return err
@@ -56,12 +56,12 @@ func (f *file) flush() error {
 	return syscall.Close(fd)
 }
 
-// unsupported reports whether the file system has no permissions to be set.
+// unsupported reports whether err is the error of a file system without permissions.
 func unsupported(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTSUP)
 }
 
-// save puts into the journal that the first done ranges are written.
+// save syncs the part and then records in the journal that ranges 0 to done-1 are written.
 func (f *file) save(done int64) error {
 	if err := f.out.Sync(); err != nil {
 		return destination(err)
@@ -71,13 +71,11 @@ func (f *file) save(done int64) error {
 	return f.journal.write(r)
 }
 
-// suspend closes a file that is not whole. Its part stays if a later copy can go on
-// with it.
+// suspend closes a file that is not complete. It removes the part, unless a later copy can resume it.
 func (f *file) suspend() {
 	defer f.close()
 	if f.journal != nil && f.done > 0 {
-		// If it fails, the journal says less than is there.
-		_ = f.save(f.done)
+		_ = f.save(f.done) // if it fails, the last entry of the journal is still correct
 		return
 	}
 	_ = f.dst.Remove(f.target + partSuffix)
@@ -86,14 +84,13 @@ func (f *file) suspend() {
 	}
 }
 
-// close closes all that is open. Nothing is lost in it: what was written is flushed or
-// will be written again.
+// close closes all files. Their errors do not matter: the bytes were flushed, or a later copy writes them again.
 func (f *file) close() {
 	f.in.Close()
 	if f.out != nil {
 		f.out.Close()
 	}
 	if f.journal != nil {
-		f.journal.f.Close()
+		f.journal.file.Close()
 	}
 }

@@ -7,19 +7,18 @@ import (
 	"os"
 )
 
-// journal is the file beside a part that says how far it is.
-type journal struct{ f *os.File }
+// journal is the file beside a part that records its progress. It holds one record.
+type journal struct{ file *os.File }
 
-// record is what a journal says.
 type record struct {
 	Version string `json:"version"` // of the source
-	Size    int64  `json:"size"`    // of the source, bytes
-	Range   int64  `json:"range"`   // bytes
-	Done    int64  `json:"done"`    // so many ranges from the start are on disk
+	Size    int64  `json:"size"`    // of the source, in bytes
+	Range   int64  `json:"range"`   // size of a range, in bytes
+	Done    int64  `json:"done"`    // ranges 0 to Done-1 are on disk
 }
 
-// recordSize is the length of every record: a new one takes the place of the last in
-// one write, and needs no room on a disk that is full.
+// recordSize is the length of every record in bytes. A new record overwrites the old one in one write, which needs no
+// space on a full disk.
 const recordSize = 256
 
 func openJournal(dst *os.Root, name string) (*journal, error) {
@@ -27,19 +26,19 @@ func openJournal(dst *os.Root, name string) (*journal, error) {
 	return &journal{f}, destination(err)
 }
 
-// resumes returns what the journal says, and whether a copy of the source that is
-// described by now can go on with the part.
-func (j *journal) resumes(now record, part *os.File) (was record, ok bool) {
-	b, err := io.ReadAll(io.NewSectionReader(j.f, 0, recordSize))
-	if err != nil || json.Unmarshal(b, &was) != nil || was.Done < 0 || was.Done > (was.Size+now.Range-1)/now.Range {
+// load returns the record of an earlier copy, or a zero record if it does not fit the part. The record can be resumed if
+// it describes the same source as now, which has no range done.
+func (j *journal) load(now record, part *os.File) (old record, resumable bool) {
+	b, err := io.ReadAll(io.NewSectionReader(j.file, 0, recordSize))
+	if err != nil || json.Unmarshal(b, &old) != nil || old.Done < 0 || old.Done > (old.Size+now.Range-1)/now.Range {
 		return record{}, false
 	}
 	info, err := part.Stat()
-	if err != nil || info.Size() != was.Size {
+	if err != nil || info.Size() != old.Size {
 		return record{}, false
 	}
-	now.Done = was.Done
-	return was, was == now
+	now.Done = old.Done
+	return old, old == now
 }
 
 func (j *journal) write(r record) error {
@@ -48,6 +47,6 @@ func (j *journal) write(r record) error {
 		return err
 	}
 	b = append(b, bytes.Repeat([]byte(" "), recordSize-1-len(b))...)
-	_, err = j.f.WriteAt(append(b, '\n'), 0)
+	_, err = j.file.WriteAt(append(b, '\n'), 0)
 	return destination(err)
 }

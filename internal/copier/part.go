@@ -1,18 +1,21 @@
 package copier
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"syscall"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/tree"
 )
 
-// open opens a file and its part, as far as they go on together; nil if the target is
-// the same as the source already.
-func (c *copying) open(i item) (*file, error) {
+// open opens a file and its part. It returns nil if the target is the same as the source already.
+func (c *copier) open(i item) (*file, error) {
 	if i.err != nil {
 		return nil, i.err
 	}
@@ -20,7 +23,11 @@ func (c *copying) open(i item) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	if same, err := c.compare(i.target, info); same || err != nil {
+	same, err := c.compare(i.target, info)
+	if same {
+		same, err = c.compareHeads(i)
+	}
+	if same || err != nil {
 		if same {
 			c.Stats.KeptFiles.Add(1)
 			c.Stats.KeptBytes.Add(info.Size())
@@ -31,7 +38,7 @@ func (c *copying) open(i item) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{item: i, dst: c.dst, in: in, side: c.rangeSize, early: map[int64]bool{}}
+	f := &file{item: i, dst: c.dst, in: in, rangeSize: c.rangeSize, doneAhead: map[int64]bool{}}
 	if err := c.openPart(f); err != nil {
 		f.close()
 		return nil, err
@@ -39,95 +46,127 @@ func (c *copying) open(i item) (*file, error) {
 	return f, nil
 }
 
-// compare reports whether what is at the target is the source already. Something else
-// there is an error, if it may not be replaced.
-func (c *copying) compare(target string, info fs.FileInfo) (same bool, err error) {
-	there, err := c.dst.Lstat(target)
+// compare reports whether the target is the same as the source. It fails if the target is something else that must not
+// be replaced.
+func (c *copier) compare(target string, info fs.FileInfo) (same bool, err error) {
+	existing, err := c.dst.Lstat(target)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
 		return false, destination(err)
-	case !there.Mode().IsRegular() && there.Mode().Type() != fs.ModeSymlink:
-		return false, fmt.Errorf("%s is in the way: it is not a regular file", c.path(target))
+	case !existing.Mode().IsRegular() && existing.Mode().Type() != fs.ModeSymlink:
+		return false, fmt.Errorf("%s exists and is not a regular file", c.path(target))
 	case c.Force:
 		return false, nil
-	case there.Mode().IsRegular() && there.Size() == info.Size() && sameTime(there.ModTime(), info.ModTime()):
+	case existing.Mode().IsRegular() && existing.Size() == info.Size() && sameTime(existing.ModTime(), info.ModTime()):
 		return true, nil
 	}
 	return false, fmt.Errorf("%w: %s", ErrExists, c.path(target))
 }
 
-// ErrExists says that the target is there, and differs from the source in size or time.
-var ErrExists = errors.New("another file is there already")
+// headSize is the length of the heads of volumes, in bytes.
+const headSize = 4096
 
-func (c *copying) path(target string) string { return path.Join(c.dst.Name(), target) }
+// compareHeads reports whether a target that has the size and time of the source also has its header. Another --unit
+// changes only the header, and so does another voxel size in the metadata. It fails if the headers differ.
+func (c *copier) compareHeads(i item) (same bool, err error) {
+	if _, ok := tree.MagOf(i.name); !ok || path.Ext(i.name) == tree.Raw || path.Ext(i.name) == "" {
+		return true, nil // no header
+	}
+	source, err := readHead(c.src, i.name)
+	if err != nil {
+		return false, err
+	}
+	target, err := readHead(c.dst.FS(), i.target)
+	if err != nil {
+		return false, destination(err)
+	}
+	if !bytes.Equal(source, target) {
+		return false, fmt.Errorf("%w: %s: its header differs", ErrExists, c.path(i.target))
+	}
+	return true, nil
+}
 
-// sameTime compares with the precision of the file system that stored a time: 1 ns,
-// 100 ns, or 1 s.
+// readHead reads the first bytes of a file.
+func readHead(fsys fs.FS, name string) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, headSize))
+}
+
+// ErrExists is the error of a target that exists and differs from the source in size, time or header.
+var ErrExists = errors.New("another file exists already")
+
+func (c *copier) path(target string) string { return path.Join(c.dst.Name(), target) }
+
+// sameTime reports whether the time in a file system is t, with the resolution of the file system: 1 ns, 100 ns or 1 s.
 func sameTime(stored, t time.Time) bool {
 	return stored.Equal(t) || stored.Equal(t.Truncate(100)) || stored.Equal(t.Truncate(time.Second))
 }
 
-// openPart opens the part, and goes on with it if it is of the same source.
-func (c *copying) openPart(f *file) (err error) {
-	if f.info, err = f.in.Stat(); err != nil { // not what the name had before it was opened
+// openPart opens the part of a file, and resumes it if it is of the same source.
+func (c *copier) openPart(f *file) (err error) {
+	if f.info, err = f.in.Stat(); err != nil { // of the open file: the name may be another file by now
 		return err
 	}
-	f.ranges = (f.info.Size() + f.side - 1) / f.side
+	f.ranges = (f.info.Size() + f.rangeSize - 1) / f.rangeSize
 	if err := c.dst.MkdirAll(path.Dir(f.target), 0o777); err != nil {
 		return destination(err)
 	}
-	if f.out, err = lockedPart(c.dst, f.target+partSuffix); err != nil {
+	if f.out, err = openLocked(c.dst, f.target+partSuffix); err != nil {
 		return err
 	}
 	if f.ranges == 1 {
 		return destination(f.out.Truncate(0))
 	}
-	f.offered.accept(f)
+	f.pushed.start(f)
 	return c.resume(f)
 }
 
-// resume goes on with the part of a file of several ranges, or starts over.
-func (c *copying) resume(f *file) (err error) {
+// resume resumes the part of a file of several ranges, or starts over.
+func (c *copier) resume(f *file) (err error) {
 	if f.journal, err = openJournal(c.dst, f.target+journalSuffix); err != nil {
 		return err
 	}
-	was, resumable := f.journal.resumes(f.record(), f.out)
+	old, resumable := f.journal.load(f.record(), f.out)
 	if resumable {
-		f.next, f.done, f.saved = was.Done, was.Done, was.Done
-		c.Stats.KeptBytes.Add(min(was.Done*f.side, f.info.Size()))
+		f.next, f.done, f.saved = old.Done, old.Done, old.Done
+		c.Stats.KeptBytes.Add(min(old.Done*f.rangeSize, f.info.Size()))
 		return nil
 	}
-	if was.Done > 0 {
-		c.Note(f.name, "the source has changed: starting over")
+	if old.Done > 0 {
+		c.Notice(f.name, "the source has changed: starting over")
 	}
 	if err := f.journal.write(f.record()); err != nil {
 		return err
 	}
-	if err := f.out.Truncate(0); err != nil { // what an earlier copy left
+	if err := f.out.Truncate(0); err != nil { // drop the bytes of the earlier copy
 		return destination(err)
 	}
 	return destination(f.out.Truncate(f.info.Size()))
 }
 
-// lockedPart opens a part that no other process writes.
-func lockedPart(dst *os.Root, name string) (*os.File, error) {
-	// Not with the permissions of the source: they would not let it be opened again.
+// openLocked opens a part and locks it. It fails if another process has the lock.
+func openLocked(dst *os.Root, name string) (*os.File, error) {
+	// With the permissions of the source, a later copy might not be able to open it.
 	f, err := dst.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, destination(err)
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == syscall.EWOULDBLOCK { // others: no locks there
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == syscall.EWOULDBLOCK { // other errors: the file system has no locks
 		f.Close()
 		return nil, fmt.Errorf("%s: another copy is writing it", f.Name())
 	}
-	// The other copy may have finished in between: then this is its whole file.
-	mine, err := f.Stat()
+	// If the other copy finished between open and lock, f is its complete file.
+	locked, err := f.Stat()
 	if err == nil {
 		named, e := dst.Lstat(name)
-		if err = e; err == nil && !os.SameFile(mine, named) {
-			err = fmt.Errorf("%s: somebody else has replaced it", f.Name())
+		if err = e; err == nil && !os.SameFile(locked, named) {
+			err = fmt.Errorf("%s: another process has replaced it", f.Name())
 		}
 	}
 	if err != nil {

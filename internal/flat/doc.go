@@ -1,6 +1,5 @@
-// Package flat lays out a box of voxels as one array of bytes in Fortran order, x fastest, and finds the blocks and
-// rows that a range of its bytes is made of.
+// Package flat lays out a box of voxels as one array of bytes in Fortran order, x fastest. It finds the blocks and
+// rows that a range of these bytes consists of.
 //
-// It is pure: no goroutine, no clock, no I/O. Callers give it decoded blocks, and it copies their rows to where they
-// belong.
+// The package is pure: no goroutines, no clock, no I/O. Callers pass decoded blocks, and the package copies their rows.
 package flat

@@ -6,11 +6,12 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Gather fills p with the bytes from off on out of blocks that are in memory. The bytes lie in one plane. blocks is the box of
-// the blocks in memory, which has all blocks with valid voxels of the range. voxels is those of each block of that box, in Fortran
-// order, or nil if it was never written; no other blocks are looked at.
+// Gather copies the bytes [off, off+len(p)) of the array to p, from blocks in memory. The range must lie in one
+// plane. blocks is the box of the blocks in memory, in blocks of the grid. It must contain all blocks with valid
+// voxels of the range. voxels has the voxels of each of these blocks, in Fortran order, or nil for a block that was
+// never written.
 //
-// Plain numbers take half of the time here that boxes do.
+// It computes with plain numbers: boxes take twice the time here.
 func (a *Array) Gather(p []byte, off int64, blocks volume.Box, voxels [][]byte) {
 	r := a.newRange(p, off)
 	side, lo, hi := r.grid.Block, r.bounds.Min, r.bounds.Max
@@ -19,7 +20,7 @@ func (a *Array) Gather(p []byte, off int64, blocks volume.Box, voxels [][]byte) 
 	plane := int64(side[1]) * int64(lo[2]-first[2]*side[2]) // in rows of a block
 	allValid := r.bounds.Intersect(r.valid) == r.bounds
 	if !allValid {
-		r.gatherValid(blocks, voxels)
+		r.gatherClipped(blocks, voxels)
 		return
 	}
 	for y := first[1]; y < end[1]; y++ {
@@ -34,7 +35,7 @@ func (a *Array) Gather(p []byte, off int64, blocks volume.Box, voxels [][]byte) 
 				next = voxels[i]
 			}
 			if block == nil {
-				r.place(volume.Vec{x, y, first[2]}, nil)
+				r.copyBlock(volume.Vec{x, y, first[2]}, nil)
 				continue
 			}
 			left, right := max(lo[0], x*side[0]), min(hi[0], (x+1)*side[0])
@@ -44,18 +45,18 @@ func (a *Array) Gather(p []byte, off int64, blocks volume.Box, voxels [][]byte) 
 	}
 }
 
-// gatherValid is Gather for a range that sticks out of the valid part.
-func (r byteRange) gatherValid(blocks volume.Box, voxels [][]byte) {
+// gatherClipped is Gather for a range whose bounds reach outside of the valid part of the grid.
+func (r byteRange) gatherClipped(blocks volume.Box, voxels [][]byte) {
 	for b := range (volume.Box{Min: r.bounds.Min.Div(r.grid.Block), Max: r.bounds.Max.CeilDiv(r.grid.Block)}).All() {
 		if in := b.Sub(blocks.Min); in.In(blocks.Size()) {
-			r.place(b, voxels[in.Index(blocks.Size())])
+			r.copyBlock(b, voxels[in.Index(blocks.Size())])
 		} else {
-			r.place(b, nil)
+			r.copyBlock(b, nil)
 		}
 	}
 }
 
-// distance returns how many bytes after the start of one slice the other starts in memory.
+// distance returns the address of to minus the address of from, in bytes.
 func distance(from, to []byte) int64 {
 	return int64(uintptr(unsafe.Pointer(unsafe.SliceData(to)))) - int64(uintptr(unsafe.Pointer(unsafe.SliceData(from))))
 }

@@ -2,16 +2,16 @@ package flat
 
 import "github.com/wkwfs/wkwfs/volume"
 
-// byteRange is a range of bytes of an array, and the memory that it is to be copied to.
+// byteRange is a range of bytes of an array, and the memory to which it is copied.
 type byteRange struct {
 	*Array
 	p          []byte
-	start, end int64      // p is [start, end) of the array, not empty
-	bounds     volume.Box // holds every voxel of it, in voxels of the grid
+	start, end int64      // p is for bytes [start, end) of the array, at least one
+	bounds     volume.Box // contains all voxels of the range, in voxels of the grid
 }
 
-// newRange finds the bounds: exact on z, on y if the range is in one plane and on x
-// if it is in one row.
+// newRange returns the range of len(p) bytes at off. Its bounds are exact on z, on y if the range lies in one plane,
+// and on x if it lies in one row.
 func (a *Array) newRange(p []byte, off int64) byteRange {
 	start, last := off, off+int64(len(p))-1
 	voxels := volume.Box{Max: a.box.Size()}
@@ -25,27 +25,27 @@ func (a *Array) newRange(p []byte, off int64) byteRange {
 	return byteRange{a, p, off, off + int64(len(p)), bounds}
 }
 
-// maxBlocks bounds the blocks that are read at once.
+// maxBlocks bounds the number of blocks that are read at once.
 const maxBlocks = 1024
 
-// tile is how many blocks follow each other in the order in which they are read: neighbours on x and y, which formats store
-// close to each other. All are of one layer: with room for little more than a layer, the last voxels of one are read
-// before the first of the next.
+// tile is the size of the groups in which blocks are read, in blocks. Formats store neighbours on x and y close to
+// each other. A tile has one layer of blocks: a cache with little more room than for one layer needs all of a layer
+// to be read before the next.
 var tile = volume.Vec{4, 2, 1}
 
-// needed clears what no block gives, and calls read with the blocks that give the rest.
-func (r byteRange) needed(read func([]volume.Vec) error) error {
+// readBlocks calls read for the blocks that contain valid bytes of the range, and clears the other bytes.
+func (r byteRange) readBlocks(read func([]volume.Vec) error) error {
 	blocks := volume.Box{Min: r.bounds.Min.Div(r.grid.Block), Max: r.bounds.Max.CeilDiv(r.grid.Block)}
 	tiles := volume.Box{Min: blocks.Min.Div(tile), Max: blocks.Max.CeilDiv(tile)}
 	list := make([]volume.Vec, 0, 64)
 	for t := range tiles.All() {
 		lo := t.Mul(tile)
 		for b := range blocks.Intersect(volume.Box{Min: lo, Max: lo.Add(tile)}).All() {
-			part, valid := r.parts(b)
+			part, valid := r.clip(b)
 			switch {
-			case !r.touches(part):
+			case !r.overlaps(part):
 				continue
-			case valid.Empty() || valid != part && !r.touches(valid):
+			case valid.Empty() || valid != part && !r.overlaps(valid):
 				r.clear(part)
 				continue
 			}
@@ -63,28 +63,27 @@ func (r byteRange) needed(read func([]volume.Vec) error) error {
 	return read(list)
 }
 
-// parts returns the part of a block that is in the bounds of the range, and the valid part of that.
-func (r byteRange) parts(b volume.Vec) (part, valid volume.Box) {
+// clip returns the part of block b that lies in the bounds of the range, and the valid part of that.
+func (r byteRange) clip(b volume.Vec) (part, valid volume.Box) {
 	lo := b.Mul(r.grid.Block)
 	part = volume.Box{Min: lo, Max: lo.Add(r.grid.Block)}.Intersect(r.bounds)
 	return part, part.Intersect(r.valid)
 }
 
-// touches reports whether the range has a byte of the part of the box.
-func (r byteRange) touches(part volume.Box) bool {
+// overlaps reports whether the range contains a byte of a part of the box.
+func (r byteRange) overlaps(part volume.Box) bool {
 	found := false
 	r.runs(part, func(_ int64, _ volume.Vec, _ int) bool { found = true; return false })
 	return found
 }
 
-// clear writes zeros to the part of the box.
+// clear writes zeros for the bytes of a part of the box.
 func (r byteRange) clear(part volume.Box) {
 	r.runs(part, func(at int64, _ volume.Vec, n int) bool { clear(r.p[at : at+int64(n)]); return true })
 }
 
-// runs yields the runs of bytes along x of a part of the box that the range has: where
-// in p, from which voxel on and how many bytes. The first may start, and the
-// last end, inside a voxel.
+// runs yields the runs of bytes along x that the range shares with a part of the box: the offset in p, the first
+// voxel and the number of bytes. The first run may start inside a voxel, and the last one may end inside a voxel.
 func (r byteRange) runs(part volume.Box, yield func(at int64, voxel volume.Vec, n int) bool) {
 	length := int64(part.Max[0]-part.Min[0]) * r.voxel
 	for z := part.Min[2]; z < part.Max[2]; z++ {
@@ -101,25 +100,25 @@ func (r byteRange) runs(part volume.Box, yield func(at int64, voxel volume.Vec, 
 	}
 }
 
-// place copies the bytes of the range that block b has. It has some.
-func (r byteRange) place(b volume.Vec, voxels []byte) {
-	part, valid := r.parts(b)
+// copyBlock copies the bytes that the range shares with block b, at least one.
+func (r byteRange) copyBlock(b volume.Vec, voxels []byte) {
+	part, valid := r.clip(b)
 	if voxels == nil || valid != part {
 		r.clear(part)
 	}
 	if voxels != nil && !valid.Empty() {
-		r.copy(valid, voxels, b.Mul(r.grid.Block))
+		r.copyPart(valid, voxels, b.Mul(r.grid.Block))
 	}
 }
 
-// copy copies the part of the box out of its block, which starts at voxel lo.
-func (r byteRange) copy(part volume.Box, voxels []byte, lo volume.Vec) {
+// copyPart copies a part of the box from its block, which starts at voxel lo.
+func (r byteRange) copyPart(part volume.Box, voxels []byte, lo volume.Vec) {
 	size := part.Size()
 	length := r.voxel * int64(size[0])
 	blockRow := r.voxel * int64(r.grid.Block[0])
 	blockPlane := blockRow * int64(r.grid.Block[1])
-	// Plain numbers, from plane to plane: vectors would be put together in memory, where a
-	// processor waits with reading them until the voxels before are written.
+	// Plain numbers instead of vectors: a vector is built in memory, and the processor delays loading it until
+	// earlier stores of voxels are done.
 	at := r.Offset(part.Min)                                     // in the array
 	src := r.voxel * int64(part.Min.Sub(lo).Index(r.grid.Block)) // in the block
 	ahead := blockPlane
@@ -133,18 +132,18 @@ func (r byteRange) copy(part volume.Box, voxels []byte, lo volume.Vec) {
 	}
 }
 
-// copyPlane copies rows of a block, length bytes of each, to the array from at on. The rows to be
-// copied next lie ahead bytes further in memory. Rows that the range cuts are rare: they go one by one.
+// copyPlane copies rows of a block, length bytes of each, to offset at of the array. The rows that are copied next
+// lie ahead bytes further in memory. Rows that the range contains only a part of are rare, and are copied one by one.
 func (r byteRange) copyPlane(at int64, voxels []byte, length int64, rows int, blockRow, ahead int64) {
 	if at >= r.start && at+int64(rows-1)*r.row+length <= r.end {
-		copyRows(r.p[at-r.start:], voxels, int(length), rows, int(r.row), int(blockRow), int(ahead))
+		CopyRows(r.p[at-r.start:], voxels, int(length), rows, int(r.row), int(blockRow), int(ahead))
 	} else {
-		r.copyCut(at, voxels, length, rows, blockRow)
+		r.copyClipped(at, voxels, length, rows, blockRow)
 	}
 }
 
-// copyCut copies what the range has of rows that start at a byte of the array.
-func (r byteRange) copyCut(at int64, voxels []byte, length int64, rows int, blockRow int64) {
+// copyClipped is copyPlane for rows that the range contains only a part of.
+func (r byteRange) copyClipped(at int64, voxels []byte, length int64, rows int, blockRow int64) {
 	for i := range int64(rows) {
 		row := at + i*r.row
 		if start, end := max(row, r.start), min(row+length, r.end); start < end {

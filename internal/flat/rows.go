@@ -1,14 +1,13 @@
 package flat
 
-// longRow is bytes for which a call of memmove pays.
+// longRow is the longest row for which copyRows32 is faster than memmove, in bytes.
 const longRow = 512
 
-// copyRows copies rows of n bytes that are a stride apart in dst and another in src:
-// the innermost loop of every read. A row of a block is short, most often 32 bytes,
-// so that a call of memmove for each would take as long as the copy. Where the processor can be asked to,
-// it fetches meanwhile what lies so many bytes ahead in memory, which is to be copied next; there need not be
-// any memory there.
-func copyRows(dst, src []byte, n, rows, dstStride, srcStride, ahead int) {
+// CopyRows copies rows of n bytes. They are dstStride bytes apart in dst and srcStride bytes apart in src. This is
+// the innermost loop of every read. A row of a block is short, most often 32 bytes: a call of memmove for each would
+// take as long as the copy. On some processors CopyRows also prefetches the rows that lie ahead bytes further in
+// memory. That address may be invalid.
+func CopyRows(dst, src []byte, n, rows, dstStride, srcStride, ahead int) {
 	if n == 0 || rows == 0 {
 		return
 	}

@@ -4,7 +4,7 @@ package flat
 
 import "encoding/binary"
 
-// copyRows32 is copyRows where n is a multiple of 32, through four registers, and fetches nothing ahead.
+// copyRows32 is copyRows for n that is a multiple of 32. It copies through four registers and prefetches nothing.
 func copyRows32(dst, src []byte, n, rows, dstStride, srcStride, _ int) {
 	le := binary.LittleEndian
 	for i := range rows {

@@ -6,6 +6,7 @@ import (
 	"testing"
 )
 
+// TestCopyRows compares copies of all shapes with a loop over the bytes.
 func TestCopyRows(t *testing.T) {
 	src := make([]byte, 40*600)
 	for i := range src {
@@ -14,16 +15,16 @@ func TestCopyRows(t *testing.T) {
 	for _, n := range []int{0, 1, 16, 31, 32, 33, 64, 96, 128, 544} {
 		for _, rows := range []int{0, 1, 2, 31, 33} {
 			for _, strides := range [][2]int{{n, n}, {n + 1, n}, {600, 550}} {
-				for _, ahead := range []int{0, 1024, -1 << 40, 1 << 50} { // what lies there is of no importance
+				for _, ahead := range []int{0, 1024, -1 << 40, 1 << 50} { // there need not be memory
 					got, want := make([]byte, len(src)), make([]byte, len(src))
-					copyRows(got, src, n, rows, strides[0], strides[1], ahead)
+					CopyRows(got, src, n, rows, strides[0], strides[1], ahead)
 					for i := range rows {
 						for j := range n {
 							want[i*strides[0]+j] = src[i*strides[1]+j]
 						}
 					}
 					if !bytes.Equal(got, want) {
-						t.Fatalf("%d rows of %d bytes, %v apart, %d ahead: not what they were", rows, n, strides, ahead)
+						t.Fatalf("%d rows of %d bytes with strides %v, prefetching %d bytes ahead: wrong bytes", rows, n, strides, ahead)
 					}
 				}
 			}
@@ -31,19 +32,19 @@ func TestCopyRows(t *testing.T) {
 	}
 }
 
-// TestCopyRowsStaysInside: rows that end where the memory ends are copied, rows beyond that are no crash of the
-// kind that nobody can catch.
-func TestCopyRowsStaysInside(t *testing.T) {
+// TestCopyRowsChecksBounds checks that rows may end where the memory ends, and that rows beyond it cause a panic, not
+// a fault.
+func TestCopyRowsChecksBounds(t *testing.T) {
 	for _, n := range []int{31, 32} {
-		copyRows(make([]byte, 100+n), make([]byte, 50+n), n, 2, 100, 50, 0)
+		CopyRows(make([]byte, 100+n), make([]byte, 50+n), n, 2, 100, 50, 0)
 		for _, short := range [][2]int{{99 + n, 50 + n}, {100 + n, 49 + n}} {
 			func() {
 				defer func() {
 					if recover() == nil {
-						t.Errorf("rows of %d bytes out of %v bytes were copied", n, short)
+						t.Errorf("rows of %d bytes were copied between %v bytes of memory", n, short)
 					}
 				}()
-				copyRows(make([]byte, short[0], 1000), make([]byte, short[1], 1000), n, 2, 100, 50, 0)
+				CopyRows(make([]byte, short[0], 1000), make([]byte, short[1], 1000), n, 2, 100, 50, 0)
 			}()
 		}
 	}

@@ -1,31 +1,33 @@
-// Package header writes the headers with which existing programs open flat
-// voxels unchanged: NumPy .npy, NRRD, MetaImage, NIfTI, XDMF, TIFF, and the
-// program's own volume.json.
+// Package header writes headers for flat voxels, so that existing programs can open them: NumPy .npy, NRRD,
+// MetaImage, NIfTI, XDMF and TIFF. It also writes volume.json.
 //
-// The voxels are never touched. They are little-endian, in Fortran order with
-// interleaved channels (see package volume), and every format here can say
-// exactly that. A format is a pure function from an [Array] to a [Layout]:
+// Headers do not change the voxels, which are little-endian, in Fortran order, with interleaved channels (see package
+// volume). Each format here can describe that. A format is a pure function from an [Array] to a [Layout]:
 //
-//	attached   head, voxels[, tail] in one file    .npy .nrrd .nii .tif
-//	detached   head alone, naming the raw file     .nhdr .mhd .xmf
+//	attached   head, voxels[, tail] in one file          .npy .nrrd .nii .tif
+//	detached   only a head, with the name of a raw file  .nhdr .mhd .xmf
 //
-// The head of an attached format is always a multiple of [Align] bytes, so that
-// voxels keep their place in the page when the file is mapped.
+// The head of an attached format has a multiple of [Align] bytes. So a voxel has the same offset in a page of a
+// mapped file as in the raw file.
 //
 // # Where the voxels are
 //
-// Voxel 0,0,0 lies at Origin × Spacing nm. Every format but .npy carries that
-// place and the spacing, in the unit nearest to nm that its readers understand:
+// Voxel 0,0,0 is at Origin × Spacing nm. All formats except .npy have this position and the spacing, in the unit
+// nearest to nm that their readers support:
 //
 //	NRRD     nm    the unit is a field; readers do not convert
-//	TIFF     nm    in the way of ImageJ; the place is in voxels
+//	TIFF     nm    as ImageJ writes it; the position is in voxels
 //	XDMF     nm    the format has no unit
-//	NIfTI    mm    of its units the only one that ITK applies to the place as well
-//	Meta     mm    its readers take every number for mm
+//	NIfTI    mm    the only unit that ITK applies to the position too
+//	Meta     mm    readers treat every number as mm
 //
-// Where the spacing of any axis is unknown, all are 1 and no unit is claimed.
+// Array.Unit sets another unit for all of them but TIFF, whose readers show the unit. NRRD names it. NIfTI names µm; it
+// has no nm, so then the header has no unit. MetaImage and XDMF never have one.
 //
-// An array that a format cannot hold gives an [*Unrepresentable] error.
+// If the spacing of any axis is unknown, all spacings are 1 and there is no unit.
+//
+// If a format cannot describe an array, the error is an [*Unrepresentable]. All functions may be called by many
+// goroutines at once.
 package header
 
 import (
@@ -39,55 +41,58 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Align is what the length of every attached head is a multiple of: a page.
+// Align is the alignment of voxels after an attached head, in bytes: a page.
 const Align = 4096
 
-// Array is what a header says of the voxels.
+// Array describes the voxels.
 type Array struct {
-	Grid     volume.Grid // Block is of no concern here
-	Data     string      // bare name of the raw file beside a detached header: "volume.raw"
-	Name     string      // what the array is, in words: "color/2-2-1"; may be empty
+	Grid     volume.Grid // only volume.json uses Block
+	Data     string      // name of the raw file, in the directory of a detached header: "volume.raw"
+	Name     string      // for people: "color/2-2-1"; may be empty
 	Category string      // "color", "segmentation" or ""
+	Unit     Unit        // of the lengths; empty: what the format has without it
 }
 
-// Layout is a file around flat voxels: Head, the voxels unless the format is
-// detached, Tail. The reader of the layout must not write to Head.
+// Layout is a file: Head, the voxels unless the format is detached, and Tail. Callers must not modify Head.
 type Layout struct {
 	Head     []byte
-	Tail     io.ReaderAt // nil when TailSize is 0; safe for many goroutines at once
-	TailSize int64       // bytes
+	Tail     io.ReaderAt // nil if TailSize is 0; may be used by many goroutines at once
+	TailSize int64       // in bytes
 }
 
-// Format is one way to present voxels.
+// Format is a file format.
 type Format struct {
-	Suffix   string // with its dot
+	Suffix   string // with the dot
 	Name     string
-	Detached bool // the head is the whole file and names Array.Data
+	Detached bool // the file is only a head, with the name Array.Data
 	Layout   func(Array) (Layout, error)
+
+	unit      Unit // of the lengths, if Array.Unit is empty; empty: the format has none
+	fixedUnit bool // Array.Unit does not count
 }
 
-// Formats lists all formats, in the order in which a directory shows them best.
+// Formats lists all formats, in the order for directories.
 func Formats() []Format {
 	return []Format{
-		{".npy", "NumPy", false, only(NPY)},
-		{".nrrd", "NRRD", false, only(NRRD)},
-		{".nhdr", "NRRD", true, only(NHDR)},
-		{".mhd", "MetaImage", true, only(MHD)},
-		{".nii", "NIfTI", false, only(NIfTI)},
-		{".xmf", "XDMF", true, only(XDMF)},
-		{".tif", "TIFF", false, TIFF},
+		{Suffix: ".npy", Name: "NumPy", Layout: headOnly(NPY)},
+		{Suffix: ".nrrd", Name: "NRRD", Layout: headOnly(NRRD), unit: Nanometre},
+		{Suffix: ".nhdr", Name: "NRRD", Detached: true, Layout: headOnly(NHDR), unit: Nanometre},
+		{Suffix: ".mhd", Name: "MetaImage", Detached: true, Layout: headOnly(MHD), unit: Millimetre},
+		{Suffix: ".nii", Name: "NIfTI", Layout: headOnly(NIfTI), unit: Millimetre},
+		{Suffix: ".xmf", Name: "XDMF", Detached: true, Layout: headOnly(XDMF), unit: Nanometre},
+		{Suffix: ".tif", Name: "TIFF", Layout: TIFF, unit: Nanometre, fixedUnit: true},
 	}
 }
 
-// only makes a format of a function that needs nothing but a head.
-func only(head func(Array) ([]byte, error)) func(Array) (Layout, error) {
+// headOnly returns the Layout function of a format without a tail.
+func headOnly(head func(Array) ([]byte, error)) func(Array) (Layout, error) {
 	return func(a Array) (Layout, error) {
 		h, err := head(a)
 		return Layout{Head: h}, err
 	}
 }
 
-// Unrepresentable says that a format has no way to describe an array.
+// Unrepresentable is the error for an array that a format cannot describe.
 type Unrepresentable struct {
 	Format string // as in Format.Name
 	Reason string
@@ -97,12 +102,15 @@ func (e *Unrepresentable) Error() string {
 	return fmt.Sprintf("%s cannot hold this array: %s", e.Format, e.Reason)
 }
 
-// check refuses an array that no header can describe.
+// check returns an error for an array that is invalid for all formats.
 func (a Array) check() error {
 	g := a.Grid
-	g.Block = volume.Cube(1) // headers do not know blocks
+	g.Block = volume.Cube(1) // headers have no blocks
 	if err := g.Validate(); err != nil {
 		return fmt.Errorf("header: %w", err)
+	}
+	if _, known := nanometres[a.Unit]; a.Unit != "" && !known {
+		return fmt.Errorf("header: %q is not a unit", a.Unit)
 	}
 	for axis, s := range g.Spacing {
 		if !(s >= 0) || math.IsInf(s, 0) {
@@ -112,20 +120,20 @@ func (a Array) check() error {
 	return nil
 }
 
-// checkDetached is check for a header that names the raw file.
+// checkDetached is check for a header with the name of the raw file.
 func (a Array) checkDetached() error {
 	bare := a.Data != "" && a.Data == path.Base(a.Data) && a.Data != "." && a.Data != ".."
 	if !bare || a.Data != oneLine(a.Data) {
-		return fmt.Errorf("header: %q is not the bare name of a raw file", a.Data)
+		return fmt.Errorf("header: %q is not the name of a raw file in the same directory", a.Data)
 	}
 	return a.check()
 }
 
-// rgb reports whether the voxels are 8-bit colours.
-func (a Array) rgb() bool { return a.Grid.Type == volume.Uint8 && a.Grid.Channels == 3 }
+// isRGB reports whether the voxels are 8-bit colours.
+func (a Array) isRGB() bool { return a.Grid.Type == volume.Uint8 && a.Grid.Channels == 3 }
 
-// spacing returns nm per voxel and true, or 1s and false where any is unknown.
-func (a Array) spacing() (perVoxel [3]float64, known bool) {
+// spacing returns nm per voxel, and true. If the spacing of any axis is unknown, it returns 1s, and false.
+func (a Array) spacing() (perVoxel [3]float64, calibrated bool) {
 	for _, s := range a.Grid.Spacing {
 		if s == 0 {
 			return [3]float64{1, 1, 1}, false
@@ -134,22 +142,22 @@ func (a Array) spacing() (perVoxel [3]float64, known bool) {
 	return a.Grid.Spacing, true
 }
 
-// world returns spacing and the place of voxel 0,0,0 in a unit of so many nm;
-// known is false, and the numbers are in voxels, where the spacing is unknown.
-func (a Array) world(unit float64) (spacing, origin [3]float64, known bool) {
-	spacing, known = a.spacing()
+// world returns the spacing and the position of voxel 0,0,0 in a unit. If the spacing is unknown, calibrated is false and
+// the numbers are in voxels.
+func (a Array) world(unit Unit) (spacing, origin [3]float64, calibrated bool) {
+	spacing, calibrated = a.spacing()
 	for axis := range spacing {
-		// Division last: 11.24/1e6 is the number nearest to 0.00001124, 11.24×1e-6 is not.
+		// Divide last: 11.24/1e6 is the number nearest to 0.00001124, but 11.24×1e-6 is not.
 		origin[axis] = float64(a.Grid.Origin[axis]) * spacing[axis]
-		if known {
-			spacing[axis] /= unit
-			origin[axis] /= unit
+		if calibrated {
+			spacing[axis] /= nanometres[unit]
+			origin[axis] /= nanometres[unit]
 		}
 	}
-	return spacing, origin, known
+	return spacing, origin, calibrated
 }
 
-// oneLine makes s safe in a line of text: control characters become spaces.
+// oneLine replaces control characters by spaces, so that s is safe in a line of text.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -159,7 +167,7 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// cut returns at most n bytes of s, whole characters.
+// cut returns at most the first n bytes of s. It does not split characters.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -170,5 +178,5 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-// roundUp returns the smallest multiple of to that is ≥ n.
-func roundUp(n, to int) int { return (n + to - 1) / to * to }
+// roundUp returns the smallest multiple of unit that is ≥ n.
+func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }

@@ -16,7 +16,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
 // gray is the array that the golden files describe.
 var gray = Array{
@@ -27,7 +27,7 @@ var gray = Array{
 	Data: "volume.raw", Name: "color/2-2-1", Category: "color",
 }
 
-// with returns gray with some of it changed.
+// with returns a changed copy of gray.
 func with(change func(*Array)) Array {
 	a := gray
 	change(&a)
@@ -50,7 +50,7 @@ var arrays = map[string]Array{
 }
 
 func TestGolden(t *testing.T) {
-	tests := map[string]string{ // the files that say something the others do not
+	tests := map[string]string{ // formats that depend on what is special about the array
 		"gray":     ".npy .nrrd .nhdr .mhd .nii .xmf .tif .json",
 		"rgb":      ".npy .nhdr .mhd .nii .xmf .tif",
 		"labels":   ".nhdr .mhd .nii .xmf",
@@ -86,8 +86,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// golden compares with testdata/name: text as it is, else a dump that leaves out
-// runs of equal lines.
+// golden compares with testdata/name. Files that are not text are compared as a hex dump without repeated lines.
 func golden(t *testing.T, name string, text bool, got []byte) {
 	t.Helper()
 	if !text {
@@ -126,7 +125,7 @@ func dump(b []byte) []byte {
 
 func TestHeadsAreAligned(t *testing.T) {
 	for name, a := range arrays {
-		for length := range 200 { // every length of text around the place where padding wraps
+		for length := range 200 { // names of many lengths, around the next multiple of Align
 			a.Name = strings.Repeat("n", length*40)
 			for _, f := range Formats() {
 				l, err := f.Layout(a)
@@ -142,7 +141,7 @@ func TestHeadsAreAligned(t *testing.T) {
 }
 
 func TestNRRDPadding(t *testing.T) {
-	for n := range 3 * Align { // one name of each length meets every gap
+	for n := range 3 * Align { // names of each length need each padding
 		a := with(func(a *Array) { a.Name = strings.Repeat("n", n+1) })
 		h, err := NRRD(a)
 		if err != nil || len(h)%Align != 0 || !bytes.HasSuffix(h, []byte("\n\n")) {
@@ -158,7 +157,7 @@ func TestUnrepresentable(t *testing.T) {
 	grid := func(change func(*volume.Grid)) Array { return with(func(a *Array) { change(&a.Grid) }) }
 	tests := map[string]struct {
 		array Array
-		lacks string // suffixes that cannot hold it
+		lacks string // suffixes of the formats that cannot describe it
 	}{
 		"one channel":       {gray, ""},
 		"rgb":               {rgb, ""},
@@ -192,7 +191,7 @@ func TestUnrepresentable(t *testing.T) {
 			}
 		}
 		if got := strings.Join(lacks, " "); got != test.lacks {
-			t.Errorf("%s: cannot be %q, want %q", name, got, test.lacks)
+			t.Errorf("%s: not in %q, want %q", name, got, test.lacks)
 		}
 	}
 }
@@ -222,7 +221,7 @@ func TestRefuses(t *testing.T) {
 		a := with(func(a *Array) { a.Data = data })
 		for _, f := range Formats() {
 			if _, err := f.Layout(a); f.Detached && err == nil {
-				t.Errorf("%s names %q as its data", f.Suffix, data)
+				t.Errorf("%s: no error for data file %q", f.Suffix, data)
 			}
 		}
 	}
@@ -240,8 +239,7 @@ func TestLongNamesAreCut(t *testing.T) {
 	}
 }
 
-// Geometry comes from metadata that anybody may have written: whatever it says, a
-// format answers quickly, with a head or with an error.
+// FuzzFormats: geometry comes from untrusted metadata. For any geometry, a format returns a head or an error quickly.
 func FuzzFormats(f *testing.F) {
 	f.Add(5, 3, 4, uint8(2), 1, 100, 11.24, "color/1", "volume.raw")
 	f.Add(1<<30, 1<<30, 1, uint8(1), 3, -1, 1e-300, "a\nb", "LIST")
@@ -303,7 +301,7 @@ func FuzzRational(f *testing.F) {
 		if !ok {
 			return
 		}
-		// Of neighbouring fractions with terms below 2^31 one is this near.
+		// One of the neighbouring fractions with terms below 2^31 is this near.
 		limit := max(v*v, 1) / math.MaxInt32
 		if got := float64(num) / float64(den); math.Abs(got-v) > limit {
 			t.Errorf("rational(%v) = %d/%d = %v", v, num, den, got)

@@ -9,10 +9,10 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Storage is what volume.json says beyond the array: how the voxels are stored.
+// Storage describes for volume.json how the voxels are stored.
 type Storage struct {
-	Mag         volume.Factor // voxel of mag 1 per voxel; zero if unknown
-	Cube        volume.Vec    // extent of a cube file in voxels; zero if there are none
+	Mag         volume.Factor // size of a voxel in voxels of mag 1; zero if unknown
+	Cube        volume.Vec    // size of a cube file in voxels; zero if there are no cubes
 	Compression string        // "raw", "lz4", …; empty if unknown
 }
 
@@ -34,13 +34,14 @@ type volumeJSON struct {
 	CubeShape   *volume.Vec       `json:"cube_shape,omitempty"`
 	Compression string            `json:"compression,omitempty"`
 	Numpy       string            `json:"numpy"`
+	HeaderUnits map[string]Unit   `json:"header_units,omitempty"`
 	NotOffered  map[string]string `json:"not_offered,omitempty"`
 }
 
-// VolumeJSON returns volume.json: what the array is, for programs. All triples are
-// x, y, z; origin is in voxels of the mag, voxel_size and unit are null where it is
-// not known. not_offered names, by suffix, the formats that cannot hold the array
-// and why.
+// VolumeJSON returns volume.json, the description of an array for programs. All triples are x, y, z. origin is in
+// voxels of the mag. voxel_size and unit are null if the spacing is unknown. unit is always nm. header_units has the
+// unit of the lengths in the headers of each format, by suffix. not_offered has the formats that cannot
+// describe the array, by suffix, with the reason.
 func VolumeJSON(a Array, s Storage) ([]byte, error) {
 	if err := a.checkDetached(); err != nil {
 		return nil, err
@@ -53,17 +54,18 @@ func VolumeJSON(a Array, s Storage) ([]byte, error) {
 		BlockShape: present(g.Block), CubeShape: present(s.Cube), Mag: present(s.Mag),
 		Compression: s.Compression, Numpy: numpyLine(a),
 	}
-	if spacing, known := a.spacing(); known {
-		unit := "nm"
-		v.VoxelSize, v.Unit = &spacing, &unit
-	}
 	var err error
 	if v.NotOffered, err = notOffered(a); err != nil {
 		return nil, err
 	}
+	if spacing, calibrated := a.spacing(); calibrated {
+		unit := string(Nanometre)
+		v.VoxelSize, v.Unit = &spacing, &unit
+		v.HeaderUnits = headerUnits(a, v.NotOffered)
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // "<u2" is to be read by people
+	e.SetEscapeHTML(false) // "<u2" is more readable than escapes
 	e.SetIndent("", "  ")
 	if err := e.Encode(v); err != nil {
 		return nil, fmt.Errorf("header: volume.json: %w", err)
@@ -71,7 +73,7 @@ func VolumeJSON(a Array, s Storage) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// numpyLine returns the line of Python that opens the raw file, without reading it.
+// numpyLine returns the Python expression that maps the raw file.
 func numpyLine(a Array) string {
 	g := a.Grid
 	shape := fmt.Sprintf("%d, %d, %d", g.Size[0], g.Size[1], g.Size[2])
@@ -81,7 +83,18 @@ func numpyLine(a Array) string {
 	return fmt.Sprintf("numpy.memmap(%q, %q, mode=\"r\", shape=(%s), order=\"F\")", a.Data, g.Type.Descr(), shape)
 }
 
-// notOffered asks every format whether it can hold the array.
+// headerUnits returns the units of the formats that have lengths and can describe the array.
+func headerUnits(a Array, notOffered map[string]string) map[string]Unit {
+	units := map[string]Unit{}
+	for _, f := range Formats() {
+		if u := f.UnitOf(a); u != "" && notOffered[f.Suffix] == "" {
+			units[f.Suffix] = u
+		}
+	}
+	return units
+}
+
+// notOffered returns the reason for each format that cannot describe the array.
 func notOffered(a Array) (map[string]string, error) {
 	reasons := map[string]string{}
 	for _, f := range Formats() {
@@ -97,7 +110,7 @@ func notOffered(a Array) (map[string]string, error) {
 	return reasons, nil
 }
 
-// present returns nil for a triple of zeros.
+// present returns nil if v is zero.
 func present[T volume.Vec | volume.Factor](v T) *T {
 	var zero T
 	if v == zero {

@@ -2,13 +2,13 @@ package header
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// metaTypes are MetaImage's element types. MET_LONG is 32 bits there, whatever it
-// is in C.
+// metaTypes has the element types of MetaImage. MET_LONG always has 32 bits.
 var metaTypes = map[volume.Type]string{
 	volume.Uint8: "MET_UCHAR", volume.Int8: "MET_CHAR",
 	volume.Uint16: "MET_USHORT", volume.Int16: "MET_SHORT",
@@ -17,25 +17,26 @@ var metaTypes = map[volume.Type]string{
 	volume.Float32: "MET_FLOAT", volume.Float64: "MET_DOUBLE",
 }
 
-// metaComment is how many bytes of a comment MetaIO has room for; it does not check.
-const metaComment = 254
+// maxMetaComment limits a comment, in bytes. MetaIO has a buffer for it and does not check the length.
+const maxMetaComment = 254
 
-// MHD returns the detached header of a MetaImage. Its readers take every length for
-// mm, so that is what they get. ElementDataFile ends the header and comes last.
+// MHD returns the detached header of a MetaImage. Lengths are in mm, because readers treat every length as mm,
+// unless Array.Unit is set.
+// ElementDataFile must be the last field.
 func MHD(a Array) ([]byte, error) {
 	if err := a.checkDetached(); err != nil {
 		return nil, err
 	}
-	// MetaIO reads these names as "in this file" and "files listed below".
+	// For MetaIO these names mean "in this file" and "the files in the list below".
 	if a.Data == "LOCAL" || a.Data == "LIST" {
 		return nil, &Unrepresentable{"MetaImage", fmt.Sprintf("%q has another meaning as a data file", a.Data)}
 	}
 	g := a.Grid
-	spacing, origin, _ := a.world(1e6)
+	spacing, origin, _ := a.world(cmp.Or(a.Unit, Millimetre))
 	var b bytes.Buffer
 	b.WriteString("ObjectType = Image\nNDims = 3\n")
 	if a.Name != "" {
-		fmt.Fprintf(&b, "Comment = %s\n", cut(oneLine(a.Name), metaComment))
+		fmt.Fprintf(&b, "Comment = %s\n", cut(oneLine(a.Name), maxMetaComment))
 	}
 	b.WriteString("BinaryData = True\nBinaryDataByteOrderMSB = False\nCompressedData = False\n")
 	b.WriteString("TransformMatrix = 1 0 0 0 1 0 0 0 1\nCenterOfRotation = 0 0 0\n")

@@ -1,33 +1,22 @@
 package header
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
 
+	"github.com/wkwfs/wkwfs/internal/fileformat/nifti"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// niftiTypes are the DT_ codes; they are the same in both versions.
-var niftiTypes = map[volume.Type]uint16{
-	volume.Uint8: 2, volume.Int16: 4, volume.Int32: 8, volume.Float32: 16, volume.Float64: 64,
-	volume.Int8: 256, volume.Uint16: 512, volume.Uint32: 768, volume.Int64: 1024, volume.Uint64: 1280,
-}
-
-const (
-	niftiRGB24       = 128  // DT_RGB24
-	niftiLabels      = 1002 // NIFTI_INTENT_LABEL
-	niftiMM          = 2    // NIFTI_UNITS_MM
-	niftiScannerAnat = 1    // NIFTI_XFORM_SCANNER_ANAT: the instrument's coordinates
-)
-
-// NIfTI returns the header of a single-file NIfTI-1 image, or of NIfTI-2 where an
-// axis has more than 32767 voxels. Voxels start at [Align].
+// NIfTI returns the header of a single-file NIfTI-1 image, or of NIfTI-2 if an axis has more than 32767 voxels.
+// Voxels start at [Align].
 //
-// Spacing and place are in mm: µm exist, but ITK converts only the spacing from them.
-// They are given twice, as qform and as sform. NIfTI's axes point right, anterior and superior; ours have no
-// such meaning and are mapped onto them one by one. Interleaved channels exist
-// only as RGB24.
+// Spacing and position are in mm, unless Array.Unit is set. The format has µm too, but ITK converts only the spacing from
+// µm. It has no nm: lengths in nm are without a unit. The header has the position as qform and as sform. The axes of NIfTI
+// point right, anterior and superior. Axes of a volume have no such meaning, so x, y and z map to them in this order. The
+// only interleaved channels are RGB24.
 func NIfTI(a Array) ([]byte, error) {
 	if err := a.check(); err != nil {
 		return nil, err
@@ -44,43 +33,47 @@ func NIfTI(a Array) ([]byte, error) {
 	return n.version1()
 }
 
-// nifti is what both versions say, each at offsets of its own.
-type nifti struct {
+// niftiFields has the fields of both versions. Their offsets differ.
+type niftiFields struct {
 	size             volume.Vec
 	datatype, bitpix uint16
 	spacing, origin  [3]float64
-	units            byte
+	unit             Unit
+	units            byte // xyzt_units; 0: unknown
 	intent           uint16
 	description      string // at most 79 bytes
 }
 
-func describeNIfTI(a Array) (nifti, error) {
+// niftiUnits has the codes of units. There is none for nm.
+var niftiUnits = map[Unit]byte{Micrometre: nifti.UnitMicron, Millimetre: nifti.UnitMM}
+
+func describeNIfTI(a Array) (niftiFields, error) {
 	g := a.Grid
-	n := nifti{size: g.Size, datatype: niftiTypes[g.Type], bitpix: uint16(8 * g.VoxelBytes())}
+	n := niftiFields{size: g.Size, datatype: nifti.Datatype(g.Type), bitpix: uint16(8 * g.VoxelBytes())}
 	switch {
-	case a.rgb():
-		n.datatype = niftiRGB24
+	case a.isRGB():
+		n.datatype = nifti.RGB24
 	case g.Channels > 1:
 		return n, &Unrepresentable{"NIfTI", fmt.Sprintf("%d interleaved channels of %v", g.Channels, g.Type)}
 	}
-	var known bool
-	if n.spacing, n.origin, known = a.world(1e6); known {
-		n.units = niftiMM
+	var calibrated bool
+	n.unit = cmp.Or(a.Unit, Millimetre)
+	if n.spacing, n.origin, calibrated = a.world(n.unit); calibrated {
+		n.units = niftiUnits[n.unit]
 	}
 	if a.Category == "segmentation" {
-		n.intent = niftiLabels
+		n.intent = nifti.IntentLabel
 	}
 	n.description = cut(oneLine(a.Name), 79)
 	return n, nil
 }
 
-// version1 lays the header out as nifti1.h has it: 348 bytes and 4 of extension
-// flags, all 0.
-func (n nifti) version1() ([]byte, error) {
+// version1 returns the header as in nifti1.h: 348 bytes, and 4 bytes of extension flags, which are 0.
+func (n niftiFields) version1() ([]byte, error) {
 	for axis := range n.spacing {
 		for _, v := range [...]float64{n.spacing[axis], n.origin[axis]} {
 			if f := float32(v); math.IsInf(float64(f), 0) || (f == 0) != (v == 0) {
-				return nil, &Unrepresentable{"NIfTI", fmt.Sprintf("%g mm is no 32-bit float", v)}
+				return nil, &Unrepresentable{"NIfTI", fmt.Sprintf("%g %s does not fit a 32-bit float", v, n.unit)}
 			}
 		}
 	}
@@ -88,7 +81,7 @@ func (n nifti) version1() ([]byte, error) {
 	le := binary.LittleEndian
 	float := func(at int, v float64) { le.PutUint32(h[at:], math.Float32bits(float32(v))) }
 
-	le.PutUint32(h[0:], 348)         // sizeof_hdr
+	le.PutUint32(h[0:], nifti.Size1) // sizeof_hdr
 	for i, extent := range n.dim() { // dim[8]
 		le.PutUint16(h[40+2*i:], uint16(extent))
 	}
@@ -98,29 +91,28 @@ func (n nifti) version1() ([]byte, error) {
 	for i, v := range n.pixdim() {   // pixdim[8]
 		float(76+4*i, v)
 	}
-	float(108, Align)                       // vox_offset
-	h[123] = n.units                        // xyzt_units
-	copy(h[148:228], n.description)         // descrip[80]
-	le.PutUint16(h[252:], niftiScannerAnat) // qform_code
-	le.PutUint16(h[254:], niftiScannerAnat) // sform_code
+	float(108, Align)                        // vox_offset
+	h[123] = n.units                         // xyzt_units
+	copy(h[148:228], n.description)          // descrip[80]
+	le.PutUint16(h[252:], nifti.ScannerAnat) // qform_code
+	le.PutUint16(h[254:], nifti.ScannerAnat) // sform_code
 	for axis := range n.spacing {
 		float(268+4*axis, n.origin[axis])          // qoffset_x, _y, _z
 		float(280+16*axis+4*axis, n.spacing[axis]) // srow_x[0], srow_y[1], srow_z[2]
 		float(280+16*axis+12, n.origin[axis])      // srow_x[3], srow_y[3], srow_z[3]
 	}
-	copy(h[344:], "n+1\x00") // magic
+	copy(h[344:], nifti.Magic1) // magic
 	return h, nil
 }
 
-// version2 lays the header out as nifti2.h has it: 540 bytes and 4 of extension
-// flags, all 0.
-func (n nifti) version2() []byte {
+// version2 returns the header as in nifti2.h: 540 bytes, and 4 bytes of extension flags, which are 0.
+func (n niftiFields) version2() []byte {
 	h := make([]byte, Align)
 	le := binary.LittleEndian
 	float := func(at int, v float64) { le.PutUint64(h[at:], math.Float64bits(v)) }
 
-	le.PutUint32(h[0:], 540)         // sizeof_hdr
-	copy(h[4:], "n+2\x00\r\n\x1a\n") // magic
+	le.PutUint32(h[0:], nifti.Size2) // sizeof_hdr
+	copy(h[4:], nifti.Magic2)        // magic
 	le.PutUint16(h[12:], n.datatype) // datatype
 	le.PutUint16(h[14:], n.bitpix)   // bitpix
 	for i, extent := range n.dim() { // dim[8]
@@ -129,10 +121,10 @@ func (n nifti) version2() []byte {
 	for i, v := range n.pixdim() { // pixdim[8]
 		float(104+8*i, v)
 	}
-	le.PutUint64(h[168:], Align)            // vox_offset
-	copy(h[240:320], n.description)         // descrip[80]
-	le.PutUint32(h[344:], niftiScannerAnat) // qform_code
-	le.PutUint32(h[348:], niftiScannerAnat) // sform_code
+	le.PutUint64(h[168:], Align)             // vox_offset
+	copy(h[240:320], n.description)          // descrip[80]
+	le.PutUint32(h[344:], nifti.ScannerAnat) // qform_code
+	le.PutUint32(h[348:], nifti.ScannerAnat) // sform_code
 	for axis := range n.spacing {
 		float(376+8*axis, n.origin[axis])          // qoffset_x, _y, _z
 		float(400+32*axis+8*axis, n.spacing[axis]) // srow_x[0], srow_y[1], srow_z[2]
@@ -143,10 +135,10 @@ func (n nifti) version2() []byte {
 	return h
 }
 
-// dim returns the number of axes and their extents; the unused ones are 1.
-func (n nifti) dim() [8]int { return [8]int{3, n.size[0], n.size[1], n.size[2], 1, 1, 1, 1} }
+// dim returns the number of axes and their sizes. Unused axes have size 1.
+func (n niftiFields) dim() [8]int { return [8]int{3, n.size[0], n.size[1], n.size[2], 1, 1, 1, 1} }
 
-// pixdim returns qfac, which says that the axes are right-handed, and the spacing.
-func (n nifti) pixdim() [8]float64 {
+// pixdim returns qfac and the spacing. A qfac of 1 means that the axes are right-handed.
+func (n niftiFields) pixdim() [8]float64 {
 	return [8]float64{1, n.spacing[0], n.spacing[1], n.spacing[2], 1, 1, 1, 1}
 }

@@ -10,12 +10,11 @@ import (
 //
 //	0  6  "\x93NUMPY"
 //	6  2  version 1, 0
-//	8  2  length of the rest, little-endian
+//	8  2  length of the rest of the header, little-endian
 //	10    a Python dictionary, spaces, a newline
 //
-// The shape is (X, Y, Z), or (C, X, Y, Z) where there is more than one channel. The
-// specification wants a length that is a multiple of 64; [Align] is one, and is
-// within the 10,000 bytes to which NumPy limits the dictionary.
+// The shape is (X, Y, Z), or (C, X, Y, Z) if there are several channels. The specification requires a header of a
+// multiple of 64 bytes, and NumPy limits the dictionary to 10,000 bytes. [Align] satisfies both.
 func NPY(a Array) ([]byte, error) {
 	if err := a.check(); err != nil {
 		return nil, err

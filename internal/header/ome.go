@@ -8,13 +8,6 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// omeTypes are OME's names of value types; it has none for 64-bit integers.
-var omeTypes = map[volume.Type]string{
-	volume.Uint8: "uint8", volume.Uint16: "uint16", volume.Uint32: "uint32",
-	volume.Int8: "int8", volume.Int16: "int16", volume.Int32: "int32",
-	volume.Float32: "float", volume.Float64: "double",
-}
-
 // omeXML is the metadata of one image in the OME schema of June 2016.
 type omeXML struct {
 	XMLName xml.Name `xml:"http://www.openmicroscopy.org/Schemas/OME/2016-06 OME"`
@@ -45,7 +38,7 @@ type omePixels struct {
 	Plane    *omePlane
 }
 
-// omeSpacing is the size of a voxel; empty where it is not known.
+// omeSpacing is the size of a voxel. It is empty if unknown.
 type omeSpacing struct {
 	X  string `xml:"PhysicalSizeX,attr,omitempty"`
 	XU string `xml:"PhysicalSizeXUnit,attr,omitempty"`
@@ -55,7 +48,7 @@ type omeSpacing struct {
 	ZU string `xml:"PhysicalSizeZUnit,attr,omitempty"`
 }
 
-// omePlane is where the first plane lies.
+// omePlane is the position of the first plane.
 type omePlane struct {
 	TheZ int    `xml:",attr"`
 	TheC int    `xml:",attr"`
@@ -68,11 +61,22 @@ type omePlane struct {
 	ZU   string `xml:"PositionZUnit,attr"`
 }
 
-// ome returns the description of a TIFF as OME-XML, with the final zero that the tag
-// demands; nil where OME has no name for the type. A page is a plane, in rising z.
+// omeType returns OME's name of a type. It has none for integers of 64 bits.
+func omeType(t volume.Type) (name string, ok bool) {
+	switch {
+	case t == volume.Float32:
+		return "float", true
+	case t == volume.Float64:
+		return "double", true
+	}
+	return t.String(), t.Size() < 8
+}
+
+// ome returns the description of a TIFF as OME-XML, with the final zero byte that the tag requires. It returns nil if
+// OME has no name for the type. Pages are planes, in rising z.
 func ome(a Array) []byte {
 	g := a.Grid
-	name, ok := omeTypes[g.Type]
+	name, ok := omeType(g.Type)
 	if !ok {
 		return nil
 	}
@@ -83,8 +87,8 @@ func ome(a Array) []byte {
 	p.SizeX, p.SizeY, p.SizeZ, p.SizeC, p.SizeT = g.Size[0], g.Size[1], g.Size[2], g.Channels, 1
 	p.Interleaved = g.Channels > 1
 	p.Channel.ID, p.Channel.SamplesPerPixel = "Channel:0:0", g.Channels
-	const unit = "nm"
-	if spacing, origin, known := a.world(1); known {
+	const unit = string(Nanometre)
+	if spacing, origin, calibrated := a.world(Nanometre); calibrated {
 		s := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 		p.omeSpacing = omeSpacing{s(spacing[0]), unit, s(spacing[1]), unit, s(spacing[2]), unit}
 		p.Plane = &omePlane{X: s(origin[0]), XU: unit, Y: s(origin[1]), YU: unit, Z: s(origin[2]), ZU: unit}
@@ -92,7 +96,7 @@ func ome(a Array) []byte {
 	var b bytes.Buffer
 	b.WriteString(xml.Header)
 	if err := xml.NewEncoder(&b).Encode(o); err != nil {
-		return nil // there is nothing in it that cannot be encoded
+		return nil // cannot happen: all fields can be encoded
 	}
 	b.WriteByte(0)
 	return b.Bytes()

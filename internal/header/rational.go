@@ -2,12 +2,10 @@ package header
 
 import "math"
 
-// rational returns the fraction nearest to v > 0 whose terms fit 31 bits, which is
-// what readers with signed integers understand of TIFF's RATIONAL. ok is false where
-// v is too large or too small for one.
+// rational returns a fraction near v > 0 with terms of 31 bits. TIFF allows 32 bits, but some readers use signed
+// integers. ok is false if v is too large or too small.
 //
-// The convergents of the continued fraction find the exact one where it exists:
-// 1/11.24 is 25/281.
+// The convergents of the continued fraction include the exact fraction if it exists: 1/11.24 is 25/281.
 func rational(v float64) (num, den uint32, ok bool) {
 	const limit = math.MaxInt32
 	if !(v >= 1.0/limit && v <= limit) {
@@ -21,7 +19,7 @@ func rational(v float64) (num, den uint32, ok bool) {
 			break
 		}
 		p0, q0, p1, q1 = p1, q1, p, q
-		// Nearer than a float64 can tell: the rest is noise of the division.
+		// As near as a float64 can be: the rest is rounding error.
 		if math.Abs(p1/q1-v) <= v*1e-15 || rest == whole {
 			break
 		}

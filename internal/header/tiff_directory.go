@@ -5,53 +5,25 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"github.com/wkwfs/wkwfs/internal/fileformat/tiff"
 )
 
-// Tags, by their numbers in TIFF 6.0.
-const (
-	tagNewSubfileType      = 254
-	tagImageWidth          = 256
-	tagImageLength         = 257
-	tagBitsPerSample       = 258
-	tagCompression         = 259
-	tagPhotometric         = 262
-	tagImageDescription    = 270
-	tagStripOffsets        = 273
-	tagSamplesPerPixel     = 277
-	tagRowsPerStrip        = 278
-	tagStripByteCounts     = 279
-	tagXResolution         = 282
-	tagYResolution         = 283
-	tagPlanarConfiguration = 284
-	tagResolutionUnit      = 296
-	tagExtraSamples        = 338
-	tagSampleFormat        = 339
-)
-
-// Field types, by their numbers in TIFF 6.0 and in the BigTIFF design.
-const (
-	typeASCII    = 2
-	typeShort    = 3
-	typeLong     = 4
-	typeRational = 5
-	typeLong8    = 16
-)
-
-// tiffWidth is how a classic TIFF and a BigTIFF differ.
+// tiffWidth has the differences between a classic TIFF and a BigTIFF.
 type tiffWidth struct {
 	header int    // bytes of the file header
 	count  int    // bytes of the number of fields in a directory
-	offset int    // bytes of an offset, a count of values, and a value kept in its field
+	offset int    // bytes of an offset, of a count of values, and of a value in a field
 	kind   uint16 // type of an offset
-	limit  int64  // bytes that a file can have
+	limit  int64  // largest size of a file, in bytes
 }
 
 var (
-	classic = tiffWidth{header: 8, count: 2, offset: 4, kind: typeLong, limit: math.MaxUint32}
-	bigTIFF = tiffWidth{header: 16, count: 8, offset: 8, kind: typeLong8, limit: math.MaxInt64 - 1}
+	classic = tiffWidth{header: 8, count: 2, offset: 4, kind: tiff.Long, limit: math.MaxUint32}
+	bigTIFF = tiffWidth{header: 16, count: 8, offset: 8, kind: tiff.Long8, limit: math.MaxInt64 - 1}
 )
 
-// append appends v in so many bytes as an offset has.
+// append appends v with the bytes of an offset.
 func (w tiffWidth) append(b []byte, v uint64) []byte {
 	if w.offset == 4 {
 		return binary.LittleEndian.AppendUint32(b, uint32(v))
@@ -59,24 +31,24 @@ func (w tiffWidth) append(b []byte, v uint64) []byte {
 	return binary.LittleEndian.AppendUint64(b, v)
 }
 
-// tiffField is one entry of a directory.
+// tiffField is an entry of a directory.
 type tiffField struct {
 	tag, kind uint16
 	count     uint64
-	value     uint64 // the values themselves if they fit an offset's bytes, else where they are
-	pooled    bool   // value counts from the beginning of the pool
+	value     uint64 // the values if they fit the bytes of an offset, else their offset
+	pooled    bool   // value is an offset in the pool
 }
 
-// field returns a field; values that do not fit it go to the pool.
-func (t *tiff) field(tag, kind uint16, values ...uint64) tiffField {
+// field returns a field. Values that do not fit the field go to the pool.
+func (t *tiffFile) field(tag, kind uint16, values ...uint64) tiffField {
 	var data []byte
 	for _, v := range values {
 		switch kind {
-		case typeShort:
+		case tiff.Short:
 			data = binary.LittleEndian.AppendUint16(data, uint16(v))
-		case typeLong:
+		case tiff.Long:
 			data = binary.LittleEndian.AppendUint32(data, uint32(v))
-		case typeRational: // the numerator is the low half
+		case tiff.Rational: // the numerator is the low half
 			data = binary.LittleEndian.AppendUint64(data, v)
 		}
 	}
@@ -87,29 +59,28 @@ func (t *tiff) field(tag, kind uint16, values ...uint64) tiffField {
 		f.value = binary.LittleEndian.Uint64(inline[:])
 		return f
 	}
-	f.value, f.pooled = t.keep(data), true
+	f.value, f.pooled = t.addToPool(data), true
 	return f
 }
 
-// text returns a field of text, which is in the pool; s ends with a zero byte.
-func (t *tiff) text(tag uint16, s []byte) tiffField {
-	return tiffField{tag, typeASCII, uint64(len(s)), t.keep(s), true}
+// text returns a field with text in the pool. s must end with a zero byte.
+func (t *tiffFile) text(tag uint16, s []byte) tiffField {
+	return tiffField{tag, tiff.ASCII, uint64(len(s)), t.addToPool(s), true}
 }
 
-// keep appends data to the pool and returns its place there, a multiple of 8.
-func (t *tiff) keep(data []byte) uint64 {
+// addToPool appends data to the pool. It returns the offset of data in the pool, a multiple of 8.
+func (t *tiffFile) addToPool(data []byte) uint64 {
 	t.pool = append(t.pool, make([]byte, -len(t.pool)&7)...)
 	t.pool = append(t.pool, data...)
 	return uint64(len(t.pool) - len(data))
 }
 
-// strips returns how many strips a plane has.
-func (t *tiff) strips() int { return (t.rows + t.stripRows - 1) / t.stripRows }
+// strips returns the number of strips of a plane.
+func (t *tiffFile) strips() int { return (t.rows + t.stripRows - 1) / t.stripRows }
 
-// directorySize returns the bytes of a directory of so many fields: their number,
-// the fields, the offset of the next directory, and the strips of the plane where
-// there is more than one.
-func (t *tiff) directorySize(fields int) int {
+// directorySize returns the bytes of a directory with the given number of fields. It has the number of fields, the
+// fields, and the offset of the next directory. If a plane has several strips, their offsets and sizes follow.
+func (t *tiffFile) directorySize(fields int) int {
 	size := t.width.count + fields*(4+2*t.width.offset) + t.width.offset
 	if t.strips() > 1 {
 		size += 2 * t.strips() * t.width.offset
@@ -117,26 +88,26 @@ func (t *tiff) directorySize(fields int) int {
 	return size
 }
 
-// stride returns the distance between directories in the tail. Directories must
-// begin at even offsets; ours begin at multiples of 16.
-func (t *tiff) stride() int64 { return int64(roundUp(t.directorySize(len(t.shared)+2), 16)) }
+// stride returns the distance between directories in the tail, in bytes. The format requires even offsets. These are
+// multiples of 16.
+func (t *tiffFile) stride() int64 { return int64(roundUp(t.directorySize(len(t.shared)+2), 16)) }
 
-// poolStart returns the offset of the pool, behind the first directory.
-func (t *tiff) poolStart() int {
+// poolStart returns the offset of the pool, which follows the first directory.
+func (t *tiffFile) poolStart() int {
 	return roundUp(t.width.header+t.directorySize(len(t.shared)+len(t.first)+2), 16)
 }
 
 // dataStart returns the offset of the first voxel.
-func (t *tiff) dataStart() int64 { return int64(roundUp(t.poolStart()+len(t.pool), Align)) }
+func (t *tiffFile) dataStart() int64 { return int64(roundUp(t.poolStart()+len(t.pool), Align)) }
 
-// dataEnd returns the offset behind the last voxel, where the tail begins.
-func (t *tiff) dataEnd() int64 { return t.dataStart() + int64(t.planes)*t.planeBytes }
+// dataEnd returns the offset of the end of the voxels, where the tail starts.
+func (t *tiffFile) dataEnd() int64 { return t.dataStart() + int64(t.planes)*t.planeBytes }
 
-// firstInTail returns the offset of the second page's directory.
-func (t *tiff) firstInTail() int64 { return (t.dataEnd() + 15) &^ 15 }
+// firstInTail returns the offset of the directory of the second page.
+func (t *tiffFile) firstInTail() int64 { return (t.dataEnd() + 15) &^ 15 }
 
-// directoryAt returns the offset of the directory of page z, 0 behind the last.
-func (t *tiff) directoryAt(z int) int64 {
+// directoryAt returns the offset of the directory of page z. After the last page it returns 0, the end of the list.
+func (t *tiffFile) directoryAt(z int) int64 {
 	switch z {
 	case 0:
 		return int64(t.width.header)
@@ -146,16 +117,16 @@ func (t *tiff) directoryAt(z int) int64 {
 	return t.firstInTail() + int64(z-1)*t.stride()
 }
 
-// tailSize returns the bytes of the tail, padding before it included.
-func (t *tiff) tailSize() int64 {
+// tailSize returns the bytes of the tail, with the padding before it.
+func (t *tiffFile) tailSize() int64 {
 	if t.planes == 1 {
 		return 0
 	}
 	return t.firstInTail() - t.dataEnd() + int64(t.planes-1)*t.stride()
 }
 
-// end returns the length of the whole file, or math.MaxInt64 if that is not enough.
-func (t *tiff) end() int64 {
+// end returns the size of the file in bytes, or math.MaxInt64 if it is larger.
+func (t *tiffFile) end() int64 {
 	const padding = 16
 	around := t.dataStart() + padding + int64(t.planes-1)*t.stride()
 	if int64(t.planes)*t.planeBytes > math.MaxInt64-around {
@@ -164,8 +135,8 @@ func (t *tiff) end() int64 {
 	return t.dataEnd() + t.tailSize()
 }
 
-// directory returns the directory of page z, to stand at directoryAt(z).
-func (t *tiff) directory(z int) []byte {
+// directory returns the directory of page z.
+func (t *tiffFile) directory(z int) []byte {
 	fields := slices.Clone(t.shared)
 	if z == 0 {
 		fields = append(fields, t.first...)
@@ -173,9 +144,9 @@ func (t *tiff) directory(z int) []byte {
 	n := t.strips()
 	size := t.directorySize(len(fields) + 2)
 	plane := t.dataStart() + int64(z)*t.planeBytes
-	offsets := tiffField{tagStripOffsets, t.width.kind, uint64(n), uint64(plane), false}
-	counts := tiffField{tagStripByteCounts, t.width.kind, uint64(n), uint64(t.planeBytes), false}
-	if n > 1 { // at the directory's end
+	offsets := tiffField{tiff.TagStripOffsets, t.width.kind, uint64(n), uint64(plane), false}
+	counts := tiffField{tiff.TagStripByteCounts, t.width.kind, uint64(n), uint64(t.planeBytes), false}
+	if n > 1 { // offsets and sizes are at the end of the directory
 		counts.value = uint64(t.directoryAt(z)) + uint64(size-n*t.width.offset)
 		offsets.value = counts.value - uint64(n*t.width.offset)
 	}
@@ -201,8 +172,8 @@ func (t *tiff) directory(z int) []byte {
 	return b
 }
 
-// appendStrips appends the offset of every strip of a plane, then their lengths.
-func (t *tiff) appendStrips(b []byte, plane int64) []byte {
+// appendStrips appends the offsets of the strips of a plane, then their sizes.
+func (t *tiffFile) appendStrips(b []byte, plane int64) []byte {
 	n := int64(t.strips())
 	for i := range n {
 		b = t.width.append(b, uint64(plane+i*t.stripBytes))
@@ -213,8 +184,8 @@ func (t *tiff) appendStrips(b []byte, plane int64) []byte {
 	return b
 }
 
-// layout puts the parts together.
-func (t *tiff) layout() Layout {
+// layout returns the layout of the file.
+func (t *tiffFile) layout() Layout {
 	b := []byte("II")
 	if t.width == bigTIFF {
 		b = append(b, 43, 0, 8, 0, 0, 0) // version, bytes of an offset, 0
@@ -234,8 +205,8 @@ func (t *tiff) layout() Layout {
 	return l
 }
 
-// ReadAt reads the tail: it computes just the directories that p touches.
-func (t *tiff) ReadAt(p []byte, off int64) (int, error) {
+// ReadAt reads the tail. It computes only the directories that p covers.
+func (t *tiffFile) ReadAt(p []byte, off int64) (int, error) {
 	size := t.tailSize()
 	if off < 0 || off >= size {
 		return 0, io.EOF

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -13,11 +14,11 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// page is a directory as this small reader of TIFF sees it: tag to values.
+// page is a directory: values by tag.
 type page map[uint16][]uint64
 
-// readTIFF reads all directories of a layout around so many bytes of voxels. It
-// shares nothing with the writer.
+// readTIFF reads all directories of a layout. voxels is the size of the voxels in bytes. It shares no code with the
+// writer.
 func readTIFF(t *testing.T, l Layout, voxels int64) (pages []page, description string) {
 	t.Helper()
 	tailStart := int64(len(l.Head)) + voxels
@@ -89,7 +90,7 @@ func TestTIFFPages(t *testing.T) {
 		"large": {large, true, 3},
 		"slice": {with(func(a *Array) { a.Grid.Size[2] = 1 }), false, 1},
 		"many":  {with(func(a *Array) { a.Grid.Size = volume.Vec{1, 1, 1001} }), false, 1},
-		// The longest that fits 32 bits: 4096 of head, 7 × 2^29 of voxels, and what is left for another page.
+		// A file with 32-bit offsets. One more row and one more plane need a BigTIFF.
 		"just classic": {with(func(a *Array) { a.Grid.Size = volume.Vec{1 << 14, 1<<14 - 1, 8 - 1} }), false, 1},
 		"just big":     {with(func(a *Array) { a.Grid.Size = volume.Vec{1 << 14, 1 << 14, 8} }), true, 1},
 		"big slice":    {with(func(a *Array) { a.Grid.Size = volume.Vec{1 << 16, 1 << 15, 1} }), true, 4},
@@ -108,11 +109,11 @@ func TestTIFFPages(t *testing.T) {
 			if len(pages) != g.Size[2] {
 				t.Fatalf("%d pages, want %d", len(pages), g.Size[2])
 			}
-			begin, end := "ImageJ=", "\n\x00"
+			prefix, suffix := "ImageJ=", "\n\x00"
 			if test.big && ome(test.array) != nil {
-				begin, end = "<?xml ", "</OME>\x00"
+				prefix, suffix = "<?xml ", "</OME>\x00"
 			}
-			if !strings.HasPrefix(description, begin) || !strings.HasSuffix(description, end) {
+			if !strings.HasPrefix(description, prefix) || !strings.HasSuffix(description, suffix) {
 				t.Errorf("description %q", description)
 			}
 			next := uint64(len(l.Head))
@@ -130,7 +131,7 @@ func TestTIFFPages(t *testing.T) {
 				if rows != uint64(g.Size[1]) {
 					t.Fatalf("page %d: %d rows in a strip", z, p[278][0])
 				}
-				for i, offset := range p[273] { // strips lie one after the other
+				for i, offset := range p[273] { // strips are adjacent
 					if offset != next {
 						t.Fatalf("page %d strip %d at %d, want %d", z, i, offset, next)
 					}
@@ -141,6 +142,31 @@ func TestTIFFPages(t *testing.T) {
 				t.Errorf("pages end at %d", next)
 			}
 		})
+	}
+}
+
+// TestTIFFColours: three or four channels of uint8 are RGB. The other channels are extra samples without a meaning.
+func TestTIFFColours(t *testing.T) {
+	for _, c := range []struct {
+		kind        volume.Type
+		channels    int
+		photometric uint64
+		extra       int
+	}{
+		{volume.Uint8, 1, 1, 0}, {volume.Uint8, 2, 1, 1}, {volume.Uint8, 3, 2, 0}, {volume.Uint8, 4, 2, 1}, {volume.Uint8, 5, 1, 4},
+		{volume.Int8, 4, 1, 3}, {volume.Uint16, 3, 1, 2}, {volume.Uint16, 4, 1, 3},
+	} {
+		a := with(func(a *Array) { a.Grid.Type, a.Grid.Channels = c.kind, c.channels })
+		l, err := TIFF(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages, _ := readTIFF(t, l, a.Grid.Bytes())
+		for z, p := range pages {
+			if p[262][0] != c.photometric || !slices.Equal(p[338], repeat(0, c.extra)) {
+				t.Errorf("%d × %v, page %d: interpretation %v, extra samples %v", c.channels, c.kind, z, p[262], p[338])
+			}
+		}
 	}
 }
 
@@ -173,7 +199,7 @@ func TestTIFFTailIsReadAnywhere(t *testing.T) {
 	}
 }
 
-// A volume of a hundred thousand planes must open as fast as any.
+// BenchmarkTIFFTail reads from the tail of a volume with 100,000 planes. It must be as fast as with few planes.
 func BenchmarkTIFFTail(b *testing.B) {
 	a := with(func(a *Array) { a.Grid.Size = volume.Vec{100000, 100000, 100000} })
 	l, err := TIFF(a)

@@ -2,6 +2,7 @@ package header
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"strings"
@@ -9,8 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// XDMF returns an XDMF 3 document that describes the raw file as one uniform grid
-// with values at its nodes. All of XDMF's triples are slowest axis first: z y x.
+// XDMF returns an XDMF 3 document. It describes the raw file as a uniform grid with values at its nodes. Triples in
+// XDMF are z, y, x.
 func XDMF(a Array) ([]byte, error) {
 	if err := a.checkDetached(); err != nil {
 		return nil, err
@@ -18,16 +19,16 @@ func XDMF(a Array) ([]byte, error) {
 	g := a.Grid
 	number, ok := xdmfNumbers[g.Type]
 	if !ok {
-		return nil, &Unrepresentable{"XDMF", fmt.Sprintf("readers take %v for uint32", g.Type)}
+		return nil, &Unrepresentable{"XDMF", fmt.Sprintf("readers treat %v as uint32", g.Type)}
 	}
-	spacing, origin, _ := a.world(1)
+	spacing, origin, _ := a.world(cmp.Or(a.Unit, Nanometre))
 	nodes := fmt.Sprintf("%d %d %d", g.Size[2], g.Size[1], g.Size[0])
 	attribute, items := "Scalar", nodes
 	if g.Channels > 1 {
 		attribute, items = "Matrix", fmt.Sprintf("%s %d", nodes, g.Channels)
 	}
 	if g.Channels == 3 {
-		attribute = "Vector" // which is three by definition
+		attribute = "Vector" // has three components by definition
 	}
 	name := a.Name
 	if name == "" {
@@ -60,9 +61,9 @@ const xdmfTemplate = `<?xml version="1.0"?>
 </Xdmf>
 `
 
-// xdmfNumbers are the number types. Those of 16 bits have names of their own: as
-// an Int or UInt of two bytes, which the model allows, readers take them for 32 bits.
-// So they do with a UInt of eight, and there is no other name for that.
+// xdmfNumbers has the number types. 16-bit types need their own names: readers treat an Int or UInt of two bytes,
+// which the format allows, as 32 bits. Readers also treat a UInt of eight bytes as 32 bits, and uint64 has no other
+// name.
 var xdmfNumbers = map[volume.Type]string{
 	volume.Uint8: "UChar", volume.Int8: "Char",
 	volume.Uint16: "UShort", volume.Int16: "Short",
@@ -70,7 +71,7 @@ var xdmfNumbers = map[volume.Type]string{
 	volume.Float32: "Float", volume.Float64: "Float",
 }
 
-// escape makes s safe in XML text and attributes.
+// escape escapes s for XML text and attributes.
 func escape(s string) string {
 	var b bytes.Buffer
 	_ = xml.EscapeText(&b, []byte(s)) // a Buffer takes everything

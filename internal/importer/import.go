@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,35 +9,46 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 
+	"github.com/wkwfs/wkwfs/internal/arrayfile"
+	"github.com/wkwfs/wkwfs/internal/atomicfile"
+	"github.com/wkwfs/wkwfs/internal/downsample"
+	"github.com/wkwfs/wkwfs/internal/pyramid"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// Options says what layer to make of an input.
+// Options describes the layer to write.
 type Options struct {
-	Layer       string        // its name, which is that of its directory
-	Category    string        // color or segmentation; empty: by the type
-	Offset      *volume.Vec   // of voxel 0,0,0 in the dataset; nil: that of the input's header, else 0,0,0
-	Scale       [3]float64    // nm per voxel; 0: that of the dataset, else of the input's header
-	Block, Cube int           // voxels per side, powers of two
-	Compression wkw.BlockType //
-	Mags        int           // how many coarser mags
-	Force       bool          // replace a layer of this name
-	Jobs        int           // cubes that are written at once; 0: one a processor
-	Stats       *Stats        // may be nil
+	Layer       string         // name of the layer and of its directory
+	Category    string         // Color or Segmentation; empty: as names, header and values of the input show
+	Offset      *volume.Vec    // of voxel 0,0,0 of the input in the dataset; nil: as in the header of the input, else 0,0,0
+	VoxelSize   [3]float64     // in nm; 0: as in the dataset, else as in the header of the input
+	Block, Cube int            // voxels per side, powers of two
+	Format      pyramid.Format // of the cube files
+	Compression wkw.BlockType  // of the blocks of WKW
+	Mags        int            // number of coarser mags
+	Downsample  string         // how coarser mags are computed: a name of downsample.ParseMethod; empty: by the category
+	Force       bool           // replace an existing layer
+	Memory      int64          // bytes that the import may use, approximately; 0: DefaultMemory
+	Jobs        int            // number of goroutines that compress blocks; 0: GOMAXPROCS
+	Stats       *Stats         // may be nil
+	Planned     func(Plan)     // called once, before anything is written; may be nil
+
+	onRead func() // for tests: called before each read of the input; may be nil
 }
 
-// Stats is how far an import is. Bytes are those of voxels, before compression.
-type Stats struct {
-	AllBytes  atomic.Int64 // to be read, of all mags; final before the first is
-	DoneBytes atomic.Int64
-	Written   atomic.Int64 // cubes
-	Kept      atomic.Int64 // cubes that an earlier import has written
-	Empty     atomic.Int64 // cubes that are zeros throughout, and not written
-}
+// DefaultMemory is the memory that an import uses if the options do not set it, in bytes.
+const DefaultMemory = 1 << 30
+
+// Stats counts the progress of an import. It may be read at any time.
+type Stats = pyramid.Stats
+
+// maxCube is the side of cubes that WEBKNOSSOS writes, in voxels.
+const maxCube = 1024
 
 // The categories of layers.
 const (
@@ -44,19 +56,29 @@ const (
 	Segmentation = "segmentation"
 )
 
-// Import writes the input as a layer of the dataset in dir, which is made where there is
-// none. Cubes and metadata appear complete or not at all. What was written before an error
-// stays, and is gone on with by the same call. A layer that exists is ErrExists, one
-// that another import left unfinished ErrOther, unless Force is set: then it is
-// removed first.
-func Import(ctx context.Context, in *Input, dir string, o Options) error {
+// Plan is what an import is about to write.
+type Plan struct {
+	Choice                    // of the category; Why is empty if the options have it
+	Box       volume.Box      // in voxels of mag 1
+	VoxelSize [3]float64      // in nm
+	Factors   []volume.Factor // of all mags, finest first
+}
+
+// Import writes the input as a layer of the dataset in dir. It creates the dataset if necessary. Cubes and metadata appear
+// complete or not at all. After an error, the same call resumes the import. Import fails with a *MissingError if the options lack
+// something, with ErrExists if the layer exists, and with ErrUnfinished if the layer has an interrupted import that differs. With
+// Force, it removes such a layer first.
+func Import(ctx context.Context, in *arrayfile.Array, dir string, o Options) error {
 	if o.Stats == nil {
 		o.Stats = &Stats{}
 	}
 	if o.Jobs == 0 {
 		o.Jobs = runtime.GOMAXPROCS(0)
 	}
-	dir, err := filepath.Abs(dir) // its last part is the name of the dataset
+	if o.Memory == 0 {
+		o.Memory = DefaultMemory
+	}
+	dir, err := filepath.Abs(dir) // the last element is the name of the dataset
 	if err != nil {
 		return err
 	}
@@ -64,59 +86,83 @@ func Import(ctx context.Context, in *Input, dir string, o Options) error {
 	if err != nil {
 		return err
 	}
-	l, err := plan(in, dir, meta, o)
+	l, err := plan(ctx, in, dir, meta, o)
 	if err != nil {
 		return err
 	}
-	if err := l.begin(meta); err != nil {
+	if o.Planned != nil {
+		o.Planned(Plan{Choice{l.Category, l.why}, l.box, l.VoxelSize, l.factors})
+	}
+	if err := l.prepare(meta); err != nil {
 		return err
 	}
 	if err := l.write(ctx); err != nil {
-		return err
+		return fmt.Errorf("layer %s is not complete: %w", l.Layer, err)
 	}
-	if err := in.unchanged(); err != nil {
+	if err := in.Unchanged(); err != nil {
 		return err
 	}
 	if err := meta.write(l); err != nil {
 		return err
 	}
-	return os.Remove(l.journal())
+	return os.Remove(l.journalPath())
 }
 
 // layer is a layer that is being written.
 type layer struct {
 	Options
-	in      *Input
+	in      *arrayfile.Array
 	dir     string     // of the layer
+	why     string     // the category was chosen; empty if it was given
 	box     volume.Box // of the input, in voxels of mag 1
 	factors []volume.Factor
-	largest atomic.Uint64 // value, of a segmentation
+	method  downsample.Method
+	from    int           // plane of mag 1: an interrupted import has written all below it
+	largest atomic.Uint64 // id, of a segmentation
 }
 
-// plan decides what is left open by the options, and refuses what cannot be.
-func plan(in *Input, dir string, meta *metadata, o Options) (*layer, error) {
-	if o.Layer == "" || !fs.ValidPath(o.Layer) || strings.HasPrefix(o.Layer, ".") || strings.ContainsAny(o.Layer, "/\x00") {
-		return nil, fmt.Errorf("layer %q: expected the name of a directory", o.Layer)
-	}
+// plan completes and validates the options.
+func plan(ctx context.Context, in *arrayfile.Array, dir string, meta *metadata, o Options) (*layer, error) {
 	l := &layer{Options: o, in: in, dir: filepath.Join(dir, o.Layer)}
-	for _, decide := range []func() error{
-		l.checkSides,
-		l.decideCategory,
-		l.decideBox,
-		func() error { return l.decideScale(meta) },
-	} {
-		if err := decide(); err != nil {
-			return nil, err
-		}
+	var needs []Need
+	err := collect(&needs, l.checkName,
+		func() error { return l.setSides(meta) },
+		func() error { return l.setVoxelSize(meta) },
+		l.setBox,
+		func() error { return l.setCategory(ctx) },
+		l.setMethod)
+	if err == nil && len(needs) > 0 {
+		err = &MissingError{needs}
 	}
-	l.factors = factors(l.Scale, o.Mags)
+	if err != nil {
+		return nil, err
+	}
+	l.factors = factors(l.VoxelSize, l.in.Grid.Size, o.Mags)
 	return l, nil
 }
 
-// checkSides asks the format whether it can have such cubes.
-func (l *layer) checkSides() error {
+func (l *layer) checkName() error {
+	switch name := l.Layer; {
+	case name == "":
+		return missing(FieldLayer, errors.New("name the layer"))
+	case !fs.ValidPath(name), strings.HasPrefix(name, "."), strings.ContainsAny(name, "/\x00"):
+		return fmt.Errorf("layer %q: expected the name of a directory", name)
+	}
+	return nil
+}
+
+// setSides sets the side of cubes, unless it is given: that of the dataset's other layers, or the smallest that holds the
+// input. It checks that the format allows the sides of blocks and cubes.
+func (l *layer) setSides(meta *metadata) error {
+	if l.Cube == 0 {
+		l.Cube = meta.cubeSide()
+	}
+	if l.Cube == 0 {
+		for l.Cube = l.Block; l.Cube > 0 && l.Cube < min(maxCube, slices.Max(l.in.Grid.Size[:])); l.Cube *= 2 {
+		}
+	}
 	if l.Block < 1 || l.Cube < l.Block || l.Cube%l.Block != 0 {
-		return fmt.Errorf("cubes of %d voxels a side: expected a power of two times the %d of a block", l.Cube, l.Block)
+		return fmt.Errorf("cubes with sides of %d voxels: expected a power of two times the %d of a block", l.Cube, l.Block)
 	}
 	if _, err := l.header().MarshalBinary(); err != nil {
 		return err
@@ -127,67 +173,69 @@ func (l *layer) checkSides() error {
 	return nil
 }
 
-func (l *layer) decideCategory() error {
-	t := l.in.Grid.Type
-	whole := t != volume.Float32 && t != volume.Float64
+// setMethod sets how coarser mags are computed: images by means, segmentations by the most frequent id.
+func (l *layer) setMethod() (err error) {
 	switch {
-	case l.Category == "" && l.in.Grid.Channels == 1 && whole && t.Size() >= 4:
-		l.Category = Segmentation
-	case l.Category == "":
-		l.Category = Color
-	case l.Category == Segmentation && (!whole || l.in.Grid.Channels > 1):
-		return fmt.Errorf("a segmentation of %d × %v: expected one whole number a voxel", l.in.Grid.Channels, t)
-	case l.Category != Segmentation && l.Category != Color:
-		return fmt.Errorf("category %q: expected %s or %s", l.Category, Color, Segmentation)
+	case l.Downsample != "":
+		l.method, err = downsample.ParseMethod(l.Downsample)
+	case l.Category == Segmentation:
+		l.method = downsample.Mode
+	default:
+		l.method = downsample.Mean
 	}
-	return nil
+	return err
 }
 
-func (l *layer) decideBox() error {
+func (l *layer) setBox() error {
 	at := l.in.Grid.Origin
 	switch {
 	case l.Offset != nil:
 		at = *l.Offset
-	case l.in.Misplaced != nil:
-		return l.in.Misplaced
-	case !l.in.Placed:
+	case l.in.PositionErr != nil:
+		return missing(FieldOffset, l.in.PositionErr)
+	case !l.in.Positioned:
 		at = volume.Vec{}
 	}
 	for axis := range 3 {
-		if at[axis] < 0 || at[axis] > maxCoordinate || l.in.Grid.Size[axis] > maxCoordinate {
-			return fmt.Errorf("%v voxels at %v: WKW has voxels from 0 to 2^40 alone: %w", l.in.Grid.Size, at, ErrPlace)
+		if at[axis] < 0 || at[axis] > arrayfile.MaxCoordinate || l.in.Grid.Size[axis] > arrayfile.MaxCoordinate {
+			err := fmt.Errorf("%v voxels at %v: expected positions and sizes from 0 to 2^40: %w", l.in.Grid.Size, at, arrayfile.ErrPosition)
+			if l.Offset == nil {
+				err = missing(FieldOffset, err)
+			}
+			return err
 		}
 	}
 	l.box = volume.Box{Min: at, Max: at.Add(l.in.Grid.Size)}
 	return nil
 }
 
-// decideScale makes sure that the voxels have the size of those of the dataset.
-func (l *layer) decideScale(meta *metadata) error {
-	scale := l.Scale
-	if scale == ([3]float64{}) {
-		scale = l.in.Grid.Spacing
+// setVoxelSize sets the voxel size. It fails if the size differs from the dataset's.
+func (l *layer) setVoxelSize(meta *metadata) error {
+	size := l.VoxelSize
+	if size == ([3]float64{}) {
+		size = l.in.Grid.Spacing
 	}
 	have := meta.scale()
+	if err := unknownVoxelSize(size, have); err != nil {
+		return err
+	}
 	for axis := range 3 {
 		switch {
-		case have[axis] == 0 && usable(scale[axis]) == 0:
-			return fmt.Errorf("%w on axis %c", ErrNoScale, "xyz"[axis])
 		case have[axis] == 0:
-			l.Scale[axis] = scale[axis]
-		case scale[axis] != 0 && !near(scale[axis], have[axis]):
-			return fmt.Errorf("voxels of %v nm: the dataset has voxels of %v nm", scale, have)
+			l.VoxelSize[axis] = size[axis]
+		case size[axis] != 0 && !nearlyEqual(size[axis], have[axis]):
+			return fmt.Errorf("voxels of %v nm: the dataset has voxels of %v nm", size, have)
 		default:
-			l.Scale[axis] = have[axis]
+			l.VoxelSize[axis] = have[axis]
 		}
 	}
 	return nil
 }
 
-// near reports whether two lengths are the same, but for the 32 bits of a header.
-func near(a, b float64) bool { return a > b*(1-1e-4) && a < b*(1+1e-4) }
+// nearlyEqual reports whether two lengths are equal with the precision of 32 bits, which headers have.
+func nearlyEqual(a, b float64) bool { return a > b*(1-1e-4) && a < b*(1+1e-4) }
 
-// header returns the header that all cubes of the layer have.
+// header returns the header of all cubes of the layer.
 func (l *layer) header() wkw.Header {
 	return wkw.Header{
 		BlockSide:  l.Block,
@@ -198,15 +246,15 @@ func (l *layer) header() wkw.Header {
 	}
 }
 
-// begin makes the directory of the layer, or finds the one of an import to go on with.
-func (l *layer) begin(meta *metadata) error {
-	journal := l.describe()
-	found, err := os.ReadFile(l.journal())
+// prepare creates the directory of the layer, or finds that of an interrupted import.
+func (l *layer) prepare(meta *metadata) error {
+	journal := l.journal()
+	found, err := os.ReadFile(l.journalPath())
 	switch {
-	case err == nil && string(found) == string(journal):
-		return l.removeLeftovers()
+	case err == nil && bytes.HasPrefix(found, journal):
+		return errors.Join(l.resume(found[len(journal):]), l.removeLeftovers())
 	case err == nil && !l.Force:
-		return fmt.Errorf("%s: %w", l.dir, ErrOther)
+		return fmt.Errorf("%s: %w", l.dir, ErrUnfinished)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -221,5 +269,8 @@ func (l *layer) begin(meta *metadata) error {
 	if err := os.MkdirAll(l.dir, 0o777); err != nil {
 		return err
 	}
-	return replaceFile(l.journal(), journal)
+	if err := atomicfile.SyncDir(filepath.Dir(l.dir)); err != nil {
+		return err
+	}
+	return replaceFile(l.journalPath(), journal)
 }

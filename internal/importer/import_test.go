@@ -13,54 +13,46 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/arrayfile"
+	"github.com/wkwfs/wkwfs/internal/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// stopping is an input that ends the import after so many reads.
-type stopping struct {
-	*inputFile
-	reads atomic.Int64
-	stop  func()
-}
-
-func (s *stopping) ReadAt(p []byte, off int64) (int, error) {
-	if s.reads.Add(-1) == 0 {
-		s.stop()
-	}
-	return s.inputFile.ReadAt(p, off)
-}
-
-// TestResume ends an import in the middle, as a signal does, and goes on with it.
+// TestResume cancels an import, as a signal does, and resumes it.
 func TestResume(t *testing.T) {
-	dir := t.TempDir()
+	dir := voxeltest.TempDir(t)
 	a := array(volume.Uint32, 1)
-	voxels := pattern(a.Grid)
-	name := export(t, dir, a, voxels, ".nrrd")
+	voxels := voxeltest.Pattern(a.Grid)
+	name := voxeltest.Export(t, dir, a, voxels, ".nrrd")
 	out := filepath.Join(dir, "out")
 	o := small("ids")
-	o.Mags, o.Jobs, o.Stats = 2, 1, &Stats{}
+	o.Category = Segmentation
+	o.Mags, o.Jobs, o.Memory, o.Stats = 2, 1, 1, &Stats{}
 
 	ctx, stop := context.WithCancel(t.Context())
-	in := mustOpen(t, name)
-	ending := &stopping{inputFile: in.files[0], stop: stop}
-	ending.reads.Store(2000)
-	in.data = ending
-	if err := Import(ctx, in, out, o); !errors.Is(err, context.Canceled) {
-		t.Fatalf("got %v, want that it was ended", err)
+	var reads atomic.Int64
+	interrupted := o
+	interrupted.onRead = func() {
+		if reads.Add(1) == 20 { // of 24: the first of two slabs is written
+			stop()
+		}
+	}
+	if err := Import(ctx, mustOpen(t, name), out, interrupted); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want context.Canceled", err)
 	}
 	written := o.Stats.Written.Load()
 	if written == 0 {
-		t.Fatal("ended before the first cube")
+		t.Fatal("canceled before the first cube")
 	}
 	if _, err := os.Stat(filepath.Join(out, wkw.PropertiesFile)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the layer is in the metadata before it is complete: %v", err)
 	}
 	if left := names(t, out, ".tmp"); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("files are left: %v", left)
 	}
 
-	// What a killed process leaves; and cubes that were written are not written again.
+	// Cubes that were written are not written again. The temporary file of a killed process is removed.
 	cubes := names(t, out, ".wkw")
 	past := time.Unix(1e9, 0)
 	for _, name := range cubes {
@@ -72,8 +64,8 @@ func TestResume(t *testing.T) {
 
 	other := o
 	other.Block = 16
-	if err := Import(t.Context(), mustOpen(t, name), out, other); !errors.Is(err, ErrOther) {
-		t.Errorf("with other settings: got %v, want %v", err, ErrOther)
+	if err := Import(t.Context(), mustOpen(t, name), out, other); !errors.Is(err, ErrUnfinished) {
+		t.Errorf("with other settings: got %v, want %v", err, ErrUnfinished)
 	}
 	o.Stats = &Stats{}
 	if err := Import(t.Context(), mustOpen(t, name), out, o); err != nil {
@@ -88,13 +80,13 @@ func TestResume(t *testing.T) {
 		}
 	}
 	if left := append(names(t, out, ".tmp"), names(t, out, journalFile)...); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("files are left: %v", left)
 	}
 	if !bytes.Equal(read(t, tree(t, out), "ids/1/volume.raw"), voxels) {
-		t.Error("other voxels")
+		t.Error("the voxels differ")
 	}
 
-	// An import in one go says the same of the layer, the largest id included.
+	// An uninterrupted import writes the same metadata, with the same largest id.
 	whole := filepath.Join(dir, "whole", "out")
 	o.Stats = nil
 	if err := Import(t.Context(), mustOpen(t, name), whole, o); err != nil {
@@ -107,7 +99,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// names returns the files below dir whose names end so.
+// names returns the paths below dir that end with end.
 func names(t *testing.T, dir, end string) (all []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -122,11 +114,11 @@ func names(t *testing.T, dir, end string) (all []string) {
 	return all
 }
 
-// TestInputChanges holds that an input that changes meanwhile makes no layer.
+// TestInputChanges: the import fails if the input has changed.
 func TestInputChanges(t *testing.T) {
-	dir := t.TempDir()
+	dir := voxeltest.TempDir(t)
 	a := array(volume.Uint8, 1)
-	name := export(t, dir, a, pattern(a.Grid), ".nrrd")
+	name := voxeltest.Export(t, dir, a, voxeltest.Pattern(a.Grid), ".nrrd")
 	in := mustOpen(t, name)
 	if err := os.Chtimes(name, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
@@ -134,14 +126,14 @@ func TestInputChanges(t *testing.T) {
 	if err := Import(t.Context(), in, dir, small("l")); err == nil || !strings.Contains(err.Error(), "has changed") {
 		t.Errorf("got %v", err)
 	}
-	if err := Import(t.Context(), mustOpen(t, name), dir, small("l")); !errors.Is(err, ErrOther) {
-		t.Errorf("the changed input goes on where the other one stopped: %v", err)
+	if err := Import(t.Context(), mustOpen(t, name), dir, small("l")); !errors.Is(err, ErrUnfinished) {
+		t.Errorf("the import of the changed input resumed the other one: %v", err)
 	}
 }
 
-// TestMetadata holds that what is in the metadata already stays as it is.
+// TestMetadata: existing metadata does not change.
 func TestMetadata(t *testing.T) {
-	dir := t.TempDir()
+	dir := voxeltest.TempDir(t)
 	const before = `{"version": 7, "name": "<cortex> & co", "dataLayers": [
 		{"name": "first", "category": "color", "a number": 1.10, "mags": [{"mag": 1, "path": "./first/1"}]},
 		{"dataFormat": "zarr3", "name": "second", "mags": []}], "scale": [11.24, 11.24, 25], "later": {"b": 1, "a": null}}`
@@ -150,7 +142,7 @@ func TestMetadata(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := array(volume.Uint8, 3)
-	in := mustOpen(t, export(t, dir, a, pattern(a.Grid), ".tif"))
+	in := mustOpen(t, voxeltest.Export(t, dir, a, voxeltest.Pattern(a.Grid), ".tif"))
 	for _, layer := range []string{"third", "first"} {
 		o := small(layer)
 		o.Force = layer == "first"
@@ -194,7 +186,7 @@ func TestElementClass(t *testing.T) {
 	}
 }
 
-// TestImportErrors holds what is refused before anything is written.
+// TestImportErrors: the import rejects these options and inputs before it writes anything.
 func TestImportErrors(t *testing.T) {
 	for name, test := range map[string]struct {
 		change   func(*Options)
@@ -203,24 +195,24 @@ func TestImportErrors(t *testing.T) {
 		channels int
 		want     string
 	}{
-		"no name":                  {func(o *Options) { o.Layer = "" }, "", volume.Uint8, 1, `layer ""`},
-		"a path":                   {func(o *Options) { o.Layer = "../l" }, "", volume.Uint8, 1, `layer "../l"`},
-		"sides":                    {func(o *Options) { o.Block, o.Cube = 32, 48 }, "", volume.Uint8, 1, "cubes of 48 voxels a side"},
-		"no power of two":          {func(o *Options) { o.Block, o.Cube = 12, 24 }, "", volume.Uint8, 1, "expected a power of two"},
-		"huge blocks":              {func(o *Options) { o.Block, o.Cube = 2048, 2048 }, "", volume.Uint8, 1, "expected at most 1073741824"},
-		"wide voxels":              {func(*Options) {}, "", volume.Uint64, 32, "expected 1 to 255 bytes"},
-		"category":                 {func(o *Options) { o.Category = "colour" }, "", volume.Uint8, 1, `category "colour"`},
-		"ids of floats":            {func(o *Options) { o.Category = Segmentation }, "", volume.Float32, 1, "a segmentation of 1 × float32"},
-		"ids of channels":          {func(o *Options) { o.Category = Segmentation }, "", volume.Uint32, 2, "a segmentation of 2 × uint32"},
-		"negative place":           {func(o *Options) { o.Offset = &volume.Vec{-1, 0, 0} }, "", volume.Uint8, 1, "at -1,0,0: WKW has voxels from 0"},
-		"another size of voxels":   {func(*Options) {}, `{"scale": [11.24, 11.24, 30]}`, volume.Uint8, 1, "the dataset has voxels of [11.24 11.24 30] nm"},
-		"a layer in the metadata":  {func(*Options) {}, `{"scale": [11.24, 11.24, 25], "dataLayers": [{"name": "l"}]}`, volume.Uint8, 1, ErrExists.Error()},
-		"metadata that is no JSON": {func(*Options) {}, `{`, volume.Uint8, 1, "datasource-properties.json"},
+		"no name":                 {func(o *Options) { o.Layer = "" }, "", volume.Uint8, 1, "layer is missing"},
+		"a path":                  {func(o *Options) { o.Layer = "../l" }, "", volume.Uint8, 1, `layer "../l"`},
+		"sides":                   {func(o *Options) { o.Block, o.Cube = 32, 48 }, "", volume.Uint8, 1, "cubes with sides of 48 voxels"},
+		"no power of two":         {func(o *Options) { o.Block, o.Cube = 12, 24 }, "", volume.Uint8, 1, "expected a power of two"},
+		"huge blocks":             {func(o *Options) { o.Block, o.Cube = 2048, 2048 }, "", volume.Uint8, 1, "expected at most 1073741824"},
+		"wide voxels":             {func(*Options) {}, "", volume.Uint64, 32, "expected 1 to 255 bytes"},
+		"category":                {func(o *Options) { o.Category = "colour" }, "", volume.Uint8, 1, `category "colour"`},
+		"ids of floats":           {func(o *Options) { o.Category = Segmentation }, "", volume.Float32, 1, "a segmentation of 1 × float32"},
+		"ids of channels":         {func(o *Options) { o.Category = Segmentation }, "", volume.Uint32, 2, "a segmentation of 2 × uint32"},
+		"negative position":       {func(o *Options) { o.Offset = &volume.Vec{-1, 0, 0} }, "", volume.Uint8, 1, "at -1,0,0: expected positions and sizes from 0"},
+		"another voxel size":      {func(*Options) {}, `{"scale": [11.24, 11.24, 30]}`, volume.Uint8, 1, "the dataset has voxels of [11.24 11.24 30] nm"},
+		"a layer in the metadata": {func(*Options) {}, `{"scale": [11.24, 11.24, 25], "dataLayers": [{"name": "l"}]}`, volume.Uint8, 1, ErrExists.Error()},
+		"metadata is not JSON":    {func(*Options) {}, `{`, volume.Uint8, 1, "datasource-properties.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
+			dir := voxeltest.TempDir(t)
 			a := array(test.typ, test.channels)
-			in := mustOpenRaw(t, export(t, dir, a, pattern(a.Grid), ".raw"), a.Grid)
+			in := mustOpenRaw(t, voxeltest.Export(t, dir, a, voxeltest.Pattern(a.Grid), ".raw"), a.Grid)
 			out := filepath.Join(dir, "out")
 			if test.metadata != "" {
 				if err := os.Mkdir(out, 0o777); err != nil {
@@ -240,23 +232,45 @@ func TestImportErrors(t *testing.T) {
 	}
 }
 
-// TestScale holds where the size of voxels is taken from.
+// TestScale: the voxel size comes from the options, the dataset or the header.
 func TestScale(t *testing.T) {
-	dir := t.TempDir()
+	dir := voxeltest.TempDir(t)
 	a := array(volume.Uint8, 1)
-	name := export(t, dir, a, pattern(a.Grid), ".npy") // which has none
+	name := voxeltest.Export(t, dir, a, voxeltest.Pattern(a.Grid), ".npy") // has no voxel size
 	if err := Import(t.Context(), mustOpen(t, name), dir, small("l")); !errors.Is(err, ErrNoScale) {
 		t.Errorf("got %v, want %v", err, ErrNoScale)
 	}
 	o := small("l")
-	o.Scale = spacing
+	o.VoxelSize = spacing
 	if err := Import(t.Context(), mustOpen(t, name), dir, o); err != nil {
 		t.Fatal(err)
 	}
 	if err := Import(t.Context(), mustOpen(t, name), dir, small("m")); err != nil {
-		t.Errorf("into a dataset that has one: %v", err)
+		t.Errorf("into a dataset with a voxel size: %v", err)
 	}
 	if err := Import(t.Context(), mustOpen(t, name), dir, small("m")); !errors.Is(err, ErrExists) {
 		t.Errorf("got %v, want %v", err, ErrExists)
+	}
+}
+
+// TestCategory: type, channels, header and options decide whether a layer is a segmentation.
+func TestCategory(t *testing.T) {
+	bools := append([]byte("\x93NUMPY\x01\x00\x49\x00{'descr': '|b1', 'fortran_order': True, 'shape': (1, 1, 1), }           \n"), 1)
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "mask.npy"), bools)
+	a := array(volume.Uint8, 1)
+	write(t, filepath.Join(dir, "volume.raw"), voxeltest.Pattern(a.Grid))
+	for _, test := range []struct {
+		name, option, want string
+		in                 *arrayfile.Array
+	}{
+		{"bytes", "", Color, mustOpenRaw(t, filepath.Join(dir, "volume.raw"), a.Grid)},
+		{"labels", "", Segmentation, mustOpen(t, filepath.Join(dir, "mask.npy"))},
+		{"labels as an image", Color, Color, mustOpen(t, filepath.Join(dir, "mask.npy"))},
+	} {
+		l := &layer{Options: Options{Category: test.option}, in: test.in}
+		if err := l.setCategory(t.Context()); err != nil || l.Category != test.want {
+			t.Errorf("%s: got %q, %v, want %q", test.name, l.Category, err, test.want)
+		}
 	}
 }

@@ -1,80 +1,107 @@
 package importer
 
 import (
-	"crypto/sha256"
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"github.com/wkwfs/wkwfs/internal/atomicfile"
+	"github.com/wkwfs/wkwfs/internal/pyramid"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// journalFile is in the directory of a layer as long as it is not complete.
+// journalFile is in the directory of a layer that is not complete.
 const journalFile = ".import.json"
 
-func (l *layer) journal() string { return filepath.Join(l.dir, journalFile) }
+func (l *layer) journalPath() string { return filepath.Join(l.dir, journalFile) }
 
-// describe returns the journal: all that decides what the cubes hold. Cubes that are
-// there are complete; so two imports with the same journal can share them.
-func (l *layer) describe() []byte {
-	sum := sha256.New()
-	for _, f := range l.in.files {
-		sum.Write(f.version[:])
-	}
+// journal returns the content of the journal: everything that determines the content of the cubes. Existing cubes are
+// complete, so an import with the same journal keeps them.
+func (l *layer) journal() []byte {
 	b, err := json.Marshal(struct {
-		Input       string // all files of the input, by their versions
+		Input       string // fingerprint
 		Grid        volume.Grid
-		BigEndian   bool
 		Box         volume.Box
 		Block, Cube int
+		Format      pyramid.Format
 		Compression string
 		Category    string
+		Downsample  string
 		Factors     []volume.Factor
-	}{hex.EncodeToString(sum.Sum(nil)), l.in.Grid, l.in.bigEndian, l.box, l.Block, l.Cube, l.Compression.String(), l.Category, l.factors})
+	}{hex.EncodeToString(l.in.Fingerprint()), l.in.Grid, l.box, l.Block, l.Cube, l.Format, l.Compression.String(), l.Category, l.method.String(), l.factors})
 	if err != nil {
-		panic(err) // a struct of numbers and text
+		panic(err) // not for a struct of numbers and text
 	}
 	return append(b, '\n')
 }
 
-// removeLeftovers removes what an import that was killed was in the middle of.
+// progress is a line of the journal after the first: all cubes with voxels below plane Z are complete.
+type progress struct {
+	Z       int    // in voxels of mag 1
+	Largest uint64 // id below Z
+}
+
+// checkpoint appends a line to the journal.
+func (l *layer) checkpoint(z int) error {
+	b, err := json.Marshal(progress{z, l.largest.Load()})
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(l.journalPath(), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(b, '\n'))
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// resume sets the plane from which an interrupted import continues. It removes a line that was not written completely, so
+// that the next one can be read. lines is the journal after its first line.
+func (l *layer) resume(lines []byte) error {
+	whole := bytes.LastIndexByte(lines, '\n') + 1
+	for line := range bytes.Lines(lines[:whole]) {
+		var p progress
+		if json.Unmarshal(line, &p) == nil && p.Z > l.box.Min[2] && p.Z%l.Cube == 0 {
+			l.from = p.Z
+			l.largest.Store(p.Largest)
+		}
+	}
+	return os.Truncate(l.journalPath(), int64(len(l.journal())+whole))
+}
+
+// removeLeftovers removes the temporary files of an import that was killed.
 func (l *layer) removeLeftovers() error {
 	return filepath.WalkDir(l.dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasPrefix(d.Name(), ".") && strings.HasSuffix(d.Name(), ".tmp") {
+		if err == nil && !d.IsDir() && atomicfile.IsTemp(d.Name()) {
 			return os.Remove(path)
 		}
 		return err
 	})
 }
 
-// replaceFile writes a file that appears complete or not at all.
+// replaceFile replaces the content of the file at path with b. It syncs the file and its name.
 func replaceFile(path string, b []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	mode := fileMode(path)
+	err := atomicfile.Replace(path, mode, func(f *os.File) error {
+		if err := f.Chmod(mode); err != nil { // whatever the umask is
+			return err
+		}
+		if _, err := f.Write(b); err != nil {
+			return err
+		}
+		return f.Sync()
+	})
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // which fails once it has its name
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Chmod(fileMode(path))
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return atomicfile.SyncDir(filepath.Dir(path))
 }
 
-// fileMode returns the permissions of the file that is to be replaced, or those that
-// the permissions of its directory suggest.
+// fileMode returns the permissions of an existing file, else those of its directory without execution.
 func fileMode(path string) fs.FileMode {
 	if info, err := os.Stat(path); err == nil {
 		return info.Mode().Perm()

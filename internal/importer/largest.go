@@ -1,29 +1,15 @@
 package importer
 
 import (
-	"context"
+	"encoding/binary"
 	"math"
 
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// noteLargest raises the largest id of a segmentation to those of a block. Negative
-// numbers are no ids.
-func (l *layer) noteLargest(block []byte) {
-	if l.Category != Segmentation {
-		return
-	}
-	largest := uint64(0)
-	size, signed := l.in.Grid.Type.Size(), l.in.Grid.Type >= volume.Int8
-	limit := uint64(math.MaxUint64)
-	if signed {
-		limit = 1<<(8*size-1) - 1
-	}
-	for i := 0; i < len(block); i += size {
-		if v := littleEndian(block[i : i+size]); v <= limit {
-			largest = max(largest, v)
-		}
-	}
+// raiseLargest raises the largest id of a segmentation to that of a block. Negative numbers are not ids.
+func (l *layer) raiseLargest(block []byte) {
+	largest := largestID(block, l.in.Grid.Type)
 	for {
 		old := l.largest.Load()
 		if largest <= old || l.largest.CompareAndSwap(old, largest) {
@@ -32,33 +18,34 @@ func (l *layer) noteLargest(block []byte) {
 	}
 }
 
-// littleEndian reads the unsigned number that b is.
-func littleEndian(b []byte) (v uint64) {
-	if len(b) == 1 {
-		return uint64(b[0])
+// largestID returns the largest number of a block that is not negative, or 0.
+func largestID(block []byte, t volume.Type) (largest uint64) {
+	limit := uint64(math.MaxUint64)
+	if !t.IsUnsigned() {
+		limit = 1<<(8*t.Size()-1) - 1
 	}
-	for i := len(b) - 1; i >= 0; i-- {
-		v = v<<8 | uint64(b[i])
-	}
-	return v
-}
-
-// findLargest reads a cube that was kept, of mag 1, for its ids.
-func (w *writer) findLargest(ctx context.Context, c volume.Vec) error {
-	if w.Category != Segmentation || w.factor != w.factors[0] {
-		return nil
-	}
-	f, err := w.openWritten(c)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	for b := range (volume.Box{Max: f.Grid().Blocks()}).All() {
-		block, err := volume.ReadBlock(ctx, f, b)
-		if err != nil {
-			return err
+	raise := func(v uint64) {
+		if v > largest && v <= limit {
+			largest = v
 		}
-		w.noteLargest(block)
 	}
-	return nil
+	switch t.Size() {
+	case 1:
+		for _, v := range block {
+			raise(uint64(v))
+		}
+	case 2:
+		for ; len(block) >= 2; block = block[2:] {
+			raise(uint64(binary.LittleEndian.Uint16(block)))
+		}
+	case 4:
+		for ; len(block) >= 4; block = block[4:] {
+			raise(uint64(binary.LittleEndian.Uint32(block)))
+		}
+	default:
+		for ; len(block) >= 8; block = block[8:] {
+			raise(binary.LittleEndian.Uint64(block))
+		}
+	}
+	return largest
 }

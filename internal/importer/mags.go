@@ -2,178 +2,93 @@ package importer
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 
+	"github.com/wkwfs/wkwfs/internal/arrayfile"
+	"github.com/wkwfs/wkwfs/internal/atomicfile"
+	"github.com/wkwfs/wkwfs/internal/pyramid"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// factors returns the factors of mag 1 and of n coarser mags. Each doubles the axis on
-// which voxels are shortest, and those on which doubling brings them nearer to it than leaving
-// them: voxels become cubes, as in webKNOSSOS.
-func factors(scale [3]float64, n int) []volume.Factor {
+// factors returns the factors of mag 1 and of n coarser mags. Each mag doubles the factor of the axis with the shortest
+// voxels, and of each axis whose voxels are at most √2 times as long. So the voxels become cubes, as in WEBKNOSSOS. An axis with
+// a single voxel is not doubled: there is nothing to reduce. An array of a single voxel has mag 1 only.
+func factors(scale [3]float64, size volume.Vec, n int) []volume.Factor {
 	all := []volume.Factor{{1, 1, 1}}
 	for range n {
 		f := all[len(all)-1]
 		var side [3]float64
+		shortest := math.Inf(1)
 		for axis := range 3 {
 			side[axis] = scale[axis] * float64(f[axis])
+			if size[axis] > 1 {
+				shortest = min(shortest, side[axis])
+			}
 		}
-		shortest := min(side[0], side[1], side[2])
 		for axis := range 3 {
-			if side[axis] <= math.Sqrt2*shortest {
+			if size[axis] > 1 && side[axis] <= math.Sqrt2*shortest {
 				f[axis] *= 2
 			}
+		}
+		if f == all[len(all)-1] {
+			break // the array is a single voxel
 		}
 		all = append(all, f)
 	}
 	return all
 }
 
-// openWritten opens a cube that this layer has; an error that is fs.ErrNotExist where
-// there is none.
-func (w *writer) openWritten(c volume.Vec) (volume.CubeFile, error) {
-	root, err := wkw.Recognise(os.DirFS(w.dir), ".", wkw.Options{Name: w.factor.String()})
-	if err != nil {
-		return nil, err
+// write writes all mags in one pass over the input.
+func (l *layer) write(ctx context.Context) error {
+	p := pyramid.Layer{
+		Box: l.box, Method: l.method, From: l.from, Memory: l.Memory, Jobs: l.Jobs, Temp: l.dir,
+		Checkpoint: l.checkpoint, Stats: l.Stats,
 	}
-	if root.Mag == nil {
-		return nil, wkw.ErrNotRecognised
+	if l.Category == Segmentation {
+		p.Observe = l.raiseLargest
 	}
-	return root.Mag.OpenCube(c)
-}
-
-// reduced returns the function that opens cubes made of those of a finer mag.
-func (w *writer) reduced(finer *writer) func(volume.Vec) (volume.Source, func() error, error) {
-	var ratio volume.Vec
-	for axis := range 3 {
-		ratio[axis] = w.factor[axis] / finer.factor[axis]
-	}
-	return func(c volume.Vec) (volume.Source, func() error, error) {
-		s := &reducedCube{grid: w.grid(c), finer: finer, ratio: ratio, cubes: map[volume.Vec]volume.CubeFile{}}
-		s.reduce = reducer(s.grid.Type, w.Category == Segmentation)
-		first := c.Mul(ratio)
-		for at := range (volume.Box{Min: first, Max: first.Add(ratio)}).All() {
-			f, err := finer.openWritten(at)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				s.close()
-				return nil, nil, err
-			}
-			s.cubes[at] = f
+	for _, f := range l.factors {
+		dir := filepath.Join(l.dir, f.String())
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return err
 		}
-		return s, s.close, nil
-	}
-}
-
-// reducedCube is a cube of a coarser mag. Each of its blocks is made of one to eight
-// whole blocks of the finer mag, and of no others.
-type reducedCube struct {
-	grid   volume.Grid
-	finer  *writer
-	ratio  volume.Vec // voxels of the finer mag per voxel
-	cubes  map[volume.Vec]volume.CubeFile
-	reduce func(dst []byte, values [][]byte)
-}
-
-func (s *reducedCube) close() error {
-	var all []error
-	for _, f := range s.cubes {
-		all = append(all, f.Close())
-	}
-	return errors.Join(all...)
-}
-
-func (s *reducedCube) Grid() volume.Grid { return s.grid }
-
-// Fill computes blocks one after the other.
-func (s *reducedCube) Fill(ctx context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {
-	for i := range blocks {
-		b := &blocks[i]
-		b.Voxels, b.Err = s.block(ctx, b.At, memory)
-	}
-}
-
-// block reduces the finer voxels inside of the layer's box; nil where they are 0.
-func (s *reducedCube) block(ctx context.Context, b volume.Vec, memory func(volume.Vec) []byte) ([]byte, error) {
-	first := s.grid.Origin.Div(s.grid.Block).Add(b).Mul(s.ratio) // finer block, counted from voxel 0,0,0
-	var blocks finerBlocks
-	empty := true
-	for at := range (volume.Box{Min: first, Max: first.Add(s.ratio)}).All() {
-		cube := at.Div(s.grid.Blocks())
-		f := s.cubes[cube]
-		if f == nil {
-			continue
+		if err := l.writeMetadata(dir, f); err != nil {
+			return err
 		}
-		block, err := volume.ReadBlock(ctx, f, at.Sub(cube.Mul(s.grid.Blocks())))
-		if err != nil {
-			return nil, err
-		}
-		if block = unlessZero(block); block != nil {
-			blocks[at.Sub(first).Index(volume.Cube(2))] = block
-			empty = false
+		p.Mags = append(p.Mags, pyramid.Mag{Factor: f, Dir: dir, Format: l.Format, Header: l.header()})
+	}
+	if l.Format == pyramid.Zarr3 {
+		if err := writeZarr(l.dir, l.zarrGroup()); err != nil {
+			return err
 		}
 	}
-	if empty {
-		return nil, nil
+	if err := atomicfile.SyncDir(l.dir); err != nil { // the names of the mags
+		return err
 	}
-	dst := memory(b)
-	clear(dst) // reduceBlocks leaves out what is outside of the box
-	lo := first.Mul(s.grid.Block)
-	inside := volume.Box{Min: s.finer.box.Min.Sub(lo), Max: s.finer.box.Max.Sub(lo)}
-	s.reduceBlocks(dst, &blocks, inside)
-	return unlessZero(dst), nil
+	return pyramid.Write(ctx, input{l.in, l.onRead}, p)
 }
 
-// finerBlocks are the blocks that become one, in Fortran order of a cube of two; nil
-// where there are none or zeros.
-type finerBlocks [8][]byte
-
-// reduceBlocks computes the voxels of a block. inside is what the finer blocks have of the box,
-// in finer voxels from the first of them on.
-func (s *reducedCube) reduceBlocks(dst []byte, blocks *finerBlocks, inside volume.Box) {
-	size, voxel := s.grid.Type.Size(), s.grid.VoxelBytes()
-	zero := make([]byte, voxel)
-	voxels, values := make([][]byte, 0, 8), make([][]byte, 0, 8)
-	for p := range (volume.Box{Max: s.grid.Block}).All() {
-		from := p.Mul(s.ratio)
-		part := volume.Box{Min: from, Max: from.Add(s.ratio)}.Intersect(inside)
-		voxels = s.gather(voxels[:0], blocks, part, zero)
-		to := dst[:voxel]
-		dst = dst[voxel:]
-		if len(voxels) == 0 {
-			continue
-		}
-		for c := 0; c < voxel; c += size {
-			values = values[:0]
-			for _, v := range voxels {
-				values = append(values, v[c:c+size])
-			}
-			s.reduce(to[c:c+size], values)
-		}
+// writeMetadata writes the metadata of a mag into its directory.
+func (l *layer) writeMetadata(dir string, f volume.Factor) error {
+	if l.Format == pyramid.Zarr3 {
+		return writeZarr(dir, l.zarrArray(f))
 	}
+	return wkw.WriteHeader(filepath.Join(dir, "header.wkw"), l.header())
 }
 
-// gather appends the finer voxels of the part, which become one.
-func (s *reducedCube) gather(voxels [][]byte, blocks *finerBlocks, part volume.Box, zero []byte) [][]byte {
-	side, n := s.grid.Block[0], len(zero)
-	for z := part.Min[2]; z < part.Max[2]; z++ {
-		for y := part.Min[1]; y < part.Max[1]; y++ {
-			for x := part.Min[0]; x < part.Max[0]; x++ {
-				block := blocks[x/side+2*(y/side)+4*(z/side)]
-				if block == nil {
-					voxels = append(voxels, zero)
-					continue
-				}
-				at := (x%side + side*(y%side+side*(z%side))) * n
-				voxels = append(voxels, block[at:at+n])
-			}
-		}
+// input is the array as pyramid reads it.
+type input struct {
+	*arrayfile.Array
+	onRead func()
+}
+
+// Read implements pyramid.Source.
+func (s input) Read(ctx context.Context, box volume.Box, dst []byte) error {
+	if s.onRead != nil {
+		s.onRead()
 	}
-	return voxels
+	return s.Array.Read(ctx, box, dst)
 }

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -8,21 +9,26 @@ import (
 	"testing"
 
 	"github.com/wkwfs/wkwfs/internal/header"
+	"github.com/wkwfs/wkwfs/internal/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
 func TestFactors(t *testing.T) {
 	for _, test := range []struct {
 		scale [3]float64
+		size  volume.Vec
 		want  string
 	}{
-		{[3]float64{11.24, 11.24, 28}, "[1 2-2-1 4-4-2 8-8-4]"},
-		{[3]float64{10, 10, 10}, "[1 2 4 8]"},
-		{[3]float64{4, 4, 40}, "[1 2-2-1 4-4-1 8-8-1]"},
-		{[3]float64{50, 10, 10}, "[1 1-2-2 1-4-4 2-8-8]"},
+		{[3]float64{11.24, 11.24, 28}, volume.Cube(100), "[1 2-2-1 4-4-2 8-8-4]"},
+		{[3]float64{10, 10, 10}, volume.Cube(100), "[1 2 4 8]"},
+		{[3]float64{4, 4, 40}, volume.Cube(100), "[1 2-2-1 4-4-1 8-8-1]"},
+		{[3]float64{50, 10, 10}, volume.Cube(100), "[1 1-2-2 1-4-4 2-8-8]"},
+		{[3]float64{10, 10, 10}, volume.Vec{100, 100, 1}, "[1 2-2-1 4-4-1 8-8-1]"},
+		{[3]float64{10, 20, 1}, volume.Vec{100, 100, 1}, "[1 2-1-1 4-2-1 8-4-1]"},
+		{[3]float64{10, 10, 10}, volume.Cube(1), "[1]"},
 	} {
-		if got := fmt.Sprint(factors(test.scale, 3)); got != test.want {
-			t.Errorf("voxels of %v nm: got %s, want %s", test.scale, got, test.want)
+		if got := fmt.Sprint(factors(test.scale, test.size, 3)); got != test.want {
+			t.Errorf("%v voxels of %v nm: got %s, want %s", test.size, test.scale, got, test.want)
 		}
 	}
 }
@@ -36,9 +42,9 @@ func TestMags(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprint(typ, category), func(t *testing.T) {
-				dir := t.TempDir()
+				dir := voxeltest.TempDir(t)
 				a := array(typ, 1)
-				voxels := pattern(a.Grid)
+				voxels := voxeltest.Pattern(a.Grid)
 				if category == Segmentation { // few ids, so that some are frequent
 					for i := range voxels {
 						if voxels[i] %= 3; i%typ.Size() > 0 {
@@ -49,15 +55,15 @@ func TestMags(t *testing.T) {
 				o := small("l")
 				o.Category, o.Mags = category, 3
 				out := filepath.Join(dir, "out")
-				if err := Import(t.Context(), mustOpenRaw(t, export(t, dir, a, voxels, ".raw"), a.Grid), out, o); err != nil {
+				if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), out, o); err != nil {
 					t.Fatal(err)
 				}
-				shown := tree(t, out)
-				all := factors(spacing, 3)
+				mounted := tree(t, out)
+				all := factors(spacing, size, 3)
 				finer := model{volume.Box{Min: origin, Max: origin.Add(size)}, numbers(typ, voxels)}
 				for i, f := range all[1:] {
 					finer = finer.reduced(all[i], f, origin, size, category == Segmentation, float)
-					got := numbers(typ, read(t, shown, fmt.Sprintf("l/%v/volume.raw", f)))
+					got := numbers(typ, read(t, mounted, fmt.Sprintf("l/%v/volume.raw", f)))
 					if len(got) != len(finer.values) {
 						t.Fatalf("mag %v: %d voxels, want %d", f, len(got), len(finer.values))
 					}
@@ -66,14 +72,14 @@ func TestMags(t *testing.T) {
 							t.Fatalf("mag %v, voxel %d: got %v, want %v", f, j, got[j], finer.values[j])
 						}
 					}
-					finer.values = got // so that rounding does not add up
+					finer.values = got // so that rounding errors do not add up
 				}
 			})
 		}
 	}
 }
 
-// model is an array as a list of numbers.
+// model is an array as a list of numbers, in Fortran order.
 type model struct {
 	box    volume.Box
 	values []float64
@@ -84,26 +90,35 @@ func numbers(t volume.Type, b []byte) []float64 {
 	for v := range slices.Chunk(b, t.Size()) {
 		switch t {
 		case volume.Float32:
-			all = append(all, float32At(v))
+			all = append(all, float64(math.Float32frombits(binary.LittleEndian.Uint32(v))))
 		case volume.Float64:
-			all = append(all, float64At(v))
-		case volume.Int8, volume.Int16, volume.Int32, volume.Int64:
-			all = append(all, float64(signed(v)))
+			all = append(all, math.Float64frombits(binary.LittleEndian.Uint64(v)))
 		default:
-			all = append(all, float64(littleEndian(v)))
+			var b [8]byte
+			copy(b[:], v)
+			n, shift := binary.LittleEndian.Uint64(b[:]), 64-8*t.Size()
+			if t.IsUnsigned() {
+				all = append(all, float64(n))
+			} else {
+				all = append(all, float64(int64(n<<shift)>>shift))
+			}
 		}
 	}
 	return all
 }
 
 func (m model) reduced(from, to volume.Factor, origin, size volume.Vec, ids, float bool) model {
-	out := model{box: coarser(volume.Box{Min: origin, Max: origin.Add(size)}, to)}
+	f := volume.Vec(to)
+	out := model{box: volume.Box{Min: origin.Div(f), Max: origin.Add(size).CeilDiv(f)}}
 	ratio := volume.Vec(to).Div(volume.Vec(from))
 	for p := range out.box.All() {
 		var v []float64
 		for q := range (volume.Box{Min: p.Mul(ratio), Max: p.Add(volume.Cube(1)).Mul(ratio)}).All() {
+			outside := 0.0
 			if at := q.Sub(m.box.Min); at.In(m.box.Size()) {
 				v = append(v, m.values[at.Index(m.box.Size())])
+			} else {
+				v = append(v, outside)
 			}
 		}
 		best, most, sum := 0.0, 0, 0.0
@@ -132,42 +147,14 @@ func (m model) reduced(from, to volume.Factor, origin, size volume.Vec, ids, flo
 	return out
 }
 
-func TestMeans(t *testing.T) {
-	const large = math.MaxUint64
-	for _, test := range []struct {
-		values []uint64
-		want   uint64
-	}{
-		{[]uint64{1, 2}, 2}, {[]uint64{1, 1, 2}, 1}, {[]uint64{large, large, large, large - 2}, large}, {[]uint64{large, 0}, 1 << 63},
-		{[]uint64{7}, 7}, {[]uint64{0, 0, 0, 0, 0, 0, 0, 4}, 1}, {[]uint64{0, 0, 0, 0, 0, 0, 0, 3}, 0},
-	} {
-		if got := meanUnsigned(test.values); got != test.want {
-			t.Errorf("mean of %v: got %d, want %d", test.values, got, test.want)
-		}
-	}
-	for _, test := range []struct {
-		values []int64
-		want   int64
-	}{
-		{[]int64{-1, -2}, -1}, {[]int64{-1, 1}, 0}, {[]int64{math.MinInt64, math.MinInt64}, math.MinInt64}, {[]int64{math.MinInt64, math.MaxInt64}, 0}, {[]int64{-3, -3, -4}, -3},
-	} {
-		if got := meanSigned(test.values); got != test.want {
-			t.Errorf("mean of %v: got %d, want %d", test.values, got, test.want)
-		}
-	}
-	if got := mode([]uint64{3, 2, 2, 3, 1}); got != 2 {
-		t.Errorf("of equally frequent ids: got %d, want the smallest, 2", got)
-	}
-}
-
-// TestChannelsAreReducedApart holds that a mean is that of one channel.
-func TestChannelsAreReducedApart(t *testing.T) {
-	dir := t.TempDir()
+// TestChannelsAreReducedSeparately: a mean is that of one channel.
+func TestChannelsAreReducedSeparately(t *testing.T) {
+	dir := voxeltest.TempDir(t)
 	a := header.Array{Grid: volume.Grid{Size: volume.Cube(2), Block: volume.Cube(1), Type: volume.Uint8, Channels: 2, Spacing: [3]float64{1, 1, 1}}}
 	voxels := slices.Repeat([]byte{10, 200}, 8)
 	o := small("l")
 	o.Mags = 1
-	if err := Import(t.Context(), mustOpenRaw(t, export(t, dir, a, voxels, ".raw"), a.Grid), dir, o); err != nil {
+	if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), dir, o); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, tree(t, dir), "l/2/volume.raw"); !slices.Equal(got, []byte{10, 200}) {

@@ -8,29 +8,26 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 
+	"github.com/wkwfs/wkwfs/internal/jsonlimit"
+	"github.com/wkwfs/wkwfs/internal/pyramid"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// metadata is datasource-properties.json, with all that is in it: fields that we do not
-// know, and layers that are not ours, are written as they were read, in their order.
+// metadata is the content of datasource-properties.json. Unknown fields and other layers are written as they were read,
+// in the same order.
 type metadata struct {
 	path   string
-	fields []field // of the object; none where there was no file
+	fields []jsonlimit.Member // of the object; empty if there is no file
 	layers []json.RawMessage
 	known  *wkw.Properties
 }
 
-// field is a member of a JSON object.
-type field struct {
-	name  string
-	value json.RawMessage
-}
-
 const layersField = "dataLayers"
 
-// readMetadata reads the metadata of the dataset in dir, if there is a file.
+// readMetadata reads the metadata of the dataset in dir. Without a file, it returns empty metadata.
 func readMetadata(dir string) (*metadata, error) {
 	m := &metadata{path: filepath.Join(dir, wkw.PropertiesFile), known: &wkw.Properties{}}
 	known, err := wkw.ReadProperties(os.DirFS(dir), ".")
@@ -41,16 +38,16 @@ func readMetadata(dir string) (*metadata, error) {
 		return nil, err
 	}
 	m.known = known
-	b, err := os.ReadFile(m.path)
+	b, err := os.ReadFile(m.path) // its size was checked
 	if err != nil {
 		return nil, err
 	}
-	if m.fields, err = readFields(b); err != nil {
+	if m.fields, err = jsonlimit.Members(b, maxFields); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.path, err)
 	}
 	for _, f := range m.fields {
-		if f.name == layersField {
-			if err := json.Unmarshal(f.value, &m.layers); err != nil {
+		if f.Name == layersField {
+			if err := json.Unmarshal(f.Value, &m.layers); err != nil {
 				return nil, fmt.Errorf("%s: %s: %w", m.path, layersField, err)
 			}
 		}
@@ -58,31 +55,29 @@ func readMetadata(dir string) (*metadata, error) {
 	return m, nil
 }
 
-// readFields reads an object without a look into its values.
-func readFields(b []byte) ([]field, error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, fmt.Errorf("expected an object, found %v: %w", t, err)
-	}
-	var all []field
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		f := field{name: name.(string)} // of a valid object, which it is: it was read before
-		if err := d.Decode(&f.value); err != nil {
-			return nil, err
-		}
-		all = append(all, f)
-	}
-	return all, nil
-}
+// maxFields limits the fields of the metadata. No real dataset reaches it.
+const maxFields = 10_000
 
-// scale returns the voxel size of mag 1 in nm; 0 where it is not known.
+// scale returns the voxel size of mag 1 in nm, or zeros if it is unknown.
 func (m *metadata) scale() wkw.Scale { return m.known.Scale }
 
-// has reports whether there is a layer of the name.
+// cubeSide returns the side of the cubes of a layer in voxels, or 0 if there is none with cubes.
+func (m *metadata) cubeSide() int {
+	for _, raw := range m.layers {
+		var l layerJSON
+		if json.Unmarshal(raw, &l) != nil || l.DataFormat != "wkw" {
+			continue
+		}
+		for _, mag := range l.Mags {
+			if n := mag.CubeLength; n > 0 && n&(n-1) == 0 && n <= maxCube {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+// has reports whether a layer of the name exists.
 func (m *metadata) has(layer string) bool {
 	for _, l := range m.known.Layers {
 		if l.Name == layer {
@@ -92,25 +87,25 @@ func (m *metadata) has(layer string) bool {
 	return false
 }
 
-// set sets a field, unless there is one and it is to be kept.
+// set sets a field. With keep, it does not change an existing field.
 func (m *metadata) set(name string, value any, keep bool) error {
 	b, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
 	for i := range m.fields {
-		if m.fields[i].name == name {
+		if m.fields[i].Name == name {
 			if !keep {
-				m.fields[i].value = b
+				m.fields[i].Value = b
 			}
 			return nil
 		}
 	}
-	m.fields = append(m.fields, field{name, b})
+	m.fields = append(m.fields, jsonlimit.Member{Name: name, Value: b})
 	return nil
 }
 
-// The forms that webKNOSSOS writes today, and its Python library reads.
+// The JSON that WEBKNOSSOS writes and its Python library reads.
 type (
 	idJSON struct {
 		Name string `json:"name"`
@@ -136,65 +131,112 @@ type (
 		Height  int        `json:"height"`
 		Depth   int        `json:"depth"`
 	}
+	axesJSON struct {
+		C int `json:"c"`
+		X int `json:"x"`
+		Y int `json:"y"`
+		Z int `json:"z"`
+	}
 	magJSON struct {
 		Mag        volume.Factor `json:"mag"`
-		Path       string        `json:"path"` // relative to the dataset
-		CubeLength int           `json:"cubeLength"`
+		Path       string        `json:"path"`                 // relative to the dataset
+		CubeLength int           `json:"cubeLength,omitempty"` // of WKW
+		AxisOrder  *axesJSON     `json:"axisOrder,omitempty"`  // of Zarr
 	}
 )
 
-// write enters the layer and writes the file. It is read anew: other layers may have come
-// while this one was written.
+// write adds the layer to the file. It reads the file again: other layers may have been added during the import.
 func (m *metadata) write(l *layer) error {
 	now, err := readMetadata(filepath.Dir(m.path))
 	if err != nil {
 		return err
 	}
-	if err := now.enter(l); err != nil {
+	if err := now.setLayer(l); err != nil {
 		return err
 	}
-	var flat, b bytes.Buffer
-	flat.WriteByte('{')
-	for i, f := range now.fields {
-		if i > 0 {
-			flat.WriteByte(',')
-		}
-		name, err := json.Marshal(f.name)
-		if err != nil {
-			return err
-		}
-		flat.Write(name)
-		flat.WriteByte(':')
-		flat.Write(f.value)
-	}
-	flat.WriteByte('}')
-	if err := json.Indent(&b, flat.Bytes(), "", "    "); err != nil {
-		return err
-	}
-	b.WriteByte('\n')
-	return replaceFile(now.path, b.Bytes())
+	return now.replace()
 }
 
-func (m *metadata) enter(l *layer) error {
+// replace writes the file.
+func (m *metadata) replace() error {
+	b, err := object(m.fields)
+	if err != nil {
+		return err
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, b, "", "    "); err != nil {
+		return err
+	}
+	indented.WriteByte('\n')
+	return replaceFile(m.path, indented.Bytes())
+}
+
+// object returns a JSON object with the members. Unlike json.Marshal, it does not change their values.
+func object(members []jsonlimit.Member) ([]byte, error) {
+	var b bytes.Buffer
+	names := json.NewEncoder(&b)
+	names.SetEscapeHTML(false)
+	b.WriteByte('{')
+	for i, m := range members {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := names.Encode(m.Name); err != nil {
+			return nil, err
+		}
+		b.WriteByte(':')
+		b.Write(m.Value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// raiseLargest raises the largest id of a layer, and reports whether that changed it. If the metadata of the layer has no largest
+// id, it gets none.
+func (m *metadata) raiseLargest(layer string, largest uint64) (changed bool, err error) {
+	for i, raw := range m.layers {
+		var l layerJSON
+		if json.Unmarshal(raw, &l) != nil || l.Name != layer || l.Largest == nil || *l.Largest >= largest {
+			continue
+		}
+		members, err := jsonlimit.Members(raw, maxFields)
+		if err != nil {
+			return false, fmt.Errorf("%s: layer %q: %w", m.path, layer, err)
+		}
+		for j := range members {
+			if members[j].Name == "largestSegmentId" {
+				members[j].Value = json.RawMessage(strconv.FormatUint(largest, 10))
+			}
+		}
+		if m.layers[i], err = object(members); err != nil {
+			return false, err
+		}
+		return true, m.setLayers()
+	}
+	return false, nil
+}
+
+// setLayer adds the layer, or replaces the layer of the same name.
+func (m *metadata) setLayer(l *layer) error {
 	described, err := json.Marshal(l.properties())
 	if err != nil {
 		return err
 	}
-	place := len(m.layers)
+	index := len(m.layers)
 	for i, raw := range m.layers {
 		var other wkw.LayerProperties
 		if json.Unmarshal(raw, &other) == nil && other.Name == l.Layer {
-			place = i
+			index = i
 		}
 	}
-	m.layers = append(m.layers[:place:place], append([]json.RawMessage{described}, m.layers[min(place+1, len(m.layers)):]...)...)
+	m.layers = append(m.layers[:index:index], append([]json.RawMessage{described}, m.layers[min(index+1, len(m.layers)):]...)...)
 	return errors.Join(
 		m.set("id", idJSON{Name: filepath.Base(filepath.Dir(m.path))}, true),
-		m.set("scale", scaleJSON{l.Scale, "nanometer"}, m.scale() != wkw.Scale{}),
+		m.set("scale", scaleJSON{l.VoxelSize, "nanometer"}, m.scale() != wkw.Scale{}),
 		m.setLayers())
 }
 
-// setLayers joins the layers by hand: json.Marshal would write "<" in them in another way.
+// setLayers sets the field of the layers. It does not use json.Marshal, which would escape "<" in the layers.
 func (m *metadata) setLayers() error {
 	raw := make([][]byte, len(m.layers))
 	for i, l := range m.layers {
@@ -202,12 +244,12 @@ func (m *metadata) setLayers() error {
 	}
 	joined := json.RawMessage("[" + string(bytes.Join(raw, []byte(","))) + "]")
 	for i := range m.fields {
-		if m.fields[i].name == layersField {
-			m.fields[i].value = joined
+		if m.fields[i].Name == layersField {
+			m.fields[i].Value = joined
 			return nil
 		}
 	}
-	m.fields = append(m.fields, field{layersField, joined})
+	m.fields = append(m.fields, jsonlimit.Member{Name: layersField, Value: joined})
 	return nil
 }
 
@@ -218,7 +260,7 @@ func (l *layer) properties() layerJSON {
 		Category:     l.Category,
 		BoundingBox:  boxJSON{l.box.Min, size[0], size[1], size[2]},
 		ElementClass: elementClass(l.in.Grid.Type, l.in.Grid.Channels),
-		DataFormat:   "wkw",
+		DataFormat:   l.Format.String(),
 		NumChannels:  l.in.Grid.Channels,
 	}
 	if l.Category == Segmentation {
@@ -226,19 +268,25 @@ func (l *layer) properties() layerJSON {
 		p.Largest = &largest
 	}
 	for _, f := range l.factors {
-		p.Mags = append(p.Mags, magJSON{f, fmt.Sprintf("./%s/%v", l.Layer, f), l.Cube})
+		m := magJSON{Mag: f, Path: fmt.Sprintf("./%s/%v", l.Layer, f)}
+		if l.Format == pyramid.Zarr3 {
+			m.AxisOrder = &axesJSON{C: 0, X: 1, Y: 2, Z: 3}
+		} else {
+			m.CubeLength = l.Cube
+		}
+		p.Mags = append(p.Mags, m)
 	}
 	return p
 }
 
-// elementClass returns webKNOSSOS's name of a voxel's type: that of one number as wide as
-// all its channels, such as uint24; and float and double.
+// elementClass returns WEBKNOSSOS's name of a voxel type: that of one number as wide as all channels, such as uint24. The
+// names of floats are float and double.
 func elementClass(t volume.Type, channels int) string {
-	kind := "uint"
-	switch t {
-	case volume.Int8, volume.Int16, volume.Int32, volume.Int64:
-		kind = "int"
-	case volume.Float32, volume.Float64:
+	kind := "int"
+	switch {
+	case t.IsUnsigned():
+		kind = "uint"
+	case t.IsFloat():
 		kind = "float"
 	}
 	switch name := fmt.Sprint(kind, 8*t.Size()*channels); name {

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,34 +11,39 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/arrayfile"
+	"github.com/wkwfs/wkwfs/internal/refdata"
 	"github.com/wkwfs/wkwfs/internal/sample"
+	"github.com/wkwfs/wkwfs/internal/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// TestRoundTrip writes arrays as a mount would show them, imports them, and looks whether
-// a mount shows the same.
+// TestRoundTrip writes arrays with the headers of a mount, imports them, and compares the voxels with those of a mount.
 func TestRoundTrip(t *testing.T) {
 	for _, typ := range volume.Types() {
-		for _, channels := range []int{1, 3} {
+		for _, channels := range []int{1, 3, 4} {
+			if testing.Short() && channels > 1 && typ != volume.Uint8 {
+				continue // goroutines do the same with all types
+			}
 			a := array(typ, channels)
-			voxels := pattern(a.Grid)
-			for _, suffix := range []string{".raw", ".npy", ".nrrd", ".nhdr", ".nii", ".tif"} {
-				if suffix == ".nii" && channels > 1 && typ != volume.Uint8 {
+			voxels := voxeltest.Pattern(a.Grid)
+			for _, suffix := range []string{".raw", ".npy", ".nrrd", ".nhdr", ".mhd", ".nii", ".tif"} {
+				if suffix == ".nii" && channels > 1 && (channels != 3 || typ != volume.Uint8) {
 					continue // NIfTI has no channels but those of RGB24
 				}
 				t.Run(fmt.Sprintf("%v×%d%s", typ, channels, suffix), func(t *testing.T) {
-					dir := t.TempDir()
-					name := export(t, dir, a, voxels, suffix)
-					var in *Input
+					dir := voxeltest.TempDir(t)
+					name := voxeltest.Export(t, dir, a, voxels, suffix)
+					var in *arrayfile.Array
 					if suffix == ".raw" {
 						in = mustOpenRaw(t, name, a.Grid)
 					} else {
 						in = mustOpen(t, name)
 					}
 					o := small("l")
-					if suffix == ".npy" { // which knows no place
-						o.Offset, o.Scale = &origin, spacing
+					if suffix == ".npy" { // has no position
+						o.Offset, o.VoxelSize = &origin, spacing
 					}
 					o.Compression = wkw.Raw + wkw.BlockType(typ)%3
 					out := filepath.Join(dir, "out")
@@ -46,7 +52,7 @@ func TestRoundTrip(t *testing.T) {
 					}
 					got := tree(t, out)
 					if !bytes.Equal(read(t, got, "l/1/volume.raw"), voxels) {
-						t.Error("other voxels")
+						t.Error("the voxels differ")
 					}
 					about := string(read(t, got, "l/1/volume.json"))
 					for _, want := range []string{fmt.Sprintf("%q: %q", "dtype", typ), fmt.Sprintf("%q: %d", "channels", channels), "5,\n    30,\n    11"} {
@@ -60,10 +66,14 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestSampleRoundTrip imports the slices of the sample dataset, which lacks a cube.
+// TestSampleRoundTrip imports the slices of a small sample dataset, in which a cube is absent.
 func TestSampleRoundTrip(t *testing.T) {
-	dir := t.TempDir()
-	if err := sample.Write(t.Context(), filepath.Join(dir, "in"), sample.Defaults()); err != nil {
+	dir := voxeltest.TempDir(t)
+	sampled := sample.Defaults()
+	sampled.Box = volume.Box{Min: volume.Vec{70, 40, 20}, Max: volume.Vec{150, 100, 60}}
+	sampled.Unrecorded = volume.Box{Min: volume.Vec{128, 64, 0}, Max: volume.Vec{192, 128, 64}}
+	sampled.Mags = []int{1, 2}
+	if err := sample.Write(t.Context(), filepath.Join(dir, "in"), sampled); err != nil {
 		t.Fatal(err)
 	}
 	from := tree(t, filepath.Join(dir, "in"))
@@ -77,7 +87,7 @@ func TestSampleRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := small(layer)
-		o.Block, o.Cube = 32, 64
+		o.Block, o.Cube, o.Category = 32, 64, "" // the values show it
 		var stats Stats
 		o.Stats = &stats
 		if err := Import(t.Context(), mustOpen(t, slices), filepath.Join(dir, "out"), o); err != nil {
@@ -106,16 +116,14 @@ func largest(properties string) string {
 	return strings.TrimSpace(before)
 }
 
-// TestReferenceData imports what other programs have written.
+// TestReferenceData imports volumes from datasets that other programs wrote.
 func TestReferenceData(t *testing.T) {
-	root := os.Getenv("WKWFS_REFDATA")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared", "refdata")
-	}
-	sets, _ := filepath.Glob(filepath.Join(root, "wkw", "*", wkw.PropertiesFile))
-	sets = append(sets, filepath.Join(root, "l4_sample", wkw.PropertiesFile))
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("no reference data: %v; WKWFS_REFDATA names the directory", err)
+	var sets []string
+	for _, set := range refdata.WKW() {
+		for _, pattern := range []string{".", "*"} {
+			found, _ := filepath.Glob(filepath.Join(refdata.Dir(t, set), pattern, wkw.PropertiesFile))
+			sets = append(sets, found...)
+		}
 	}
 	for _, set := range sets {
 		from := tree(t, filepath.Dir(set))
@@ -128,7 +136,7 @@ func TestReferenceData(t *testing.T) {
 				continue
 			}
 			t.Run(filepath.Base(filepath.Dir(set))+"/"+name, func(t *testing.T) {
-				dir := t.TempDir()
+				dir := voxeltest.TempDir(t)
 				write(t, filepath.Join(dir, filepath.Base(name)), read(t, from, name))
 				o := small("l")
 				o.Block, o.Cube = 32, 128
@@ -137,9 +145,36 @@ func TestReferenceData(t *testing.T) {
 				}
 				raw := filepath.Dir(name) + "/volume.raw"
 				if !bytes.Equal(read(t, tree(t, dir), "l/1/volume.raw"), read(t, from, raw)) {
-					t.Error("other voxels")
+					t.Error("the voxels differ")
 				}
 			})
 		}
+	}
+}
+
+// TestCompressedInput imports a file that can only be read in its order.
+func TestCompressedInput(t *testing.T) {
+	dir := voxeltest.TempDir(t)
+	a := array(volume.Uint16, 1)
+	voxels := voxeltest.Pattern(a.Grid)
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(read(t, os.DirFS(dir), filepath.Base(voxeltest.Export(t, dir, a, voxels, ".nii")))); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "volume.nii.gz")
+	write(t, name, packed.Bytes())
+	out := filepath.Join(dir, "out")
+	if err := Import(t.Context(), mustOpen(t, name), out, small("l")); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(read(t, tree(t, out), "l/1/volume.raw"), voxels) {
+		t.Error("the voxels differ")
+	}
+	if left := names(t, out, ".tmp"); len(left) > 0 {
+		t.Errorf("files are left: %v", left)
 	}
 }

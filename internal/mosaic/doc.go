@@ -1,11 +1,12 @@
-// Package mosaic shows the cubes of a mag that lie beside each other as one source of blocks, in one snapshot: it knows
-// which version of each cube belongs together.
+// Package mosaic presents the cubes of a mag, which lie side by side, as one source of blocks.
 //
-// A snapshot tells the cache key of every block without opening a file; in a mag of more than 20,000 cubes, the first read of a
-// cube opens it. Cubes are opened when a block has to be decoded, and kept open for a while.
+// A [Mosaic] shows a snapshot: the version of each cube that belongs together. A snapshot knows the cache key of every
+// block without opening a file. Only in a mag of more than 20,000 cubes, the first read of a cube opens it to learn its
+// version. Cubes are opened when a block must be decoded, and stay open for a while.
 //
-// Whether a snapshot is still true, a survey tells: one look at all cubes of the mag, many at a time. It is believed for a
-// second, or for longer where it takes long. Files of few cubes have these looked at instead, unless the source answers late.
+// Surveys detect changes of the source. A survey lists all cubes of the mag, many directories at a time. It is valid for
+// one second, or longer if it takes long. For files of few cubes, these cubes are checked instead, unless the source
+// answers late.
 //
-// Readers of a cube that is being opened wait for it, and those who need a new survey wait for it. Nobody else waits.
+// A reader waits while its cube is opened, and while the survey that it needs is taken. It waits for nothing else.
 package mosaic

@@ -12,63 +12,61 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Key implements [volume.Keyed]: blocks have the version of their cube in the snapshot. It takes no lock.
+// Key implements [volume.Keyed]: a block has the version of its cube in the snapshot. Key takes no lock.
 func (m *Mosaic) Key(at volume.Vec) (volume.Key, bool) {
 	c := at.Div(m.blocks)
-	v, decided := m.shown.version(c)
-	if !decided || v == absent {
-		return volume.Key{}, decided
+	version, known := m.snapshot.version(c)
+	if !known || version == absent {
+		return volume.Key{}, known
 	}
-	return volume.Key{Version: v, Index: uint64(at.Sub(c.Mul(m.blocks)).Index(m.blocks))}, true
+	return volume.Key{Version: version, Index: uint64(at.Sub(c.Mul(m.blocks)).Index(m.blocks))}, true
 }
 
 // Resolve implements [volume.Keyed]: it opens the cube of the block.
 func (m *Mosaic) Resolve(ctx context.Context, at volume.Vec) error {
-	t, err := m.acquire(ctx, at.Div(m.blocks))
-	if t != nil {
-		m.release(t)
+	h, err := m.acquire(ctx, at.Div(m.blocks))
+	if h != nil {
+		m.release(h)
 	}
 	return err
 }
 
-// Late implements vfs.Later.
+// Late implements vfs.LateReporter.
 func (m *Mosaic) Late() bool { return vfs.IsLate(m.mag) }
 
-// Fill implements [volume.Source]. It reads one cube after the other, or many at once if the source answers late.
+// LongRead implements vfs.LongReader.
+func (m *Mosaic) LongRead() int { return vfs.LongRead(m.mag) }
+
+// Fill implements [volume.Source]. It reads one cube after another, or many at once if the source answers late.
 func (m *Mosaic) Fill(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
-	cube := func(b volume.Block) volume.Vec { return b.At.Div(m.blocks) }
-	if !slices.IsSortedFunc(blocks, func(a, b volume.Block) int { return compare(cube(a), cube(b)) }) {
-		slices.SortStableFunc(blocks, func(a, b volume.Block) int { return compare(cube(a), cube(b)) })
-	}
+	cubes := m.groupByCube(blocks)
 	if !m.Late() {
-		for len(blocks) > 0 {
-			n := m.ofOneCube(blocks)
-			m.fillCube(ctx, cube(blocks[0]), blocks[:n], memory)
-			blocks = blocks[n:]
+		for _, ofCube := range cubes {
+			m.fillCube(ctx, ofCube, memory)
 		}
 		return
 	}
-	var cubes [][]volume.Block
-	for len(blocks) > 0 {
-		n := m.ofOneCube(blocks)
-		cubes = append(cubes, blocks[:n])
-		blocks = blocks[n:]
-	}
-	for range parallel.Each(cubes, func(b []volume.Block) struct{} {
-		m.fillCube(ctx, cube(b[0]), b, memory)
+	for range parallel.Each(cubes, func(ofCube []volume.Block) struct{} {
+		m.fillCube(ctx, ofCube, memory)
 		return struct{}{}
 	}) {
 	}
 }
 
-// ofOneCube returns how many of the first blocks are of the same cube.
-func (m *Mosaic) ofOneCube(blocks []volume.Block) int {
-	c := blocks[0].At.Div(m.blocks)
-	n := 1
-	for n < len(blocks) && blocks[n].At.Div(m.blocks) == c {
-		n++
+// groupByCube sorts blocks by their cubes and cuts them into one slice for each cube.
+func (m *Mosaic) groupByCube(blocks []volume.Block) (cubes [][]volume.Block) {
+	byCube := func(a, b volume.Block) int { return compare(a.At.Div(m.blocks), b.At.Div(m.blocks)) }
+	if !slices.IsSortedFunc(blocks, byCube) {
+		slices.SortStableFunc(blocks, byCube)
 	}
-	return n
+	start := 0
+	for i := range blocks {
+		if i+1 == len(blocks) || byCube(blocks[i], blocks[i+1]) != 0 {
+			cubes = append(cubes, blocks[start:i+1])
+			start = i + 1
+		}
+	}
+	return cubes
 }
 
 // compare orders positions, z slowest.
@@ -76,10 +74,10 @@ func compare(a, b volume.Vec) int {
 	return cmp.Or(cmp.Compare(a[2], b[2]), cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0]))
 }
 
-// fillCube decodes blocks of one cube. If a file server has forgotten it, it is opened once
-// more: what it holds is still of the version that is shown.
-func (m *Mosaic) fillCube(ctx context.Context, c volume.Vec, blocks []volume.Block, memory func(at volume.Vec) []byte) {
-	if !m.readCube(ctx, c, blocks, memory) {
+// fillCube decodes blocks of one cube. A file server may report a stale file handle for a cube that has not changed.
+// Then fillCube opens the cube again, once.
+func (m *Mosaic) fillCube(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
+	if !m.readCube(ctx, blocks, memory) {
 		return
 	}
 	var again []volume.Block
@@ -88,36 +86,37 @@ func (m *Mosaic) fillCube(ctx context.Context, c volume.Vec, blocks []volume.Blo
 			again = append(again, volume.Block{At: b.At})
 		}
 	}
-	m.readCube(ctx, c, again, memory)
+	m.readCube(ctx, again, memory)
 	for _, read := range again {
 		blocks[slices.IndexFunc(blocks, func(b volume.Block) bool { return b.At == read.At })] = read
 	}
 }
 
 // readCube decodes blocks of one cube, and reports whether its file handle is stale.
-func (m *Mosaic) readCube(ctx context.Context, c volume.Vec, blocks []volume.Block, memory func(at volume.Vec) []byte) (stale bool) {
-	t, err := m.acquire(ctx, c)
-	if t == nil {
+func (m *Mosaic) readCube(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) (stale bool) {
+	c := blocks[0].At.Div(m.blocks)
+	h, err := m.acquire(ctx, c)
+	if h == nil {
 		for i := range blocks {
 			blocks[i].Voxels, blocks[i].Err = nil, err
 		}
 		return errors.Is(err, syscall.ESTALE)
 	}
-	defer m.release(t)
+	defer m.release(h)
 	lo := c.Mul(m.blocks)
 	for i := range blocks {
 		blocks[i].At = blocks[i].At.Sub(lo)
 	}
-	t.file.Fill(ctx, blocks, func(at volume.Vec) []byte { return memory(at.Add(lo)) })
+	h.file.Fill(ctx, blocks, func(at volume.Vec) []byte { return memory(at.Add(lo)) })
 	for i := range blocks {
 		blocks[i].At = blocks[i].At.Add(lo)
 		stale = stale || errors.Is(blocks[i].Err, syscall.ESTALE)
 		if errors.Is(blocks[i].Err, vfs.ErrChanged) {
-			m.moved.Store(true) // who opens a file next sees what is now
+			m.outdated.Store(true) // the next open takes a new snapshot
 		}
 	}
 	if stale {
-		m.forget(t)
+		m.discard(h)
 	}
 	return stale
 }

@@ -10,79 +10,107 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// cubeIndex knows which rows of cubes of a mag have any, for the holes of flat
-// files. It is filled when it is first asked.
+// cubeIndex lists the rows of a mag that have cubes. It is read from the source at the first call of load.
 type cubeIndex struct {
 	mag  volume.Mag
 	once sync.Once
-	err  error
-	zs   []int         // rising
-	ys   map[int][]int // of each z, rising
+	zs   numbers
+	ys   map[int]numbers // by z
 }
 
-// row is the numbers in a directory of the index, or why it cannot be listed.
-type row struct {
-	numbers []int
-	err     error
+// numbers is a set of positions of cubes on an axis.
+type numbers struct {
+	sorted []int // ascending
+	all    bool  // every position
 }
 
-func (i *cubeIndex) fill() error {
+// maxRows is the largest number of rows of cubes that an index lists. A mag of more rows has no holes.
+const maxRows = 100_000
+
+// load reads the index from the source, once. A directory that cannot be listed may have a cube at every position: its
+// rows are errors, and no holes.
+func (i *cubeIndex) load() {
 	i.once.Do(func() {
-		i.ys = map[int][]int{}
-		if i.zs, i.err = i.mag.Cubes(); i.err != nil {
+		i.ys = map[int]numbers{}
+		if i.zs = i.list(); i.zs.all {
 			return
 		}
-		for z, ys := range parallel.Each(i.zs, func(z int) row { ys, err := i.mag.Cubes(z); return row{ys, err} }) {
-			if i.ys[z], i.err = ys.numbers, ys.err; i.err != nil {
+		rows := 0
+		for z, ys := range parallel.Each(i.zs.sorted, func(z int) numbers { return i.list(z) }) {
+			i.ys[z] = ys
+			if rows += len(ys.sorted); rows > maxRows {
+				i.zs, i.ys = numbers{all: true}, nil
 				return
 			}
 		}
 	})
-	return i.err
 }
 
-// next returns the first number ≥ n in a rising list; false where there is none.
-func next(list []int, n int) (int, bool) {
-	at, _ := slices.BinarySearch(list, n)
-	if at == len(list) {
+// list lists a directory of the index of cubes, if it has at most maxRows entries.
+func (i *cubeIndex) list(zy ...int) numbers {
+	var found []int
+	for piece, err := range volume.ListCubes(i.mag, zy...) {
+		if found = append(found, piece...); err != nil || len(found) > maxRows {
+			return numbers{all: true}
+		}
+	}
+	slices.Sort(found)
+	return numbers{sorted: found}
+}
+
+// rows returns the y of the cubes at z.
+func (i *cubeIndex) rows(z int) numbers {
+	if i.zs.all {
+		return numbers{all: true}
+	}
+	return i.ys[z]
+}
+
+// from returns the first number ≥ n, or false.
+func (l numbers) from(n int) (int, bool) {
+	at, _ := slices.BinarySearch(l.sorted, n)
+	switch {
+	case l.all:
+		return n, true
+	case at == len(l.sorted):
 		return 0, false
 	}
-	return list[at], true
+	return l.sorted[at], true
 }
 
-// gap returns the first number ≥ n that is not in a rising list.
-func gap(list []int, n int) int {
-	at, _ := slices.BinarySearch(list, n)
-	for ; at < len(list) && list[at] == n; at++ {
+// firstMissing returns the first number ≥ n, and at most limit, that is not in the set.
+func (l numbers) firstMissing(n, limit int) int {
+	if l.all {
+		return limit
+	}
+	at, _ := slices.BinarySearch(l.sorted, n)
+	for ; at < len(l.sorted) && l.sorted[at] == n; at++ {
 		n++
 	}
-	return n
+	return min(n, limit)
 }
 
-// Holes returns the holes of an array of the mosaic.
+// Holes returns the holes of an array that [Mosaic.Flat] returned.
 func (m *Mosaic) Holes(a *flat.Array) *Holes {
 	return &Holes{a, &m.index, m.cube.Size}
 }
 
-// Holes are the holes of a flat box of a mosaic: the rows of voxels that no cube
-// touches, on any x, and what lies outside of the bounding box on y and z. Gaps
-// between cubes of a row are not reported, nor holes of less than minHole: to skip
-// them costs more than to read zeros.
+// Holes finds the holes of a flat box of a mosaic. A hole is a range of rows that no cube has at any x, or that lie
+// outside of the bounding box. Gaps between the cubes of a row are not reported, and neither are holes shorter than
+// minHole: skipping them costs more than reading zeros. A mag of more than maxRows rows has no holes. Offsets are in bytes
+// of the array.
 type Holes struct {
 	array *flat.Array
 	index *cubeIndex
 	side  volume.Vec // of a cube, in voxels
 }
 
-// minHole is the length, in bytes, from which a hole is reported.
+// minHole is the length of the shortest hole that is reported, in bytes.
 const minHole = 64 << 10
 
-// SeekData returns the first byte ≥ off that is not in a hole; io.EOF where all that
-// follows is one.
+// SeekData returns the first offset ≥ off that is not in a hole. It returns io.EOF if the rest is a hole.
 func (h Holes) SeekData(off int64) (int64, error) {
-	if err := h.index.fill(); err != nil {
-		return 0, err
-	}
+	h.index.load()
 	data, err := h.nextRow(off)
 	if err == nil && data-off < minHole {
 		return off, nil
@@ -90,11 +118,9 @@ func (h Holes) SeekData(off int64) (int64, error) {
 	return data, err
 }
 
-// SeekHole returns the first byte ≥ off that is in a hole, or the size.
+// SeekHole returns the first offset ≥ off that is in a hole, or the size of the array.
 func (h Holes) SeekHole(off int64) (int64, error) {
-	if err := h.index.fill(); err != nil {
-		return 0, err
-	}
+	h.index.load()
 	for {
 		hole := h.nextGap(off)
 		data, err := h.nextRow(hole)
@@ -105,7 +131,7 @@ func (h Holes) SeekHole(off int64) (int64, error) {
 	}
 }
 
-// nextRow returns the first byte ≥ off of a row with a cube; io.EOF if there is none.
+// nextRow returns the first offset ≥ off in a row that has a cube, or io.EOF.
 func (h Holes) nextRow(off int64) (int64, error) {
 	a := h.array
 	for off < a.Size() {
@@ -118,7 +144,7 @@ func (h Holes) nextRow(off int64) (int64, error) {
 			off = rowOffset(a, a.Box().Min[1], nz)
 			continue
 		}
-		ny, ok := h.following(h.index.ys[z/h.side[2]], y, 1)
+		ny, ok := h.following(h.index.rows(z/h.side[2]), y, 1)
 		switch {
 		case !ok:
 			off = rowOffset(a, a.Box().Min[1], z+1)
@@ -131,7 +157,7 @@ func (h Holes) nextRow(off int64) (int64, error) {
 	return 0, io.EOF
 }
 
-// nextGap returns the first byte ≥ off of a row without a cube, or the size.
+// nextGap returns the first offset ≥ off in a row without a cube, or the size of the array.
 func (h Holes) nextGap(off int64) int64 {
 	a := h.array
 	for off < a.Size() {
@@ -139,11 +165,12 @@ func (h Holes) nextGap(off int64) int64 {
 		if nz, ok := h.following(h.index.zs, z, 2); !ok || nz > z {
 			return off
 		}
-		ys := h.index.ys[z/h.side[2]]
+		ys := h.index.rows(z / h.side[2])
 		if ny, ok := h.following(ys, y, 1); !ok || ny > y {
 			return off
 		}
-		end := min(gap(ys, y/h.side[1])*h.side[1], a.Valid().Max[1], a.Box().Max[1])
+		end := min(a.Valid().Max[1], a.Box().Max[1])
+		end = min(ys.firstMissing(y/h.side[1], end/h.side[1]+1)*h.side[1], end)
 		if end < a.Box().Max[1] {
 			return rowOffset(a, end, z)
 		}
@@ -152,16 +179,16 @@ func (h Holes) nextGap(off int64) int64 {
 	return a.Size()
 }
 
-// following returns the first voxel ≥ at, on an axis, that lies in the valid part and
-// in a cube of the list.
-func (h Holes) following(list []int, at, axis int) (int, bool) {
+// following returns the first voxel position ≥ at on an axis that lies in the valid part of the array and in a cube
+// of the list.
+func (h Holes) following(list numbers, at, axis int) (int, bool) {
 	at = max(at, h.array.Valid().Min[axis])
-	c, ok := next(list, at/h.side[axis])
+	c, ok := list.from(at / h.side[axis])
 	at = max(at, c*h.side[axis])
 	return at, ok && at < min(h.array.Valid().Max[axis], h.array.Box().Max[axis])
 }
 
-// rowOffset returns the first byte of a row of the array.
+// rowOffset returns the offset of a row of the array.
 func rowOffset(a *flat.Array, y, z int) int64 {
 	return a.Offset(volume.Vec{a.Box().Min[0], y, z})
 }

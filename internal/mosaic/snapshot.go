@@ -5,33 +5,31 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/parallel"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// snapshot is which version of each cube of a mag belongs together. If the survey that it was made of is complete, what that
-// does not know is absent. Else the snapshot knows just the cubes that were needed, each since then.
+// snapshot is the versions of the cubes of a mag that belong together. If its survey is complete, all other cubes are
+// absent. Else the snapshot pins the version of each cube when the cube is first needed.
 type snapshot struct {
 	mag    volume.Mag
 	survey *survey
-	pinned sync.Map // if the survey is not complete: volume.Vec → *pin
+	pinned sync.Map // volume.Vec → *pin; empty if the survey is complete
 }
 
 // pin is the version of a cube since it was first needed.
 type pin struct {
 	version vfs.Version
 
-	mu     sync.Mutex
-	looked time.Time // when the source was last seen to have this version
+	mu      sync.Mutex
+	checked time.Time // when the source last had this version
 }
 
 // complete reports whether the snapshot knows the versions of all cubes.
 func (s *snapshot) complete() bool { return s.survey.cubes != nil }
 
-// version returns which version of the cube belongs to the snapshot; false where that
-// is not decided yet. It takes no lock.
-func (s *snapshot) version(c volume.Vec) (vfs.Version, bool) {
+// version returns the version of a cube. known is false if it is not pinned yet. version takes no lock.
+func (s *snapshot) version(c volume.Vec) (v vfs.Version, known bool) {
 	if s.complete() {
 		return (*s.survey.cubes)[c], true
 	}
@@ -42,35 +40,32 @@ func (s *snapshot) version(c volume.Vec) (vfs.Version, bool) {
 	return p.(*pin).version, true
 }
 
-// pin decides the version of a cube, if that is not decided.
+// pin sets the version of a cube, unless it is known.
 func (s *snapshot) pin(c volume.Vec, v vfs.Version) {
 	if !s.complete() {
-		s.pinned.LoadOrStore(c, &pin{version: v, looked: time.Now()})
+		s.pinned.LoadOrStore(c, &pin{version: v, checked: time.Now()})
 	}
 }
 
-// few is up to how many cubes are looked at one by one.
-const few = 64
+// maxFew is the largest number of cubes that are checked one by one.
+const maxFew = 64
 
-// isFew reports whether there are few positions in a box.
+// isFew reports whether a box has few positions.
 func isFew(cubes volume.Box) bool {
 	n := cubes.Size()
-	return n[0] <= few && n[1] <= few && n[2] <= few && n[0]*n[1]*n[2] <= few
+	return n[0] <= maxFew && n[1] <= maxFew && n[2] <= maxFew && n[0]*n[1]*n[2] <= maxFew
 }
 
-// hasFew reports whether there are few cubes in a box.
+// hasFew reports whether a box has few cubes.
 func (s *snapshot) hasFew(cubes volume.Box) bool {
-	if isFew(cubes) {
-		return true
-	}
-	return s.complete() && len(s.few(cubes)) <= few
+	return isFew(cubes) || s.complete() && len(s.few(cubes)) <= maxFew
 }
 
-// few returns the cubes of a complete snapshot that lie in a box, but no more than few and one.
+// few returns the cubes of a complete snapshot in a box, up to maxFew + 1 of them.
 func (s *snapshot) few(cubes volume.Box) (found []volume.Vec) {
 	for c := range *s.survey.cubes {
 		if c.Sub(cubes.Min).In(cubes.Size()) {
-			if found = append(found, c); len(found) > few {
+			if found = append(found, c); len(found) > maxFew {
 				break
 			}
 		}
@@ -78,56 +73,46 @@ func (s *snapshot) few(cubes volume.Box) (found []volume.Vec) {
 	return found
 }
 
-// known returns the cubes of a box that has few, as far as they are known not to be absent.
-func (s *snapshot) known(cubes volume.Box) (found []volume.Vec) {
+// mayExist returns the positions in a box that has few cubes, without those of cubes known to be absent.
+func (s *snapshot) mayExist(cubes volume.Box) (found []volume.Vec) {
 	if !isFew(cubes) {
 		return s.few(cubes)
 	}
 	for c := range cubes.All() {
-		if v, decided := s.version(c); !decided || v != absent {
+		if v, known := s.version(c); !known || v != absent {
 			found = append(found, c)
 		}
 	}
 	return found
 }
 
-// holds looks at each of a few cubes, and reports whether the source still has the versions of the snapshot.
-func (s *snapshot) holds(cubes volume.Box) bool {
+// matches reports whether the source still has the same versions of the cubes in a box that has few.
+func (s *snapshot) matches(cubes volume.Box) bool {
 	if !isFew(cubes) {
-		return s.holdsAmongMany(cubes)
+		return s.matchesListing(cubes)
 	}
-	for _, same := range parallel.Each(slices.Collect(cubes.All()), func(c volume.Vec) bool {
-		v, ok := s.version(c)
-		return !ok || s.now(c) == v || v == absent && !s.listed(c)
-	}) {
-		if !same {
-			return false
-		}
-	}
-	return true
+	return all(slices.Collect(cubes.All()), func(c volume.Vec) bool {
+		v, known := s.version(c)
+		return !known || s.sourceVersion(c) == v || v == absent && !s.isListed(c)
+	})
 }
 
-// holdsAmongMany is holds for many positions with few cubes: these are listed.
-func (s *snapshot) holdsAmongMany(cubes volume.Box) bool {
+// matchesListing is matches for a box of many positions with few cubes: it lists the cubes.
+func (s *snapshot) matchesListing(cubes volume.Box) bool {
 	for c, err := range volume.CubesIn(s.mag, cubes) {
 		if v, _ := s.version(c); err != nil || v == absent {
 			return false
 		}
 	}
-	for _, same := range parallel.Each(s.few(cubes), func(c volume.Vec) bool {
+	return all(s.few(cubes), func(c volume.Vec) bool {
 		v, _ := s.version(c)
-		return s.now(c) == v
-	}) {
-		if !same {
-			return false
-		}
-	}
-	return true
+		return s.sourceVersion(c) == v
+	})
 }
 
-// pinsHold looks at all cubes in the box that were pinned, but for those that were looked at no longer than some time ago, and
-// reports whether the source still has their versions.
-func (s *snapshot) pinsHold(cubes volume.Box, believed time.Duration) bool {
+// pinsMatch reports whether the source still has the pinned versions of the cubes in a box. It does not check pins that
+// were checked less than maxAge ago.
+func (s *snapshot) pinsMatch(cubes volume.Box, maxAge time.Duration) bool {
 	var pins []volume.Vec
 	s.pinned.Range(func(c, _ any) bool {
 		if c.(volume.Vec).Sub(cubes.Min).In(cubes.Size()) {
@@ -135,40 +120,35 @@ func (s *snapshot) pinsHold(cubes volume.Box, believed time.Duration) bool {
 		}
 		return true
 	})
-	for _, same := range parallel.Each(pins, func(c volume.Vec) bool { return s.pinHolds(c, believed) }) {
-		if !same {
-			return false
-		}
-	}
-	return true
+	return all(pins, func(c volume.Vec) bool { return s.pinMatches(c, maxAge) })
 }
 
-func (s *snapshot) pinHolds(c volume.Vec, believed time.Duration) bool {
+func (s *snapshot) pinMatches(c volume.Vec, maxAge time.Duration) bool {
 	found, _ := s.pinned.Load(c)
 	p := found.(*pin)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	start := time.Now()
-	if start.Sub(p.looked) <= believed {
+	if start.Sub(p.checked) <= maxAge {
 		return true
 	}
-	if s.now(c) != p.version {
+	if s.sourceVersion(c) != p.version {
 		return false
 	}
-	p.looked = start
+	p.checked = start
 	return true
 }
 
-// listed reports whether the cube is one of those that the mag lists. Some sources
-// find cubes by name that they do not list: those were never met.
-func (s *snapshot) listed(c volume.Vec) bool {
+// isListed reports whether the mag lists the cube. Some sources find cubes by name that they do not list. No survey has
+// those.
+func (s *snapshot) isListed(c volume.Vec) bool {
 	for range volume.CubesIn(s.mag, volume.Box{Min: c, Max: c.Add(volume.Cube(1))}) {
 		return true
 	}
 	return false
 }
 
-// now returns the version that the source has of the cube.
-func (s *snapshot) now(c volume.Vec) vfs.Version {
+// sourceVersion returns the version that the source has of a cube now.
+func (s *snapshot) sourceVersion(c volume.Vec) vfs.Version {
 	return versionOf(s.mag.StatCubes(c[2], c[1], c[0]))
 }

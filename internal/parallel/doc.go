@@ -1,6 +1,5 @@
-// Package parallel does many things at a time, for those who would otherwise wait for one answer of a late source after the
-// other.
+// Package parallel makes many calls at a time and bounds how many are in progress. A slow source then answers them
+// together instead of one after the other.
 //
-// What is under way at a time is bounded, and nothing goes on when a function has
-// returned.
+// No call is in progress when a function of this package has returned.
 package parallel

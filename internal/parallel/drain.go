@@ -5,24 +5,24 @@ import (
 	"sync/atomic"
 )
 
-// Drain calls work for all that comes from a channel. It makes up to few calls at a time, and up to many while late
-// reports true. It returns when the channel is closed and all calls have returned.
+// Drain calls work for each item of a channel. It makes up to few calls at a time, and up to many while late reports
+// true. It returns when the channel is closed and all calls have returned.
 func Drain[T any](items <-chan T, few, many int, late func() bool, work func(T)) {
-	var all sync.WaitGroup
-	var helpers atomic.Int32
-	var help func()
+	var workers sync.WaitGroup
+	var extra atomic.Int32 // workers beyond few
+	var runExtra func()
 	do := func(item T) {
 		switch {
 		case !late():
-		case few+int(helpers.Add(1)) <= many:
-			all.Go(help)
+		case few+int(extra.Add(1)) <= many:
+			workers.Go(runExtra)
 		default:
-			helpers.Add(-1)
+			extra.Add(-1)
 		}
 		work(item)
 	}
-	help = func() {
-		defer helpers.Add(-1)
+	runExtra = func() {
+		defer extra.Add(-1)
 		for late() {
 			item, ok := <-items
 			if !ok {
@@ -32,11 +32,11 @@ func Drain[T any](items <-chan T, few, many int, late func() bool, work func(T))
 		}
 	}
 	for range few {
-		all.Go(func() {
+		workers.Go(func() {
 			for item := range items {
 				do(item)
 			}
 		})
 	}
-	all.Wait()
+	workers.Wait()
 }

@@ -5,36 +5,48 @@ import (
 	"slices"
 )
 
-// Looks is how many directories or files are looked at at a time. A file server answers so many in about the time of one. On
-// a local disk it makes no difference.
-const Looks = 64
+// Lookups is the number of directories or files that are looked up at a time. A file server answers that many in
+// about the time of one. On a local disk it makes no difference.
+const Lookups = 64
 
-// Each yields the result of look for each of the items, in their order. Up to Looks calls of look are under way at a time, each
-// in a goroutine of its own; they have ended when Each returns. If the caller stops early, some calls were for nothing. A panic of
-// look becomes one of the caller.
-func Each[T, R any](items []T, look func(T) R) iter.Seq2[T, R] {
+// Each yields the result of f for each item, in the order of the items. Up to [Lookups] calls of f are in progress at
+// a time, each in its own goroutine. If the caller stops early, the results of some calls are lost. A panic of f
+// becomes a panic of the caller.
+func Each[T, R any](items []T, f func(T) R) iter.Seq2[T, R] {
+	if len(items) == 1 { // it needs no goroutine
+		return func(yield func(T, R) bool) { yield(items[0], f(items[0])) }
+	}
+	return EachOf(slices.Values(items), f)
+}
+
+// EachOf is [Each] for items that are produced while the calls are in progress, in a goroutine of its own. At most
+// some more than [Lookups] items exist at a time. A panic of items becomes a panic of the caller, too.
+func EachOf[T, R any](items iter.Seq[T], f func(T) R) iter.Seq2[T, R] {
 	return func(yield func(T, R) bool) {
-		if len(items) == 1 { // it needs no goroutine
-			yield(items[0], look(items[0]))
-			return
-		}
 		type answer struct {
+			item     T
 			result   R
 			panicked any
 		}
-		i := 0
-		for a := range InOrder(slices.Values(items), Looks, func(item T) (a answer) {
+		var panicked any // of items; InOrder ends after items
+		guarded := func(yield func(T) bool) {
+			defer func() { panicked = recover() }()
+			items(yield)
+		}
+		for a := range InOrder(guarded, Lookups, func(item T) (a answer) {
 			defer func() { a.panicked = recover() }()
-			a.result = look(item)
+			a.item, a.result = item, f(item)
 			return a
 		}) {
 			if a.panicked != nil {
 				panic(a.panicked)
 			}
-			if !yield(items[i], a.result) {
+			if !yield(a.item, a.result) {
 				return
 			}
-			i++
+		}
+		if panicked != nil {
+			panic(panicked)
 		}
 	}
 }

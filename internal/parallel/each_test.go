@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"iter"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -8,20 +9,20 @@ import (
 	"time"
 )
 
-// TestEach: results come in order, and Looks calls wait together.
+// TestEach checks that results keep their order and that up to Lookups calls run at a time.
 func TestEach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var items []int
-		for i := range 3*Looks - 5 {
+		for i := range 3*Lookups - 5 {
 			items = append(items, i)
 		}
-		var now, most atomic.Int32
+		var running, most atomic.Int32
 		start := time.Now()
 		var got []int
 		for i, square := range Each(items, func(i int) int {
-			most.Store(max(most.Load(), now.Add(1)))
+			most.Store(max(most.Load(), running.Add(1)))
 			time.Sleep(time.Second)
-			now.Add(-1)
+			running.Add(-1)
 			return i * i
 		}) {
 			if square != i*i {
@@ -32,22 +33,66 @@ func TestEach(t *testing.T) {
 		if !slices.Equal(got, items) {
 			t.Errorf("got %v", got)
 		}
-		if took := time.Since(start); took != 3*time.Second || most.Load() != Looks {
-			t.Errorf("it took %v with %d at once, expected 3 s with %d", took, most.Load(), Looks)
+		if took := time.Since(start); took != 3*time.Second || most.Load() != Lookups {
+			t.Errorf("took %v with %d calls at a time, expected 3s with %d", took, most.Load(), Lookups)
 		}
 	})
 }
 
-// TestEachEnds: a caller that stops leaves nothing behind.
-func TestEachEnds(t *testing.T) {
+// TestEachStopsEarly checks that no calls are made long after the caller stopped.
+func TestEachStopsEarly(t *testing.T) {
 	var calls atomic.Int32
-	for i := range Each(make([]int, 10*Looks), func(int) int { return int(calls.Add(1)) }) {
+	for i := range Each(make([]int, 10*Lookups), func(int) int { return int(calls.Add(1)) }) {
 		if i != 0 {
 			t.Fatal(i)
 		}
 		break
 	}
-	if n := calls.Load(); n > Looks+2 {
-		t.Errorf("%d calls, expected up to %d", n, Looks)
+	if n := calls.Load(); n > Lookups+2 {
+		t.Errorf("%d calls, expected up to %d", n, Lookups)
+	}
+}
+
+// TestEachOf checks that items are produced while calls are in progress, that results keep their order, and that panics
+// of the items and of the calls reach the caller.
+func TestEachOf(t *testing.T) {
+	produced, next := 0, 0
+	items := func(yield func(int) bool) {
+		for i := range 10_000 {
+			if produced++; !yield(i) {
+				return
+			}
+		}
+	}
+	for i, square := range EachOf(items, func(i int) int { return i * i }) {
+		if i != next || square != i*i {
+			t.Fatalf("got %d, %d, want %d", i, square, next)
+		}
+		next++
+	}
+	if next != 10_000 {
+		t.Errorf("%d results", next)
+	}
+	produced = 0
+	for range EachOf(items, func(i int) int { return i }) {
+		break
+	}
+	if produced > 2*Lookups+2 {
+		t.Errorf("%d items were produced for one", produced)
+	}
+	for what, sequence := range map[string]iter.Seq2[int, int]{
+		"items": EachOf(func(yield func(int) bool) { yield(1); panic("broken") }, func(i int) int { return i }),
+		"calls": EachOf(items, func(int) int { panic("broken") }),
+	} {
+		func() {
+			defer func() {
+				if p := recover(); p != "broken" {
+					t.Errorf("%s: the panic is %v", what, p)
+				}
+			}()
+			for range sequence {
+			}
+			t.Errorf("%s: no panic", what)
+		}()
 	}
 }

@@ -5,27 +5,28 @@ import (
 	"sync"
 )
 
-// InOrder calls f for the items, up to n at a time and that many ahead, and yields the results in the order of the
-// items. f is called by several goroutines, and the items come from another one than the caller's. n is at least 1.
+// InOrder calls f for the items and yields the results in the order of the items. Up to n calls are in progress or
+// have a result that was not yielded yet. n is at least 1. InOrder calls f in several goroutines, and iterates over
+// the items in a goroutine of its own.
 func InOrder[In, Out any](items iter.Seq[In], n int, f func(In) Out) iter.Seq[Out] {
 	return func(yield func(Out) bool) {
-		var all sync.WaitGroup
-		defer all.Wait()
-		begun, stop := make(chan chan Out, n-1), make(chan struct{})
+		var group sync.WaitGroup
+		defer group.Wait()
+		started, stop := make(chan chan Out, n-1), make(chan struct{})
 		defer close(stop)
-		all.Go(func() {
-			defer close(begun)
+		group.Go(func() {
+			defer close(started)
 			for item := range items {
 				result := make(chan Out, 1)
 				select {
-				case begun <- result:
+				case started <- result:
 				case <-stop:
 					return
 				}
-				all.Go(func() { result <- f(item) })
+				group.Go(func() { result <- f(item) })
 			}
 		})
-		for result := range begun {
+		for result := range started {
 			if !yield(<-result) {
 				return
 			}

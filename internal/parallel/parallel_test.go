@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// busy counts calls that are under way.
-type busy struct{ now, most atomic.Int32 }
+// callCounter counts the calls in progress.
+type callCounter struct{ running, most atomic.Int32 }
 
-func (b *busy) call(took time.Duration) {
-	n := b.now.Add(1)
-	for m := b.most.Load(); n > m && !b.most.CompareAndSwap(m, n); m = b.most.Load() {
+// call takes d.
+func (c *callCounter) call(d time.Duration) {
+	n := c.running.Add(1)
+	for m := c.most.Load(); n > m && !c.most.CompareAndSwap(m, n); m = c.most.Load() {
 	}
-	time.Sleep(took)
-	b.now.Add(-1)
+	time.Sleep(d)
+	c.running.Add(-1)
 }
 
 func upTo(n int) iter.Seq[int] {
@@ -29,20 +30,21 @@ func upTo(n int) iter.Seq[int] {
 	}
 }
 
-// TestInOrder: results come in order, whichever call ends first; so many calls are under way as is said.
+// TestInOrder checks that results keep the order of the items, whichever call ends first, and that n calls run at a
+// time.
 func TestInOrder(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 64} {
 		synctest.Test(t, func(t *testing.T) {
-			var b busy
+			var calls callCounter
 			start, next := time.Now(), 0
-			for got := range InOrder(upTo(100), n, func(i int) int { b.call(time.Duration(1+i%3) * time.Second); return i }) {
+			for got := range InOrder(upTo(100), n, func(i int) int { calls.call(time.Duration(1+i%3) * time.Second); return i }) {
 				if got != next {
 					t.Fatalf("%d at a time: got %d, want %d", n, got, next)
 				}
 				next++
 			}
-			if next != 100 || int(b.most.Load()) != n {
-				t.Errorf("%d at a time: %d results, %d calls at a time", n, next, b.most.Load())
+			if next != 100 || int(calls.most.Load()) != n {
+				t.Errorf("%d at a time: %d results, %d calls at a time", n, next, calls.most.Load())
 			}
 			if took := time.Since(start); took > 3*time.Second*time.Duration(100/n+1) {
 				t.Errorf("%d at a time: it took %v", n, took)
@@ -51,33 +53,34 @@ func TestInOrder(t *testing.T) {
 	}
 }
 
-// TestInOrderEnds: who takes no more results leaves nothing behind, and the items end.
-func TestInOrderEnds(t *testing.T) {
+// TestInOrderStopsEarly checks that no call runs after the caller stopped, and that the iteration over the items has
+// ended.
+func TestInOrderStopsEarly(t *testing.T) {
 	for n := range 10 {
 		synctest.Test(t, func(t *testing.T) {
-			var b busy
-			ended := false
+			var calls callCounter
+			itemsEnded := false
 			items := func(yield func(int) bool) {
 				for i := range 1000 {
 					if !yield(i) {
 						break
 					}
 				}
-				ended = true
+				itemsEnded = true
 			}
-			for got := range InOrder(items, 4, func(i int) int { b.call(time.Second); return i }) {
+			for got := range InOrder(items, 4, func(i int) int { calls.call(time.Second); return i }) {
 				if got == n {
 					break
 				}
 			}
-			if b.now.Load() != 0 || !ended {
-				t.Errorf("after %d: %d calls go on; the items have ended: %v", n, b.now.Load(), ended)
+			if calls.running.Load() != 0 || !itemsEnded {
+				t.Errorf("stopped after %d: %d calls still run; the iteration over the items ended: %v", n, calls.running.Load(), itemsEnded)
 			}
 		})
 	}
 }
 
-// TestDrain: there are few calls at a time, and many while the source answers late; nothing is lost.
+// TestDrain checks that few calls run at a time, many while the source answers late, and that no item is lost.
 func TestDrain(t *testing.T) {
 	for _, test := range []struct {
 		name      string
@@ -86,15 +89,15 @@ func TestDrain(t *testing.T) {
 		most      int32
 		took      time.Duration // of 1000 calls of a second
 	}{
-		{"prompt", 2, 64, func(time.Duration) bool { return false }, 2, 500 * time.Second},
+		{"fast", 2, 64, func(time.Duration) bool { return false }, 2, 500 * time.Second},
 		{"late", 2, 64, func(time.Duration) bool { return true }, 64, 17 * time.Second},
 		{"late after a while", 2, 64, func(since time.Duration) bool { return since >= 100*time.Second }, 64, 114 * time.Second},
-		{"prompt after a while", 2, 64, func(since time.Duration) bool { return since < 3*time.Second }, 64, 0},
-		{"no more than few", 5, 3, func(time.Duration) bool { return true }, 5, 200 * time.Second},
+		{"fast after a while", 2, 64, func(since time.Duration) bool { return since < 3*time.Second }, 64, 0},
+		{"many is less than few", 5, 3, func(time.Duration) bool { return true }, 5, 200 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var b busy
+				var calls callCounter
 				var done atomic.Int32
 				start, items := time.Now(), make(chan int)
 				go func() {
@@ -104,10 +107,10 @@ func TestDrain(t *testing.T) {
 					}
 				}()
 				late := func() bool { return test.late(time.Since(start)) }
-				Drain(items, test.few, test.many, late, func(int) { b.call(time.Second); done.Add(1) })
+				Drain(items, test.few, test.many, late, func(int) { calls.call(time.Second); done.Add(1) })
 				took := time.Since(start)
-				if done.Load() != 1000 || b.most.Load() != test.most || test.took > 0 && (took < test.took-2*time.Second || took > test.took+2*time.Second) {
-					t.Errorf("%d calls, up to %d at a time, in %v; want 1000, %d, %v", done.Load(), b.most.Load(), took, test.most, test.took)
+				if done.Load() != 1000 || calls.most.Load() != test.most || test.took > 0 && (took < test.took-2*time.Second || took > test.took+2*time.Second) {
+					t.Errorf("%d calls, up to %d at a time, in %v; want 1000, %d, %v", done.Load(), calls.most.Load(), took, test.most, test.took)
 				}
 			})
 		})

@@ -1,77 +1,78 @@
 package prefetch
 
-// detector tells readers that go through a file from one end to the other from those that read here and there.
-// Offsets and lengths are in bytes of the array.
+// detector distinguishes readers that read a file from one end to the other from readers of random places. Offsets
+// and lengths are in bytes of the array.
 //
-// Reads need not arrive in order: the kernel's readahead has several under way. What
-// counts is that they leave little out. A program that maps the file and looks at one xz
-// plane also moves forward steadily, but takes a row of each plane.
+// Reads need not arrive in order, because the kernel's readahead has several in flight. A sequential reader is one
+// that leaves few gaps. A program that maps the file and reads an xz plane also moves forward steadily, but it reads
+// only a row of each plane.
 type detector struct {
-	plane int64 // bytes of a plane
+	plane int64 // size of a plane
 
-	far  span     // forgives jumps of up to slack
-	near span     // since the last jump of more than nearSlack
-	last [8]int64 // where the last reads began
-	next int      // the oldest of these
+	wide   span     // tolerates jumps of up to wideSlack
+	narrow span     // tolerates jumps of up to narrowSlack
+	last   [8]int64 // offsets of the last reads
+	oldest int      // index of the oldest one
 }
 
 const (
-	slack     = 16 << 20 // how far a read of a sequential reader may be from where it was expected
-	nearSlack = 1 << 20  // and one of a reader that has returned to where it was
-	history   = 64 << 20 // how much of the past counts
+	wideSlack   = 16 << 20 // maximum distance of a sequential read from the end of the reads before
+	narrowSlack = 1 << 20  // the same for a reader that has returned to a place
+	history     = 64 << 20 // length of a span; longer ones lose their older half
 
-	// A reader is sequential when it has read this much without a large gap, or a plane if that is less; and lookahead more,
-	// because the page cache may ask for that for a reader that stops. History has to have room for both twice.
+	// A reader is sequential when it has read this much, or a plane if that is less, without a large gap; and
+	// kernelReadahead more, because the kernel may read that much ahead of a reader that stops. history must have
+	// room for twice the sum.
 	sequentialLength = 24 << 20
-	lookahead        = 512 << 10
-	// headLength is enough at the start of the array: most programs that read on from there read all of it.
+	kernelReadahead  = 512 << 10
+	// headLength is enough at the start of the array: most programs that read more than this read all of it.
 	headLength = 192 << 10
 )
 
-// observation is what a detector finds in a read.
+// observation is what a detector finds out about a read.
 type observation struct {
-	sequential bool // the reader goes through the file
-	jumped     bool // the read is not where the reader was
-	returns    bool // the reader is likely to need the same blocks for its next plane
-	strided    bool // it reads the same rows of one plane after the other
-	overrun    bool // the reader has read to the end of a plane, and the page cache may have asked for more than it reads
+	sequential  bool // the reader reads the file from one end to the other
+	jumped      bool // the read is far from the reads before
+	needsAgain  bool // the reader probably needs the same blocks for its next plane
+	strided     bool // the reader reads the same rows of one plane after the other
+	isReadahead bool // the read is probably the kernel's readahead past the end of the plane that the reader reads
 }
 
-// observe records a read.
+// observe records a read of n bytes.
 func (d *detector) observe(off, n int64) observation {
-	if d.far.seen == 0 { // the first read is nowhere near another one
-		d.far = span{start: off, end: off}
-		d.near = d.far
+	if d.wide.covered == 0 { // the first read does not jump
+		d.wide = span{start: off, end: off}
+		d.narrow = d.wide
 		for i := range d.last {
 			d.last[i] = off
 		}
 	}
 	strided := d.strided(off)
-	d.last[d.next] = off
-	d.next = (d.next + 1) % len(d.last)
-	jumped := !d.far.add(off, n, slack)
-	departed := !d.near.add(off, n, nearSlack)
-	if !d.sequential() && d.near.covers(d.least(d.near)) {
-		// The stretch in far reaches to where the reader was in between. From where it has returned to, it leaves
-		// nothing out.
-		d.far, jumped = d.near, true
+	d.last[d.oldest] = off
+	d.oldest = (d.oldest + 1) % len(d.last)
+	jumped := !d.wide.add(off, n, wideSlack)
+	contiguous := d.narrow.add(off, n, narrowSlack)
+	if !d.sequential() && d.narrow.dense(d.threshold(d.narrow)) {
+		// The wide span also contains the place where the reader was in between. Since its return, the reader left no
+		// gap.
+		d.wide, jumped = d.narrow, true
 	}
-	beyond := off - (d.near.start/d.plane+1)*d.plane // of the plane that the reader began in
-	adjoining := !departed && d.near.covers(0)
+	pastPlane := off - (d.narrow.start/d.plane+1)*d.plane // distance from the end of the plane in which the reader started
+	contiguous = contiguous && d.narrow.dense(0)
 	return observation{
-		sequential: d.sequential(),
-		jumped:     jumped,
-		strided:    strided,
-		returns:    off == 0 || adjoining && (d.near.start == 0 || beyond >= lookahead),
-		overrun:    adjoining && beyond >= 0 && beyond < lookahead && d.plane >= lookahead,
+		sequential:  d.sequential(),
+		jumped:      jumped,
+		strided:     strided,
+		needsAgain:  off == 0 || contiguous && (d.narrow.start == 0 || pastPlane >= kernelReadahead),
+		isReadahead: contiguous && pastPlane >= 0 && pastPlane < kernelReadahead && d.plane >= kernelReadahead,
 	}
 }
 
-// strideSlack is how far from the same place in the next plane a read may be, in bytes.
+// strideSlack is how far a read may be from the same place in the next plane, in bytes.
 const strideSlack = 64 << 10
 
-// strided reports whether a reader that is at off has just read about the same rows of the plane before, as a program does that
-// copies a box, or a plane across the rows, out of a file that it has mapped.
+// strided reports whether one of the last reads was of about the same rows of the plane before. A program reads so if
+// it maps a file and copies a box, or a plane across the rows.
 func (d *detector) strided(off int64) bool {
 	if d.plane <= 2*strideSlack {
 		return false
@@ -84,64 +85,27 @@ func (d *detector) strided(off int64) bool {
 	return false
 }
 
-// sequential reports whether the reader goes through the file.
-func (d *detector) sequential() bool { return d.far.covers(d.least(d.far)) }
+// sequential reports whether the reader reads the file from one end to the other.
+func (d *detector) sequential() bool { return d.wide.dense(d.threshold(d.wide)) }
 
-// least returns how many bytes of a span a reader has to read until it is sequential.
-func (d *detector) least(s span) int64 {
-	if s.start == 0 && s.seen == s.end {
+// threshold returns how many bytes of a span a sequential reader has read at least.
+func (d *detector) threshold(s span) int64 {
+	if s.start == 0 && s.covered == s.end {
 		return headLength
 	}
-	return d.enough()
+	return d.usualThreshold()
 }
 
-// enough is least anywhere but at the start of the array.
-func (d *detector) enough() int64 { return min(d.plane, sequentialLength) + lookahead }
+// usualThreshold is the threshold anywhere but at the start of the array.
+func (d *detector) usualThreshold() int64 { return min(d.plane, sequentialLength) + kernelReadahead }
 
-// move lets a sequential reader be at off without having left anything out. It stays sequential if it reads on from there,
-// also where it has been found to be so by few bytes at the start of the array.
-func (d *detector) move(off int64) {
-	d.far.move(off)
-	if missing := d.enough() + 1 - d.far.seen; missing > 0 {
-		d.far.seen += missing
-		d.far.start -= missing
+// skipTo moves a sequential reader to off as if it had read everything up to there. It stays sequential if it reads
+// on from off, even if it became sequential by few bytes at the start of the array.
+func (d *detector) skipTo(off int64) {
+	d.wide.moveEnd(off)
+	if missing := d.usualThreshold() + 1 - d.wide.covered; missing > 0 {
+		d.wide.covered += missing
+		d.wide.start -= missing
 	}
-	d.near = span{start: off, end: off}
+	d.narrow = span{start: off, end: off}
 }
-
-// span is a stretch of a file that a reader has read from.
-type span struct {
-	start, end int64
-	seen       int64 // bytes read of it
-}
-
-// add records a read. If it is further than slack from where the reader was expected, a new span starts with it, and add
-// returns false.
-func (s *span) add(off, n, slack int64) bool {
-	if d := off - s.end; d < -slack || d > slack {
-		*s = span{off, off + n, n}
-		return false
-	}
-	// What is read again does not count. Near the end it fills what was left out: the kernel's reads overtake each other.
-	added := max(min(off+n, s.start)-off, 0) + max(off+n-max(off, s.end), 0)
-	if off >= s.end-nearSlack {
-		added = n
-	}
-	s.start = min(s.start, off)
-	s.end = max(s.end, off+n)
-	s.seen = min(s.seen+added, s.end-s.start)
-	if s.end-s.start > history {
-		s.start = s.end - (s.end-s.start)/2
-		s.seen /= 2
-	}
-	return true
-}
-
-// move lets the span end at off.
-func (s *span) move(off int64) {
-	s.start += off - s.end
-	s.end = off
-}
-
-// covers reports whether the reader has read more than least bytes and left less than half of the span out.
-func (s *span) covers(least int64) bool { return s.seen > least && s.seen >= (s.end-s.start)/2 }

@@ -2,11 +2,11 @@ package prefetch
 
 import "testing"
 
-const k, m = 1 << 10, 1 << 20
+const k, m = 1 << 10, 1 << 20 // KiB, MiB
 
 type read struct{ off, n int64 }
 
-// reads returns count reads of n bytes, each step after the one before.
+// reads returns count reads of n bytes whose offsets are step bytes apart.
 func reads(start, step, n int64, count int) (all []read) {
 	for i := range int64(count) {
 		all = append(all, read{start + i*step, n})
@@ -21,7 +21,7 @@ func join(lists ...[]read) (all []read) {
 	return all
 }
 
-// swapped swaps each two reads that follow each other, as the kernel's threads may.
+// swapped swaps the reads in each pair, as the kernel's threads may.
 func swapped(all []read) []read {
 	for i := 0; i+1 < len(all); i += 2 {
 		all[i], all[i+1] = all[i+1], all[i]
@@ -29,12 +29,12 @@ func swapped(all []read) []read {
 	return all
 }
 
-// TestSpan holds which reads cover a stretch of the file.
+// TestSpan checks which reads make a dense span.
 func TestSpan(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		reads []read
-		want  bool // more than 1 MiB is covered after the last read
+		want  bool // the span is dense with at least 1 MiB after the last read
 	}{
 		{"nothing", nil, false},
 		{"the first MiB", []read{{0, m}}, false},
@@ -54,41 +54,41 @@ func TestSpan(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var s span
 			for _, r := range c.reads {
-				s.add(r.off, r.n, slack)
+				s.add(r.off, r.n, wideSlack)
 			}
-			if got := s.covers(m); got != c.want {
-				t.Errorf("covers: %v, expected %v; %+v", got, c.want, s)
+			if got := s.dense(m); got != c.want {
+				t.Errorf("dense: %v, expected %v; %+v", got, c.want, s)
 			}
 		})
 	}
 }
 
-// TestObserve holds what the detector finds in the last of some reads, of an array of planes of 4 MiB.
+// TestObserve checks what the detector finds out about the last read of a list. Planes have 4 MiB.
 func TestObserve(t *testing.T) {
 	const p = 4 * m
-	const need = p + lookahead
+	const need = p + kernelReadahead
 	for _, c := range []struct {
 		name  string
 		reads []read
 		want  observation
 	}{
-		{"the first page", reads(0, 0, 4*k, 1), observation{returns: true}},
+		{"the first page", reads(0, 0, 4*k, 1), observation{needsAgain: true}},
 		{"a first read in the first MiB", reads(300*k, 0, 400*k, 1), observation{}},
 		{"a first read in the second plane", reads(p, 0, 4*k, 1), observation{}},
-		{"the start, too little", reads(0, 64*k, 64*k, 3), observation{returns: true}},
-		{"the start, enough", reads(0, 64*k, 64*k, 4), observation{returns: true, sequential: true}},
-		{"the start, in 4 KiB pieces", reads(0, 4*k, 4*k, 49), observation{returns: true, sequential: true}},
-		{"the start, several reads under way", swapped(reads(0, 64*k, 64*k, 4)), observation{returns: true, sequential: true}},
-		{"the start, with gaps", reads(0, 80*k, 64*k, 4), observation{returns: true}},
-		{"a plane, too little", reads(3*p, 128*k, 128*k, need/(128*k)), observation{overrun: true}},
-		{"a plane, enough", reads(3*p, 128*k, 128*k, need/(128*k)+1), observation{sequential: true, returns: true}},
-		{"a plane, several reads under way", swapped(reads(3*p, 128*k, 128*k, need/(128*k)+1)), observation{sequential: true, returns: true}},
+		{"the start, too little", reads(0, 64*k, 64*k, 3), observation{needsAgain: true}},
+		{"the start, enough", reads(0, 64*k, 64*k, 4), observation{needsAgain: true, sequential: true}},
+		{"the start, in 4 KiB pieces", reads(0, 4*k, 4*k, 49), observation{needsAgain: true, sequential: true}},
+		{"the start, several reads in flight", swapped(reads(0, 64*k, 64*k, 4)), observation{needsAgain: true, sequential: true}},
+		{"the start, with gaps", reads(0, 80*k, 64*k, 4), observation{needsAgain: true}},
+		{"a plane, too little", reads(3*p, 128*k, 128*k, need/(128*k)), observation{isReadahead: true}},
+		{"a plane, enough", reads(3*p, 128*k, 128*k, need/(128*k)+1), observation{sequential: true, needsAgain: true}},
+		{"a plane, several reads in flight", swapped(reads(3*p, 128*k, 128*k, need/(128*k)+1)), observation{sequential: true, needsAgain: true}},
 		{"all of a plane", reads(3*p, 128*k, 128*k, p/(128*k)), observation{}},
-		{"the middle of a plane", reads(3*p+100*k, 4*k, 4*k, need/(4*k)+1), observation{sequential: true, returns: true}},
-		{"every other 64 KiB", reads(3*p, 128*k, 64*k, 2*need/(128*k)+2), observation{sequential: true, returns: true}},
-		{"after a plane", reads(3*p+p/2, 128*k, 128*k, p/2/(128*k)+1), observation{overrun: true}},
-		{"far after a plane", reads(3*p+3*m, 128*k, 128*k, m/(128*k)+1+lookahead/(128*k)), observation{returns: true}},
-		{"after a plane, of which nothing was read", reads(4*p, 128*k, 128*k, 1), observation{}},
+		{"the middle of a plane", reads(3*p+100*k, 4*k, 4*k, need/(4*k)+1), observation{sequential: true, needsAgain: true}},
+		{"every other 64 KiB", reads(3*p, 128*k, 64*k, 2*need/(128*k)+2), observation{sequential: true, needsAgain: true}},
+		{"after a plane", reads(3*p+p/2, 128*k, 128*k, p/2/(128*k)+1), observation{isReadahead: true}},
+		{"far after a plane", reads(3*p+3*m, 128*k, 128*k, m/(128*k)+1+kernelReadahead/(128*k)), observation{needsAgain: true}},
+		{"after a plane that was not read", reads(4*p, 128*k, 128*k, 1), observation{}},
 		{"a row of each plane", reads(9*k, p, 4*k, 500), observation{strided: true}},
 		{"some rows of each plane", reads(9*k, p+20*k, 100*k, 10), observation{strided: true}},
 		{"rows of every other plane", reads(9*k, 2*p, 4*k, 500), observation{}},
@@ -98,7 +98,7 @@ func TestObserve(t *testing.T) {
 		{"the same page", reads(5*p, 0, 4*k, 1000), observation{}},
 		{"sequential, then elsewhere", join(reads(0, 128*k, 128*k, 100), reads(50*p, 0, 4*k, 1)), observation{jumped: true}},
 		{"sequential, then elsewhere, and back", join(reads(3*p, 128*k, 128*k, 100), reads(50*p, 0, 4*k, 1),
-			reads(3*p+100*128*k, 128*k, 128*k, need/(128*k)+1)), observation{sequential: true, returns: true}},
+			reads(3*p+100*128*k, 128*k, 128*k, need/(128*k)+1)), observation{sequential: true, needsAgain: true}},
 		{"rows of planes after sequential reads", join(reads(0, 128*k, 128*k, 800), reads(25*p, p, 4*k, 40)), observation{strided: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -113,33 +113,33 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// TestObserveSmallPlanes holds the same where a plane is less than what the page cache asks for.
+// TestObserveSmallPlanes checks an array whose planes are smaller than the kernel's readahead.
 func TestObserveSmallPlanes(t *testing.T) {
 	const p = 100 * k
 	d := detector{plane: p}
 	for i := range int64(100) {
 		got := d.observe((20+i)*p, p)
-		if want := (i+1)*p > p+lookahead; got.sequential != want {
+		if want := (i+1)*p > p+kernelReadahead; got.sequential != want {
 			t.Errorf("plane %d: sequential: %v, expected %v", i, got.sequential, want)
 		}
-		if got.overrun {
-			t.Errorf("plane %d: overrun, but its blocks are few", i)
+		if got.isReadahead {
+			t.Errorf("plane %d: isReadahead, but a plane is smaller than the readahead", i)
 		}
 	}
 }
 
-// TestObserveHugePlanes holds that a reader of a plane that is larger than history becomes sequential, and stays so.
+// TestObserveHugePlanes checks that a reader of a plane that is larger than history becomes sequential and stays so.
 func TestObserveHugePlanes(t *testing.T) {
 	d := detector{plane: 1 << 30}
 	for _, r := range reads(5<<30+m, 128*k, 128*k, 7000) {
 		got := d.observe(r.off, r.n)
-		if want := r.off+r.n-(5<<30+m) > sequentialLength+lookahead; got.sequential != want {
+		if want := r.off+r.n-(5<<30+m) > sequentialLength+kernelReadahead; got.sequential != want {
 			t.Fatalf("at %d of its plane: sequential: %v, expected %v; %+v", r.off-5<<30, got.sequential, want, d)
 		}
 	}
 }
 
-// TestReturningReader holds that a reader that was elsewhere is as soon known again as a new one.
+// TestReturningReader checks that a reader that read elsewhere becomes sequential again as soon as a new reader does.
 func TestReturningReader(t *testing.T) {
 	const p = 512 * k
 	for _, away := range []int64{2 * m, 13 * m, 800 * m} {
@@ -148,36 +148,36 @@ func TestReturningReader(t *testing.T) {
 			got = d.observe(r.off, r.n)
 		}
 		if !got.sequential {
-			t.Fatal("5 MB are not enough")
+			t.Fatal("not sequential after 5 MB")
 		}
-		at := d.far.end
+		at := d.wide.end
 		d.observe(at+away, 4*k)
 		for _, r := range reads(at, 100*k, 100*k, 12) {
 			got = d.observe(r.off, r.n)
 		}
 		if !got.sequential {
-			t.Errorf("away by %d: not known after 1200 KiB; %+v", away, d)
+			t.Errorf("after a read %d bytes away: not sequential after 1200 KiB; %+v", away, d)
 		}
 	}
 }
 
-// TestMovedReader holds what is known of a sequential reader that has found in the page cache what follows.
-func TestMovedReader(t *testing.T) {
+// TestSkipTo checks when a sequential reader stays sequential after it found bytes in the page cache.
+func TestSkipTo(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		to   read
 		want bool // sequential
 	}{
-		{"goes on", read{200 * m, 64 * k}, true},
-		{"goes on, with a gap", read{200*m + 64*k, 64 * k}, true},
-		{"is where it was", read{100 * k, 4 * k}, false},
+		{"reads on", read{200 * m, 64 * k}, true},
+		{"reads on, with a gap", read{200*m + 64*k, 64 * k}, true},
+		{"returns", read{100 * k, 4 * k}, false},
 		{"elsewhere", read{300 * m, 4 * k}, false},
 	} {
 		d := detector{plane: m}
-		for _, r := range reads(0, 64*k, 64*k, 4) { // not more than the start of the array needs
+		for _, r := range reads(0, 64*k, 64*k, 4) { // just enough at the start of the array
 			d.observe(r.off, r.n)
 		}
-		d.move(200 * m)
+		d.skipTo(200 * m)
 		if got := d.observe(c.to.off, c.to.n); got.sequential != c.want {
 			t.Errorf("%s: sequential: %v, expected %v; %+v", c.name, got.sequential, c.want, d)
 		}

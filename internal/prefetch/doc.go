@@ -1,55 +1,61 @@
-// Package prefetch reads flat arrays of voxels, and decodes what will be asked for next.
+// Package prefetch reads flat arrays of voxels and decodes blocks before a reader asks for them.
 //
-// It has three parts, each with one question:
+// It has three parts. Each answers one question:
 //
-//   - the detector: how does the reader read? It sees offsets and lengths, and nothing else.
-//   - the layout: how is the array cut into slabs? A slab is a layer of blocks, or some rows of blocks of one.
-//   - the [Reader]: which slabs are in memory, and which one is decoded next?
+//   - The detector: how does the reader read? It is a function of offsets and lengths.
+//   - The layout: how is the array cut into portions? A portion is a slab, or some rows of blocks of a slab.
+//   - The [Reader]: which portions are in memory, and which one is decoded next?
 //
 // # States of a Reader
 //
 //	          reads on from the start,
-//	          or out of its plane                     reads elsewhere
-//	random ──────────────────────────▶ sequential ──────────────────▶ resting
+//	          or past the end of a plane              reads elsewhere
+//	random ──────────────────────────▶ sequential ──────────────────▶ paused
 //	 ▲  │                                  ▲   │                        │  │
 //	 │  │ the array is small,              └───┼────── reads on ────────┘  │
-//	 │  │ and read once (Once)                 │                           │
-//	 │  └─────────────────▶ whole              │                           │
+//	 │  │ and is read once (HintOnce)          │                           │
+//	 │  └─────────────────▶ preloaded          │                           │
 //	 │                        ▼                ▼                           ▼
 //	 └──────────────── idle for a second, and another reader needs memory ─┘
 //
-// A random Reader has no memory. Its blocks are read through the cache as they are asked for. It becomes sequential too when it has
-// read 24 MiB of a larger plane. If another Reader has a slab of the same blocks, every Reader reads from that.
+// A random Reader has no memory. It reads blocks through the cache. It also becomes sequential when it has read 24
+// MiB of a plane that is larger. Every Reader reads from the portions of other Readers that have the same blocks.
 //
-// A sequential Reader has reserved memory for two slabs: the one that is read, and the next one. It begins the next slab
-// when an eighth of this one is read, in the place of the slab before. Replies are gathered from slabs. Where there is no
-// memory, or a slab has a damaged block, the blocks are read as those of a random Reader.
+// A sequential Reader reserves memory for a window of two portions: the portion that it reads, and the next one. When it
+// has read an eighth of a portion, it starts to decode the next one in the place of the portion before. It gathers replies
+// from portions. If there is no memory, or a portion has a damaged block, it reads blocks as a random Reader does.
 //
-// Where the source answers late, a reader reaches the next slab before it is decoded. Each time, the Reader gets room for one slab more,
-// up to 256 MiB, and so decodes the more ahead, the later the answers come.
+// If the source answers late, a Reader may reach a portion before it is decoded. Each time, the window grows by one
+// portion, up to 256 MiB. A slower source thereby gets a larger window.
 //
-// A resting Reader keeps its slabs. It begins no other until it reads on.
+// A paused Reader keeps its portions. It starts no other portion until it reads on.
 //
-// A whole Reader has all blocks of its array in one slab, from its first read on.
+// A preloaded Reader has all blocks of its array in one portion. It starts this portion with its first read.
 //
-// # Slabs
+// # Portions
 //
-// A slab is a [cache.Hold]: its blocks are in the cache's index like all others, so that other readers of the same blocks find
-// them there. Readers of the same array share whole slabs too. The blocks of slabs are not kept when they are let go, unless the
-// cache has them for another reason.
+// A portion is a [cache.Hold]. Its blocks are in the index of the cache, so other readers find them. Readers of the same
+// array also share whole portions. The blocks of a portion leave memory with the portion, unless the cache keeps them for
+// another reason.
 //
-// Where two layers of blocks are more than half of the cache, slabs are some rows of blocks of a layer. The reader is served
-// from them while it goes through the first plane of the layer. The other planes are pushed to the sink of the file, which is the
-// page cache, and found there. So each block is decoded once as long as the page cache has room for a layer. Where slabs are whole
-// layers, they are pushed too: reads are then answered by the page cache, and the kernel's readahead can be small.
+// If requests to the source should be long, as to an object store, a portion is two slabs, and its blocks are loaded in cells of 4 ×
+// 4 × 2 blocks. In Morton order, a cell is one extent of the file, and a slab alone is many short ones.
+//
+// If two slabs take more than half of the cache, a portion is some rows of blocks of a slab. The reader is
+// served from such portions while it reads the first plane of the slab. The other planes of the portions are pushed to the
+// sink of the file, the page cache. The reader finds them there later. So each block is decoded once while the page
+// cache has room for a slab. Portions of whole slabs are pushed too: the page cache then answers most reads, and the
+// kernel needs little readahead.
 //
 // # Stacks
 //
-// The planes of an array may be files of their own ([Stack]). A reader that opens four of them in order shares one sequential
-// Reader of the whole array with all readers that go on in that order. It ends when no plane was open for 5 seconds.
+// The planes of an array may also be single files (see [Stack]). A reader that opens four of them in order reads from
+// a sequential Reader of the whole array. All readers that open planes in that order share it. It is closed when no
+// plane was open for 5 seconds.
 //
 // # Concurrency
 //
-// Each Reader has a lock, and the Prefetcher one for the map of slabs. They are held for the decisions of each read and never over decoding, copying or pushing. Slabs are decoded by
-// goroutines of the cache, and pushed by goroutines that [Reader.Close] waits for.
+// Each Reader has a lock, and the Prefetcher has one for its map of portions. They are held while a read is recorded and
+// never while blocks are decoded, copied or pushed. Goroutines of the cache decode portions. Other goroutines push them:
+// [Reader.Close] waits for these.
 package prefetch

@@ -7,99 +7,108 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// layout cuts an array into slabs: layer by layer of blocks, each into parts of some rows of blocks. Slabs are numbered in the
-// order in which a reader first reaches them.
+// layout cuts an array into portions: slabs, each cut into groups of rows of blocks. Portions are numbered in
+// the order in which a sequential reader first reaches them.
 type layout struct {
 	array  *flat.Array
-	blocks volume.Box // of the array
-	rows   int        // of blocks in a slab
-	layers int        // of blocks in a slab: 1 unless the slab is all of the array
+	blocks volume.Box // that overlap the array
+	rows   int        // rows of blocks in a portion
+	slabs  int        // slabs in a portion: 1, those of a cell, or all of them
 }
 
-// newLayout makes slabs of whole layers.
+// newLayout returns the layout in which each slab is a portion.
 func newLayout(a *flat.Array) layout {
 	blocks := a.Blocks()
-	return layout{array: a, blocks: blocks, rows: blocks.Size()[1], layers: 1}
+	return layout{array: a, blocks: blocks, rows: blocks.Size()[1], slabs: 1}
 }
 
-// whole returns the layout of one slab.
+// whole returns the layout in which the whole array is one portion.
 func (l layout) whole() layout {
-	l.rows, l.layers = l.allRows(), l.blocks.Size()[2]
+	l.rows, l.slabs = l.slabRows(), l.blocks.Size()[2]
 	return l
 }
 
-// allRows returns how many rows of blocks a layer has.
-func (l layout) allRows() int { return l.blocks.Size()[1] }
+// thick returns the layout whose portions have as many slabs as a cell.
+func (l layout) thick() layout {
+	l.slabs = min(cell[2], l.blocks.Size()[2])
+	return l
+}
 
-// parts returns how many slabs a layer is cut into.
-func (l layout) parts() int { return (l.allRows() + l.rows - 1) / l.rows }
+// slabRows returns the number of rows of blocks in a slab.
+func (l layout) slabRows() int { return l.blocks.Size()[1] }
 
-// count returns how many slabs there are.
-func (l layout) count() int { return l.parts() * ((l.blocks.Size()[2] + l.layers - 1) / l.layers) }
+// portionsPerSlab returns the number of portions that a slab is cut into.
+func (l layout) portionsPerSlab() int { return (l.slabRows() + l.rows - 1) / l.rows }
 
-// tooMuch is more memory than there is; twice as much is still a number.
-const tooMuch = math.MaxInt64 / 4
+// count returns the number of portions.
+func (l layout) count() int {
+	return l.portionsPerSlab() * ((l.blocks.Size()[2] + l.slabs - 1) / l.slabs)
+}
 
-// slabBytes returns the decoded bytes of the largest slab, or tooMuch: boxes can have any size.
-func (l layout) slabBytes() int64 { return l.times(int64(l.array.Grid().BlockBytes())) }
+// unlimited stands for more memory than any computer has. Twice this number does not overflow.
+const unlimited = math.MaxInt64 / 4
 
-// pairBytes returns the memory for the slab that is read and the next one.
-func (l layout) pairBytes() int64 { return int64(min(2, l.count())) * l.memory() }
+// portionBytes returns the size of the decoded blocks of the largest portion, in bytes. It is unlimited for a portion that is
+// too large: users name boxes of any size.
+func (l layout) portionBytes() int64 { return l.perPortion(int64(l.array.Grid().BlockBytes())) }
 
-// memory returns the memory that a slab takes.
-func (l layout) memory() int64 {
-	// The memory of a block is whole pages, and there is what the cache knows of it.
-	const page, known = 4096, 256
+// portionMemory returns the memory for the largest portion, in bytes.
+func (l layout) portionMemory() int64 {
+	const page = 4096    // blocks take whole pages
+	const overhead = 256 // of the cache, for each block
 	size := int64(l.array.Grid().BlockBytes())
 	if size > page {
 		size = (size + page - 1) / page * page
 	}
-	return l.times(size + known)
+	return l.perPortion(size + overhead)
 }
 
-// times returns size for each block of a slab, or tooMuch.
-func (l layout) times(size int64) int64 {
-	for _, n := range [...]int{l.blocks.Size()[0], min(l.rows, l.allRows()), l.layers} {
-		if int64(n) > tooMuch/size {
-			return tooMuch
+// windowMemory returns the memory for the portion that is read and the next one, in bytes.
+func (l layout) windowMemory() int64 { return int64(min(2, l.count())) * l.portionMemory() }
+
+// perPortion returns size times the number of blocks of the largest portion, or unlimited.
+func (l layout) perPortion(size int64) int64 {
+	for _, n := range [...]int{l.blocks.Size()[0], min(l.rows, l.slabRows()), l.slabs} {
+		if int64(n) > unlimited/size {
+			return unlimited
 		}
 		size *= int64(n)
 	}
 	return size
 }
 
-// index returns the number of the slab that has the byte at off.
-func (l layout) index(off int64) int {
+// portionAt returns the number of the portion that contains the byte at off.
+func (l layout) portionAt(off int64) int {
 	y, z := l.array.RowAt(off)
 	b := volume.Vec{1: y, 2: z}.Div(l.array.Grid().Block).Sub(l.blocks.Min)
-	return b[2]/l.layers*l.parts() + b[1]/l.rows
+	return b[2]/l.slabs*l.portionsPerSlab() + b[1]/l.rows
 }
 
-// slabBlocks returns the blocks of slab i.
-func (l layout) slabBlocks(i int) volume.Box {
-	part, layer := i%l.parts(), i/l.parts()
+// portionBlocks returns the blocks of portion i.
+func (l layout) portionBlocks(i int) volume.Box {
+	inSlab, slab := i%l.portionsPerSlab(), i/l.portionsPerSlab()
 	b := l.blocks
-	b.Min[1] += part * l.rows
+	b.Min[1] += inSlab * l.rows
 	b.Max[1] = min(b.Min[1]+l.rows, b.Max[1])
-	b.Min[2] += layer * l.layers
-	b.Max[2] = min(b.Min[2]+l.layers, b.Max[2])
+	b.Min[2] += slab * l.slabs
+	b.Max[2] = min(b.Min[2]+l.slabs, b.Max[2])
 	return b
 }
 
-// slabBox returns the voxels of the array that slab i is for.
-func (l layout) slabBox(i int) volume.Box {
-	blocks, side := l.slabBlocks(i), l.array.Grid().Block
+// portionBox returns the part of the array that portion i covers, in voxels of the grid.
+func (l layout) portionBox(i int) volume.Box {
+	blocks, side := l.portionBlocks(i), l.array.Grid().Block
 	return volume.Box{Min: blocks.Min.Mul(side), Max: blocks.Max.Mul(side)}.Intersect(l.array.Box())
 }
 
-// validBlocks returns the blocks of slab i that have valid voxels of the array.
+// validBlocks returns the blocks of portion i that contain valid voxels of the array.
 func (l layout) validBlocks(i int) volume.Box {
-	valid, side := l.slabBox(i).Intersect(l.array.Valid()), l.array.Grid().Block
+	valid, side := l.portionBox(i).Intersect(l.array.Valid()), l.array.Grid().Block
 	if valid.Empty() {
 		return volume.Box{}
 	}
 	return volume.Box{Min: valid.Min.Div(side), Max: valid.Max.CeilDiv(side)}
 }
 
-// layer returns the number of the first slab of the layer that has slab i.
-func (l layout) layer(i int) int { return i - i%l.parts() }
+// slabStart returns the number of the first portion in the slab of portion i.
+func (l layout) slabStart(i int) int { return i - i%l.portionsPerSlab() }

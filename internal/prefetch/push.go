@@ -10,44 +10,121 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// maxPushers is how many goroutines push, if there are as many cores. More would wait for each other in the kernel.
+// maxPushers bounds the goroutines that push at the same time. More would wait for each other in the kernel.
 const maxPushers = 4
 
-// pusher pushes slabs to a sink, all but the first plane, which the reader is going through. What was taken is not asked for.
-// Where slabs have not all rows of their planes, a slab is gone by the time the reader starts with the second plane; but the
-// sink has that as long as there is room.
+// pusher pushes portions to a sink, except for their first plane, which the reader is reading. The sink then serves
+// these bytes itself. If portions are parts of slabs, a portion is gone before the reader starts with the second plane of
+// the slab, but the sink keeps this plane while it has room.
 type pusher struct {
 	array *flat.Array
 	head  int64    // bytes in the file before the array
-	sink  vfs.Sink // without a function there is none
+	sink  vfs.Sink // Write is nil if there is no sink
 
-	refused atomic.Bool      // nothing more is welcome
-	reader  atomic.Int64     // how far the reader has read in the array
-	rests   map[int64][]byte // incomplete pages at the ends of runs, by their offset in the file
+	refused  atomic.Bool      // the sink accepts nothing more
+	position atomic.Int64     // offset in the array that the reader has reached
+	partial  map[int64][]byte // incomplete pages at the ends of runs of the last portion, by their offset in the file
 }
 
-// welcome reports whether there is a sink that takes what is pushed.
-func (q *pusher) welcome() bool { return q.sink.Write != nil && !q.refused.Load() }
+// accepts reports whether there is a sink that accepts pushes.
+func (p *pusher) accepts() bool { return p.sink.Write != nil && !p.refused.Load() }
 
-// push pushes a slab that is decoded. One slab is pushed at a time, in the order of the file.
-func (q *pusher) push(ctx context.Context, s part) {
+// push pushes a decoded portion. Portions are pushed one at a time, in the order of the file.
+func (p *pusher) push(ctx context.Context, s portionView) {
 	switch {
-	case !q.welcome():
-	case s.run() == q.array.Plane():
-		q.pushPlanes(ctx, s)
+	case !p.accepts():
+	case s.runBytes() == p.array.PlaneBytes():
+		p.pushPlanes(ctx, s)
 	default:
-		q.pushRuns(ctx, s)
+		p.pushRuns(ctx, s)
 	}
 }
 
-// pieces is memory for what is pushed at once, that nobody uses. A sync.Pool would lose it at each garbage collection. Pushes of a
-// Reader that has lost its slabs may still be under way when it begins others: each has memory of its own.
-var pieces = make(chan []byte, 2*maxPushers)
+// pushPlanes pushes a portion of whole planes, which are one stretch of the file. Several goroutines push: one alone
+// takes as long as two cores take to decode the next portion.
+func (p *pusher) pushPlanes(ctx context.Context, s portionView) {
+	page, piece := p.sink.Page, p.sink.Piece
+	start := p.head + s.start()
+	end := (start + s.planes()*p.array.PlaneBytes()) / page * page
+	start = (start + p.array.PlaneBytes() + page - 1) / page * page
+	next := atomic.Int64{}
+	next.Store(start / piece)
+	var group sync.WaitGroup
+	for range min(maxPushers, runtime.GOMAXPROCS(0)) {
+		group.Go(func() {
+			buffer := getBuffer(piece)
+			defer putBuffer(buffer)
+			for !p.refused.Load() {
+				at := (next.Add(1) - 1) * piece
+				from, to := max(at, start), min(at+piece, end)
+				switch {
+				case at >= end:
+					return
+				case from < p.head+p.position.Load()+p.sink.Ahead: // the reader is there already
+				case s.read(ctx, buffer[:to-from], from-p.head) < int(to-from), ctx.Err() != nil, !p.sink.Write(buffer[:to-from], from):
+					p.refused.Store(true)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
 
-// takePiece returns memory for n bytes, for the caller to give back.
-func takePiece(n int64) []byte {
+// pushRuns pushes a portion that contains a part of each of its planes.
+func (p *pusher) pushRuns(ctx context.Context, s portionView) {
+	partial := map[int64][]byte{}
+	buffer := getBuffer(p.sink.Piece)
+	defer putBuffer(buffer)
+	for plane, run := int64(1), s.runBytes(); plane < s.planes(); plane++ {
+		start := s.start() + plane*p.array.PlaneBytes()
+		for at, end := start, start+run; at < end; {
+			n := min(p.sink.Piece-(p.head+at)%p.sink.Piece, end-at)
+			if s.read(ctx, buffer[:n], at) < int(n) || ctx.Err() != nil || !p.pushRun(p.head+at, buffer[:n], partial) {
+				p.refused.Store(true)
+				return
+			}
+			at += n
+		}
+	}
+	p.partial = partial
+}
+
+// pushRun pushes the whole pages of a run of bytes at an offset of the file. It adds incomplete pages to partial, and
+// completes pages of the portion before. It returns false if the sink refuses.
+func (p *pusher) pushRun(at int64, run []byte, partial map[int64][]byte) bool {
+	pageSize := p.sink.Page
+	start := partial[at-at%pageSize] // from the plane before, if that is in the portion too
+	if start == nil {
+		start = p.partial[at-at%pageSize]
+	}
+	if int64(len(start)) == at%pageSize && len(start) > 0 {
+		n := min(int(pageSize)-len(start), len(run))
+		page := append(start[:len(start):len(start)], run[:n]...)
+		if len(page) < int(pageSize) {
+			partial[at-at%pageSize] = page
+		} else if !p.sink.Write(page, at-at%pageSize) {
+			return false
+		}
+	}
+	first := (at + pageSize - 1) / pageSize * pageSize
+	last := (at + int64(len(run))) / pageSize * pageSize
+	if first < last && !p.sink.Write(run[first-at:last-at], first) {
+		return false
+	}
+	if last >= at && last < at+int64(len(run)) {
+		partial[last] = append([]byte(nil), run[last-at:]...)
+	}
+	return true
+}
+
+// buffers holds unused buffers for pushes. A sync.Pool would lose them at each garbage collection. Each push has its
+// own buffer: a Reader that lost its portions may still push them when it starts others.
+var buffers = make(chan []byte, 2*maxPushers)
+
+// getBuffer returns a buffer of n bytes.
+func getBuffer(n int64) []byte {
 	select {
-	case p := <-pieces:
+	case p := <-buffers:
 		if int64(cap(p)) >= n {
 			return p[:n]
 		}
@@ -56,86 +133,10 @@ func takePiece(n int64) []byte {
 	return make([]byte, n)
 }
 
-func givePiece(p []byte) {
+// putBuffer makes a buffer available to other pushes.
+func putBuffer(p []byte) {
 	select {
-	case pieces <- p:
+	case buffers <- p:
 	default:
 	}
-}
-
-// pushPlanes pushes a slab of whole planes, which is one stretch of the file, from some goroutines at once: one of them takes
-// as long as it takes two cores to decode the next slab.
-func (q *pusher) pushPlanes(ctx context.Context, s part) {
-	page, piece := q.sink.Page, q.sink.Piece
-	start := q.head + s.start()
-	end := (start + s.planes()*q.array.Plane()) / page * page
-	start = (start + q.array.Plane() + page - 1) / page * page
-	next := atomic.Int64{}
-	next.Store(start / piece)
-	var group sync.WaitGroup
-	for range min(maxPushers, runtime.GOMAXPROCS(0)) {
-		group.Go(func() {
-			memory := takePiece(piece)
-			defer givePiece(memory)
-			for !q.refused.Load() {
-				at := (next.Add(1) - 1) * piece
-				from, to := max(at, start), min(at+piece, end)
-				switch {
-				case at >= end:
-					return
-				case from < q.head+q.reader.Load()+q.sink.Ahead: // too late: it is being read
-				case s.read(ctx, memory[:to-from], from-q.head) < int(to-from), ctx.Err() != nil, !q.sink.Write(memory[:to-from], from):
-					q.refused.Store(true)
-				}
-			}
-		})
-	}
-	group.Wait()
-}
-
-// pushRuns pushes a slab that has a part of each of its planes.
-func (q *pusher) pushRuns(ctx context.Context, s part) {
-	rests := map[int64][]byte{}
-	memory := takePiece(q.sink.Piece)
-	defer givePiece(memory)
-	for z, run := int64(1), s.run(); z < s.planes(); z++ {
-		start := s.start() + z*q.array.Plane()
-		for at, end := start, start+run; at < end; {
-			n := min(q.sink.Piece-(q.head+at)%q.sink.Piece, end-at)
-			if s.read(ctx, memory[:n], at) < int(n) || ctx.Err() != nil || !q.pushRun(q.head+at, memory[:n], rests) {
-				q.refused.Store(true)
-				return
-			}
-			at += n
-		}
-	}
-	q.rests = rests
-}
-
-// pushRun pushes the whole pages of bytes that lie at an offset of the file, and keeps what
-// is left. It returns false if they are not welcome.
-func (q *pusher) pushRun(at int64, run []byte, rests map[int64][]byte) bool {
-	pageSize := q.sink.Page
-	before := rests[at-at%pageSize] // of the plane before, if that is in the slab too
-	if before == nil {
-		before = q.rests[at-at%pageSize]
-	}
-	if int64(len(before)) == at%pageSize && len(before) > 0 {
-		n := min(int(pageSize)-len(before), len(run))
-		page := append(before[:len(before):len(before)], run[:n]...)
-		if len(page) < int(pageSize) {
-			rests[at-at%pageSize] = page
-		} else if !q.sink.Write(page, at-at%pageSize) {
-			return false
-		}
-	}
-	first := (at + pageSize - 1) / pageSize * pageSize
-	last := (at + int64(len(run))) / pageSize * pageSize
-	if first < last && !q.sink.Write(run[first-at:last-at], first) {
-		return false
-	}
-	if last >= at && last < at+int64(len(run)) {
-		rests[last] = append([]byte(nil), run[last-at:]...)
-	}
-	return true
 }

@@ -2,77 +2,50 @@ package prefetch
 
 import (
 	"bytes"
-	"context"
 	"sync"
 	"testing"
 
 	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/flat"
 	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/internal/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// numbered is a source whose bytes tell where they are.
-type numbered struct{ grid volume.Grid }
-
-func (n numbered) Grid() volume.Grid { return n.grid }
-
-func (n numbered) Fill(_ context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
-	for i := range blocks {
-		b := &blocks[i]
-		b.Voxels = memory(b.At)
-		lo := b.At.Mul(n.grid.Block)
-		for v := range (volume.Box{Max: n.grid.Block}).All() {
-			b.Voxels[v.Index(n.grid.Block)] = numberAt(v.Add(lo))
-		}
-	}
-}
-
-func numberAt(v volume.Vec) byte { return byte(v[0]*7 + v[1]*31 + v[2]*101) }
-
-// naive is the array of a grid, voxel by voxel.
-func naive(size volume.Vec) []byte {
-	var flat []byte
-	for v := range (volume.Box{Max: size}).All() {
-		flat = append(flat, numberAt(v))
-	}
-	return flat
-}
-
-// TestPushedPages holds that of a slab of whole planes each page is offered, as it is, but those
-// that have something of the first plane or of what follows the slab; also where no plane
-// starts with a page.
+// TestPushedPages checks which pages of a portion of whole planes are pushed: all, except those that contain bytes of
+// the first plane or of the next portion. Planes need not start at a page.
 func TestPushedPages(t *testing.T) {
 	const pageSize = 4096
 	blocks := cache.New(64 << 20)
 	defer blocks.Close()
 	for _, head := range []int64{0, 352, 4096} {
 		for _, side := range []volume.Vec{{256, 256, 40}, {300, 101, 40}, {64, 16, 32}, {1000, 1001, 33}} {
-			grid := volume.Grid{Size: side, Block: volume.Cube(32), Type: volume.Uint8, Channels: 1}
+			grid := voxeltest.Grid(side, volume.Cube(32), volume.Uint8, 1)
+			src := voxeltest.Source{Shape: grid}
 			array := flat.New(grid, volume.Box{Max: side}, volume.Box{Max: side})
 			l := newLayout(array)
-			s, err := newSlab(blocks.Source(numbered{grid}), slabKey{blocks: l.validBlocks(0)}, cache.Never)
+			s, err := newPortion(blocks.Source(src), portionKey{blocks: l.validBlocks(0)}, cache.Never)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer s.hold.Close()
-			want := naive(side)
-			start, end := head+array.Plane(), head+32*array.Plane()
+			want := src.Flat(volume.Box{Max: side})
+			start, end := head+array.PlaneBytes(), head+32*array.PlaneBytes()
 			missing := end/pageSize - (start+pageSize-1)/pageSize
 			var mu sync.Mutex
-			q := pusher{array: array, head: head, sink: vfs.Sink{All: true, Page: pageSize, Piece: 256 << 10, Ahead: lookahead, Write: func(p []byte, off int64) bool {
+			p := pusher{array: array, head: head, sink: vfs.Sink{All: true, Page: pageSize, Piece: 256 << 10, Ahead: kernelReadahead, Write: func(b []byte, off int64) bool {
 				mu.Lock()
 				defer mu.Unlock()
-				if off%pageSize != 0 || len(p)%pageSize != 0 || !bytes.Equal(p, want[off-head:][:len(p)]) {
-					t.Errorf("%v after %d: %d bytes at %d: not whole pages as they are", side, head, len(p), off)
+				if off%pageSize != 0 || len(b)%pageSize != 0 || !bytes.Equal(b, want[off-head:][:len(b)]) {
+					t.Errorf("%v after %d: %d bytes at %d are wrong, or not whole pages", side, head, len(b), off)
 				}
-				missing -= int64(len(p)) / pageSize
+				missing -= int64(len(b)) / pageSize
 				return true
 			}}}
-			q.reader.Store(-lookahead)
-			q.push(t.Context(), part{s, array, l.slabBox(0)})
+			p.position.Store(-kernelReadahead)
+			p.push(t.Context(), portionView{s, array, l.portionBox(0)})
 			if missing != 0 {
-				t.Errorf("%v after %d: %d pages were not offered", side, head, missing)
+				t.Errorf("%v after %d: %d pages were not pushed", side, head, missing)
 			}
 		}
 	}

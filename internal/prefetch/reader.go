@@ -13,56 +13,56 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Reader reads an array for one open file, or for several that are read like one. Its methods may be called by many
-// goroutines at once; Close is the last one.
+// Reader reads an array for one open file, or for several files that are read like one. Many goroutines may call its
+// methods at once. Close must be the last call.
 type Reader struct {
-	shared  *Prefetcher
-	array   *flat.Array
-	source  *cache.Source
-	version vfs.Version // of the array's voxels
-	habit   Habit
-	pusher  pusher
+	prefetcher *Prefetcher
+	array      *flat.Array
+	source     *cache.Source
+	version    vfs.Version // of the voxels
+	hint       Hint
+	pusher     pusher
 
 	ctx    context.Context // done when the Reader is closed
 	cancel context.CancelFunc
-	group  sync.WaitGroup // of pushes
+	pushes sync.WaitGroup
 
-	mu       sync.Mutex // for what follows
+	mu       sync.Mutex // protects what follows
 	detector detector
 	state    state
 	layout   layout
-	reserved int64   // bytes of the budget
-	pushes   bool    // what of a slab is not read at once goes to the sink
-	own      []*slab // the slab that is read, the one before or the next ones, with room for two or more; the oldest one at turn
-	turn     int
-	widened  int          // number of the slab that more room was made for
-	at       int          // number of the slab that the reader has reached
-	begun    map[int]bool // slabs of its layer and the next that were begun; none is begun again
-	used     time.Time    // when it read last
+	reserved int64        // bytes of the budget
+	pushing  bool         // portions are pushed to the sink
+	window   []*portion   // the portion that is read, and the one before or those after it; nil where there is none yet
+	oldest   int          // index in window of the portion that is replaced next
+	grownAt  int          // number of the portion at which the window last grew
+	reached  int          // number of the portion that the reader has reached
+	started  map[int]bool // portions of the reached slab and the next one that were started; they are not started again
+	lastRead time.Time
 }
 
-// Habit is what is known of a reader before it reads.
-type Habit int
+// Hint is what the opener of a file knows about how it will be read.
+type Hint int
 
 const (
-	Unknown Habit = iota
-	Ordered       // it reads the array from one end to the other, perhaps in several threads
-	Once          // it reads all of the array, once
+	NoHint         Hint = iota
+	HintSequential      // from one end to the other, perhaps by several threads
+	HintOnce            // all of it, once
 )
 
 // Array is what a Reader reads.
 type Array struct {
 	*flat.Array
 	Source  *cache.Source
-	Version vfs.Version // of its voxels: readers of the same version and blocks share slabs
+	Version vfs.Version // of its voxels: readers of the same version and blocks share portions
 	Head    int64       // bytes in the file before the array
 }
 
 // NewReader returns a Reader of the array.
-func (p *Prefetcher) NewReader(a Array, h Habit) *Reader {
-	r := &Reader{shared: p, array: a.Array, source: a.Source, version: a.Version, habit: h}
+func (p *Prefetcher) NewReader(a Array, h Hint) *Reader {
+	r := &Reader{prefetcher: p, array: a.Array, source: a.Source, version: a.Version, hint: h}
 	r.pusher = pusher{array: a.Array, head: a.Head}
-	r.detector.plane = a.Plane()
+	r.detector.plane = a.PlaneBytes()
 	r.layout = newLayout(a.Array)
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
@@ -71,11 +71,11 @@ func (p *Prefetcher) NewReader(a Array, h Habit) *Reader {
 // Array returns the array that is read.
 func (r *Reader) Array() *flat.Array { return r.array }
 
-// Push gives the Reader a sink for bytes that it decodes ahead, before the first read.
+// Push sets the sink for bytes that the Reader decodes before they are read. It must be called before the first read.
 func (r *Reader) Push(to vfs.Sink) { r.pusher.sink = to }
 
-// ReadAt follows io.ReaderAt for bytes of the array, and returns early when ctx is done. A read
-// succeeds whole or not at all: on an error other than io.EOF n is 0.
+// ReadAt implements [io.ReaderAt] for the bytes of the array, and returns early when ctx is done. A read either
+// succeeds or reads nothing: on an error other than io.EOF it returns 0 bytes.
 func (r *Reader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	switch {
 	case off < 0:
@@ -97,54 +97,55 @@ func (r *Reader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	return len(p), eof
 }
 
-// readPart reads as far as a slab has the bytes, or to the end of p where no slab has them.
+// readPart reads up to the end of the portion that contains off, or all of p if no portion in memory contains it.
 func (r *Reader) readPart(ctx context.Context, p []byte, off int64) (int, error) {
-	slab, keep := r.observe(ctx, off, int64(len(p)))
-	if slab.slab != nil {
-		n := slab.read(ctx, p, off)
-		slab.hold.Release()
+	portion, keep := r.portionFor(ctx, off, int64(len(p)))
+	if portion.portion != nil {
+		n := portion.read(ctx, p, off)
+		portion.hold.Release()
 		if n > 0 {
 			return n, nil
 		}
 	}
-	err := r.array.Fill(p, off, func(blocks []volume.Vec, place func(at volume.Vec, voxels []byte)) error {
-		return r.source.Read(ctx, blocks, keep, place)
+	err := r.array.Fill(p, off, func(blocks []volume.Vec, copyBlock func(at volume.Vec, voxels []byte)) error {
+		return r.source.Read(ctx, blocks, keep, copyBlock)
 	})
 	return len(p), err
 }
 
-// patience is how long a read waits for a slab that is being pushed to the sink. The sink may be waiting for that read.
-const patience = 100 * time.Millisecond
+// maxPushWait is how long a read waits until a portion is pushed to the sink. The sink may wait for this read.
+const maxPushWait = 100 * time.Millisecond
 
-// observe records a read. It returns the slab that has the first of its bytes, or will have them, with a use of its hold, if
-// there is one; and what is to become of the blocks that the read needs if there is none.
-func (r *Reader) observe(ctx context.Context, off, n int64) (part, cache.Keep) {
+// portionFor records a read and returns the portion that contains its first byte, with a use of the portion's hold, if there
+// is one. It also returns what the cache should keep of the blocks that the read loads without a portion.
+func (r *Reader) portionFor(ctx context.Context, off, n int64) (portionView, cache.Keep) {
 	r.mu.Lock()
-	claimed, keep := r.record(off, n)
+	inSequence, keep := r.recordRead(off, n)
+	portion := r.claimPortion(off, n, inSequence)
 	var pushed <-chan struct{}
-	if claimed.slab == nil && r.pushes && r.state == sequential && r.mayBegin(r.layout.index(off)) && r.own[r.turn] != nil {
-		pushed = r.own[r.turn].pushed
+	if portion.portion == nil && r.pushing && r.state == sequential && r.mayStart(r.layout.portionAt(off)) && r.window[r.oldest] != nil {
+		pushed = r.window[r.oldest].pushed
 	}
 	r.mu.Unlock()
 	if pushed == nil {
-		return claimed, keep
+		return portion, keep
 	}
 	select {
-	case <-pushed:
+	case <-pushed: // the window has a place now
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return r.claim(off, n, true), keep
+		return r.claimPortion(off, n, true), keep
 	case <-ctx.Done():
-	case <-time.After(patience):
+	case <-time.After(maxPushWait):
 	}
-	return part{}, keep
+	return portionView{}, keep
 }
 
-// Close gives up what is under way, and waits for what is being pushed.
+// Close cancels loads and pushes in progress, waits for the pushes, and releases all memory.
 func (r *Reader) Close() {
 	r.cancel()
-	r.group.Wait()
+	r.pushes.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.dropAll()
+	r.releaseAll()
 }

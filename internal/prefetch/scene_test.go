@@ -13,57 +13,67 @@ import (
 	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/flat"
 	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/internal/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
 var (
 	sceneSize   = volume.Vec{512, 512, 32}
 	sceneBlock  = volume.Vec{64, 64, 8}
+	sceneGrid   = voxeltest.Grid(sceneSize, sceneBlock, volume.Uint8, 1)
 	scenePlane  = int64(512 * 512)
-	layerBlocks = 8 * 8
+	slabBlocks  = 8 * 8
 	errDamaged  = errors.New("damaged")
-	sceneVoxels = sync.OnceValue(func() []byte { return naive(sceneSize) })
+	sceneVoxels = sync.OnceValue(func() []byte { return voxeltest.Source{Shape: sceneGrid}.Flat(volume.Box{Max: sceneSize}) })
 )
 
 const (
-	manyLayers = 16 << 20 // a budget for slabs of whole layers: two readers have room
-	oneReader  = 9 << 20  // or one
-	noLayers   = 5 << 20  // or only parts of layers, which are two
+	fitsTwoReaders   = 16 << 20 // a budget for two readers with portions of whole slabs
+	fitsOneReader    = 9 << 20  // for one such reader
+	fitsPartialSlabs = 5 << 20  // only for portions of half slabs
 )
 
-// scene is a source of four layers of blocks, its cache, and readers of it, in a bubble with a clock of its own.
+// scene is a source of four slabs, its cache and its readers, in a synctest bubble.
 type scene struct {
-	t       *testing.T
-	cache   *cache.Cache
-	budget  int64
-	shared  *Prefetcher
-	source  *cache.Source
-	loads   atomic.Int64
-	gate    chan struct{} // not nil: blocks are loaded once it is closed
-	damaged volume.Vec    // a block that cannot be read; none at the start
+	t          *testing.T
+	cache      *cache.Cache
+	budget     int64
+	prefetcher *Prefetcher
+	source     *cache.Source
+	loads      atomic.Int64
+	longest    atomic.Int64  // blocks of the largest call of Fill
+	longRead   int           // what LongRead returns
+	gate       chan struct{} // if not nil, loads wait until it is closed
+	damaged    volume.Vec    // a block that cannot be read; at first, none
 }
 
-// inScene runs a test in a scene, and then holds that all memory was given back.
+// inScene runs a test in a scene, and then checks that all memory was released.
 func inScene(t *testing.T, budget int64, f func(t *testing.T, s *scene)) {
 	t.Helper()
-	sceneVoxels() // with a clock that goes on
+	sceneVoxels() // outside of the bubble
 	synctest.Test(t, func(t *testing.T) {
 		s := &scene{t: t, cache: cache.New(budget), budget: budget, damaged: volume.Cube(-1)}
 		defer s.cache.Close()
-		s.shared = New(s.cache)
+		s.prefetcher = New(s.cache)
 		s.source = s.cache.Source(s)
 		f(t, s)
 		synctest.Wait()
-		s.free(true)
+		s.expectFree(true)
 	})
 }
 
 func (s *scene) Grid() volume.Grid {
-	return volume.Grid{Size: sceneSize, Block: sceneBlock, Type: volume.Uint8, Channels: 1}
+	return sceneGrid
 }
+
+// LongRead implements vfs.LongReader.
+func (s *scene) LongRead() int { return s.longRead }
 
 func (s *scene) Fill(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	s.loads.Add(int64(len(blocks)))
+	if n := int64(len(blocks)); n > s.longest.Load() {
+		s.longest.Store(n) // nothing needs the exact value of simultaneous calls
+	}
 	if s.gate != nil {
 		select {
 		case <-s.gate:
@@ -87,16 +97,16 @@ func (s *scene) Fill(ctx context.Context, blocks []volume.Block, memory func(at 
 	}
 }
 
-// reader returns a reader of a box.
-func (s *scene) reader(box volume.Box, h Habit) *Reader {
+// open returns a reader of a box.
+func (s *scene) open(box volume.Box, h Hint) *Reader {
 	a := flat.New(s.Grid(), box, volume.Box{Max: sceneSize})
-	return s.shared.NewReader(Array{Array: a, Source: s.source, Version: vfs.Version{1}}, h)
+	return s.prefetcher.NewReader(Array{Array: a, Source: s.source, Version: vfs.Version{1}}, h)
 }
 
-// all returns a reader of the whole volume.
-func (s *scene) all(h Habit) *Reader { return s.reader(volume.Box{Max: sceneSize}, h) }
+// openAll returns a reader of the whole volume.
+func (s *scene) openAll(h Hint) *Reader { return s.open(volume.Box{Max: sceneSize}, h) }
 
-// read reads n bytes from off on, in pieces of 64 KiB, and compares them.
+// read reads n bytes at off in pieces of 64 KiB, and compares them.
 func (s *scene) read(r *Reader, off, n int64) {
 	s.t.Helper()
 	for at := off; at < off+n; at += 64 * k {
@@ -108,25 +118,25 @@ func (s *scene) read(r *Reader, off, n int64) {
 		box := r.array.Box()
 		for i := 0; i < len(p); { // row by row of the box
 			y, z := r.array.RowAt(at + int64(i))
-			x := box.Min[0] + int((at+int64(i))%r.array.Row())
+			x := box.Min[0] + int((at+int64(i))%r.array.RowBytes())
 			i += copy(want[i:], sceneVoxels()[(volume.Vec{x, y, z}).Index(sceneSize):][:box.Max[0]-x])
 		}
 		if !bytes.Equal(p, want) {
-			s.t.Fatalf("%d bytes at %d: not those that are there", len(p), at)
+			s.t.Fatalf("%d bytes at %d: wrong bytes", len(p), at)
 		}
 	}
 }
 
-// is expects a state, and memory if the state has some.
-func (s *scene) is(r *Reader, want state) {
+// expectState checks the state of a reader, and that it has memory except in the random state.
+func (s *scene) expectState(r *Reader, want state) {
 	s.t.Helper()
 	if r.state != want || (r.reserved > 0) != (want != random) {
 		s.t.Errorf("state %d with %d bytes, expected %d", r.state, r.reserved, want)
 	}
 }
 
-// loaded waits until nothing is under way, and expects that so many blocks were loaded since it was called last.
-func (s *scene) loaded(want int) {
+// expectLoads waits until nothing is in progress, and checks the number of blocks loaded since its last call.
+func (s *scene) expectLoads(want int) {
 	s.t.Helper()
 	synctest.Wait()
 	if got := s.loads.Swap(0); got != int64(want) {
@@ -134,14 +144,14 @@ func (s *scene) loaded(want int) {
 	}
 }
 
-// free expects that half of the budget can be reserved, or that it cannot.
-func (s *scene) free(want bool) {
+// expectFree checks whether half of the budget can be reserved.
+func (s *scene) expectFree(want bool) {
 	s.t.Helper()
 	got := s.cache.Reserve(s.budget / 2)
 	if got {
 		s.cache.Unreserve(s.budget / 2)
 	}
 	if got != want {
-		s.t.Errorf("all memory is free: %v, expected %v", got, want)
+		s.t.Errorf("half of the budget can be reserved: %v, expected %v", got, want)
 	}
 }

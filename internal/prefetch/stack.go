@@ -6,71 +6,72 @@ import (
 	"time"
 )
 
-// Stack is an array whose planes are files of their own, as a stack of images has them. It finds readers that open
-// them one after the other: to a Reader their files are one array, from start to end. Readers of single planes are served
-// block by block, and find in the cache what others have read.
+// Stack is an array whose planes are single files, as in a stack of images. It detects readers that open the planes
+// in order. Such a reader reads the files through one [Reader] of the whole array. Other readers of planes read block
+// by block, and find blocks of earlier reads in the cache.
 type Stack struct {
-	shared *Prefetcher
-	open   func() (Array, func()) // all of the array
+	prefetcher *Prefetcher
+	openArray  func() (a Array, close func())
 
-	mu   sync.Mutex // for what follows; find and forget are called with it held
-	runs []*run     // the one that was entered last comes last
+	mu     sync.Mutex // protects series
+	series []*series  // the one with the last opened plane is the last one
 }
 
-// run is planes close to each other that were opened by one reader, perhaps by several threads of it.
-type run struct {
-	last   int    // the plane with the largest z that was opened
-	opened uint64 // which planes were: the lowest bit is that of the last one, the next that of the one before
-	users  int    // open files
-	joined int    // how often
-	reader *Reader
-	close  func() // of the reader's array
+// series is a set of planes close to each other that one reader opened, perhaps in several threads.
+type series struct {
+	last       int    // the largest z of a plane that was opened
+	opened     uint64 // bit n: plane last−n was opened
+	users      int    // open files
+	opens      int    // number of calls of Open
+	reader     *Reader
+	closeArray func() // closes the array of reader
 }
 
 const (
-	// inOrder is planes that follow each other, as bits: a reader that has opened so many wants more.
+	// inOrder has the bits of series.opened after four planes in order. A reader that opened them will probably open
+	// more.
 	inOrder = 0b1111
-	// astray is how far from the last plane the next one may be: threads do not open them in order.
-	astray = 4
-	// maxRuns bounds the runs without a Reader.
-	maxRuns = 8
-	// linger is how long a run waits for another plane to be opened.
-	linger = 5 * time.Second
+	// maxGap is the largest distance of a plane from the last plane of its series. Threads do not open planes in order.
+	maxGap = 4
+	// maxSeries is the number of series from which a new one replaces an unused one without a Reader.
+	maxSeries = 8
+	// closeDelay is how long a series with no open file waits for another one.
+	closeDelay = 5 * time.Second
 )
 
-// NewStack returns a Stack. open returns the array, and what to close when it is not read any more.
-func (p *Prefetcher) NewStack(open func() (Array, func())) *Stack {
-	return &Stack{shared: p, open: open}
+// NewStack returns a Stack. open opens the array of all planes and returns it with a function that closes it.
+func (p *Prefetcher) NewStack(open func() (a Array, close func())) *Stack {
+	return &Stack{prefetcher: p, openArray: open}
 }
 
-// Enter records that plane z was opened. It returns the Reader of all planes if the plane follows others in order, else
-// nil. leave must be called when the file is closed.
-func (s *Stack) Enter(z int) (r *Reader, leave func()) {
+// Open records that the file of plane z was opened. It returns the Reader of all planes if the planes before it were
+// opened in order, and nil otherwise. The caller must call closed when the file is closed.
+func (s *Stack) Open(z int) (r *Reader, closed func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	x, goesOn := s.find(z)
+	x, isNext := s.add(z)
 	x.users++
-	x.joined++
-	if goesOn && x.reader == nil && x.opened&inOrder == inOrder {
+	x.opens++
+	if isNext && x.reader == nil && x.opened&inOrder == inOrder {
 		var a Array
-		a, x.close = s.open()
-		x.reader = s.shared.NewReader(a, Ordered)
+		a, x.closeArray = s.openArray()
+		x.reader = s.prefetcher.NewReader(a, HintSequential)
 	}
-	return x.reader, func() { s.leave(x) }
+	return x.reader, func() { s.closed(x) }
 }
 
-// find returns the run that a plane belongs to, a new one if it is close to none, and whether it comes after all that were
-// opened there.
-func (s *Stack) find(z int) (x *run, goesOn bool) {
-	i := slices.IndexFunc(s.runs, func(x *run) bool { return x.last-astray <= z && z <= x.last+astray })
+// add adds plane z to the series that it is close to, or to a new one. isNext reports whether z is larger than all
+// planes of an existing series. It is called with mu held.
+func (s *Stack) add(z int) (x *series, isNext bool) {
+	i := slices.IndexFunc(s.series, func(x *series) bool { return x.last-maxGap <= z && z <= x.last+maxGap })
 	if i < 0 {
-		s.forget()
-		x = &run{last: z, opened: 1}
-		s.runs = append(s.runs, x)
+		s.makeRoom()
+		x = &series{last: z, opened: 1}
+		s.series = append(s.series, x)
 		return x, false
 	}
-	x = s.runs[i]
-	s.runs = append(slices.Delete(s.runs, i, i+1), x)
+	x = s.series[i]
+	s.series = append(slices.Delete(s.series, i, i+1), x)
 	if z <= x.last {
 		x.opened |= 1 << (x.last - z)
 		return x, false
@@ -80,38 +81,38 @@ func (s *Stack) find(z int) (x *run, goesOn bool) {
 	return x, true
 }
 
-// forget makes room for another run, if there is one that is not used.
-func (s *Stack) forget() {
-	if len(s.runs) < maxRuns {
+// makeRoom removes an unused series if there are too many. It is called with mu held.
+func (s *Stack) makeRoom() {
+	if len(s.series) < maxSeries {
 		return
 	}
-	if i := slices.IndexFunc(s.runs, func(x *run) bool { return x.users == 0 && x.reader == nil }); i >= 0 {
-		s.runs = slices.Delete(s.runs, i, i+1)
+	if i := slices.IndexFunc(s.series, func(x *series) bool { return x.users == 0 && x.reader == nil }); i >= 0 {
+		s.series = slices.Delete(s.series, i, i+1)
 	}
 }
 
-// leave records that a file was closed.
-func (s *Stack) leave(x *run) {
+// closed records that a file of a series was closed.
+func (s *Stack) closed(x *series) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if x.users--; x.users == 0 {
-		joined := x.joined
-		time.AfterFunc(linger, func() { s.end(x, joined) })
+		opens := x.opens
+		time.AfterFunc(closeDelay, func() { s.end(x, opens) })
 	}
 }
 
-// end ends a run that was not joined any more.
-func (s *Stack) end(x *run, joined int) {
+// end removes a series, unless a file was opened since it had this number of opens.
+func (s *Stack) end(x *series, opens int) {
 	s.mu.Lock()
-	i := slices.Index(s.runs, x)
-	if i < 0 || x.joined != joined {
+	i := slices.Index(s.series, x)
+	if i < 0 || x.opens != opens {
 		s.mu.Unlock()
 		return
 	}
-	s.runs = slices.Delete(s.runs, i, i+1)
+	s.series = slices.Delete(s.series, i, i+1)
 	s.mu.Unlock()
 	if x.reader != nil {
 		x.reader.Close()
-		x.close()
+		x.closeArray()
 	}
 }

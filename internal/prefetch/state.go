@@ -7,116 +7,111 @@ import (
 	"github.com/wkwfs/wkwfs/cache"
 )
 
-// state is what a Reader's slabs are for. The package comment draws how one follows another.
+// state is how a Reader is read and what its portions are for. The package comment draws the transitions.
 type state int
 
 const (
-	random     state = iota // there are none: blocks are read as they are asked for
-	sequential              // the layer, or part of one, that is being read, and the next ones
-	resting                 // left over from sequential reads, while the reader reads elsewhere
-	whole                   // the whole array
+	random     state = iota // no portions; blocks are read through the cache
+	sequential              // the window moves along with the reader
+	paused                  // the window of a sequential reader that reads elsewhere for now
+	preloaded               // one portion of the whole array
 )
 
-// record records a read in the detector, and claims its slab. It is called with mu held, like all that follows.
-func (r *Reader) record(off, n int64) (part, cache.Keep) {
-	r.used = time.Now()
-	o := observation{sequential: true, returns: true}
+// recordRead records a read of n bytes. It reports whether the read belongs to a sequential reader, and returns what the
+// cache should keep of its blocks. It is called with mu held, as are all other methods in this file.
+func (r *Reader) recordRead(off, n int64) (inSequence bool, keep cache.Keep) {
+	r.lastRead = time.Now()
+	o := observation{sequential: true, needsAgain: true}
 	switch {
-	case r.habit == Ordered:
-	case r.pushes && r.state == sequential && r.within(off):
-		r.detector.move(max(r.detector.far.end, off+n))
+	case r.hint == HintSequential:
+	case r.pushing && r.state == sequential && r.inReachedSlab(off):
+		r.detector.skipTo(max(r.detector.wide.end, off+n))
 	default:
 		o = r.detector.observe(off, n)
 	}
-	r.arrive(off, o.jumped)
-	r.pusher.reader.Store(r.detector.far.end)
-	keep := cache.IfSeen
+	r.advance(off, o.jumped)
+	r.pusher.position.Store(r.detector.wide.end)
+	keep = cache.IfSeen
 	switch {
-	case o.returns:
+	case o.needsAgain:
 		keep = cache.Always
-	case o.overrun:
+	case o.isReadahead:
 		keep = cache.Never
 	case o.strided:
-		keep = cache.Briefly
+		keep = cache.ShortTerm
 	}
-	return r.claim(off, n, o.sequential), keep
+	return o.sequential, keep
 }
 
-// within reports whether a reader at off has not left its way. Where parts of layers are pushed, it goes through the first
-// plane of a layer, the last slabs of which one read may span, finds the others in the page cache, but for a page here
-// and there, and is next seen at the start of the layer that follows.
-func (r *Reader) within(off int64) bool {
-	i := r.layout.index(off)
-	return i >= r.layout.layer(r.at) && i <= r.layout.layer(r.at)+r.layout.parts()
+// inReachedSlab reports whether off lies in the slab that the reader has reached, or in the first portion of the next
+// slab. If portions are pushed, the reads of a sequential reader have gaps: it reads the first plane of a slab, in
+// which one read may span several portions, and finds the other planes in the page cache, except for some pages. Its
+// next read is at the start of the next slab.
+func (r *Reader) inReachedSlab(off int64) bool {
+	i, start := r.layout.portionAt(off), r.layout.slabStart(r.reached)
+	return i >= start && i <= start+r.layout.portionsPerSlab()
 }
 
-// arrive moves the reader to off.
-func (r *Reader) arrive(off int64, jumped bool) {
+// advance records that the reader has reached off.
+func (r *Reader) advance(off int64, jumped bool) {
 	if r.state == random {
 		return
 	}
-	i := r.layout.index(off)
+	i := r.layout.portionAt(off)
 	if jumped {
-		r.begun = map[int]bool{}
-	} else if i <= r.at {
+		r.started = map[int]bool{}
+	} else if i <= r.reached {
 		return
 	}
-	r.at = i
-	maps.DeleteFunc(r.begun, func(i int, _ bool) bool { return i < r.layout.layer(r.at) })
+	r.reached = i
+	maps.DeleteFunc(r.started, func(i int, _ bool) bool { return i < r.layout.slabStart(r.reached) })
 }
 
-// claim returns the slab that has the byte at off, with a use of its hold, if there is one, and begins the next one in good
-// time.
-func (r *Reader) claim(off, n int64, goesOn bool) part {
-	r.follow(off, goesOn)
-	if r.pushes && r.pusher.refused.Load() {
-		if r.pushes = false; r.layout.parts() > 1 {
-			r.dropAll() // each slab would be decoded for one plane
+// claimPortion changes the state after a read, and returns the portion that contains the byte at off, with a use of its
+// hold, if there is one. It starts the portion, and the next ones, if it is time to.
+func (r *Reader) claimPortion(off, n int64, inSequence bool) portionView {
+	r.changeState(off, inSequence)
+	if r.pushing && r.pusher.refused.Load() {
+		if r.pushing = false; r.layout.portionsPerSlab() > 1 {
+			r.releaseAll() // each portion would be decoded for one plane
 		}
 	}
-	i := r.layout.index(off)
-	found := r.shared.find(r.key(i))
-	if found == nil && (r.state == whole || r.state == sequential && !r.late(i, off)) {
-		found = r.begin(i)
+	i := r.layout.portionAt(off)
+	s := r.prefetcher.acquire(r.key(i))
+	if s == nil && (r.state == preloaded || r.state == sequential && !r.pastFirstQuarter(i, off)) {
+		s = r.start(i)
 	}
-	if found != nil && r.state == sequential {
-		r.widen(i, found)
-		r.beginNext(i, off, n)
+	if s != nil && r.state == sequential {
+		r.growWindow(i, s)
+		r.startNext(i, off, n)
 	}
-	return r.part(i, found)
+	return r.view(i, s)
 }
 
-// follow changes the state, for a reader that goes on or does not.
-func (r *Reader) follow(off int64, goesOn bool) {
+// changeState changes the state after a read. inSequence reports whether the read belongs to a sequential reader.
+func (r *Reader) changeState(off int64, inSequence bool) {
 	switch {
-	case r.state == random && r.habit == Once && r.reserveWhole():
-		r.enter(whole, off)
-	case r.state == random && goesOn && r.reserveSlabs():
+	case r.state == random && r.hint == HintOnce && r.reserveWhole():
+		r.enter(preloaded, off)
+	case r.state == random && inSequence && r.reserveWindow():
 		r.enter(sequential, off)
-	case r.state == resting && goesOn:
+	case r.state == paused && inSequence:
 		r.state = sequential
-	case r.state == sequential && !goesOn:
-		r.state = resting
+	case r.state == sequential && !inSequence:
+		r.state = paused
 	}
 }
 
-// enter begins a state in which slabs are owned.
+// enter leaves the random state. Memory for portions is reserved.
 func (r *Reader) enter(s state, off int64) {
-	r.state, r.begun, r.at = s, map[int]bool{}, r.layout.index(off)
+	r.state, r.started, r.reached = s, map[int]bool{}, r.layout.portionAt(off)
 }
 
-const (
-	// maxSlab bounds parts of layers, in bytes: a reader waits for the first one.
-	maxSlab = 64 << 20
-	// maxWhole bounds arrays that are decoded at once, in bytes of blocks.
-	maxWhole = 8 << 20
-)
-
-// late reports whether an ordered reader is so far in slab i that decoding it is not worth while: the cache has the blocks of the
-// planes that were read before.
-func (r *Reader) late(i int, off int64) bool {
-	box := r.layout.slabBlocks(i)
+// pastFirstQuarter reports whether a reader with HintSequential has passed the first quarter of portion i. Decoding the
+// portion does not pay then, because the cache has the blocks of the planes that were read before.
+func (r *Reader) pastFirstQuarter(i int, off int64) bool {
+	box := r.layout.portionBlocks(i)
 	_, z := r.array.RowAt(off)
 	side := r.array.Grid().Block[2]
-	return r.habit == Ordered && z-max(box.Min[2]*side, r.array.Box().Min[2]) > side/4
+	return r.hint == HintSequential && z-max(box.Min[2]*side, r.array.Box().Min[2]) > side/4
 }

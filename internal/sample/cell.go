@@ -6,28 +6,28 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Cells, in x-voxels of mag 1.
+// Sizes of cells, in x-voxels of mag 1.
 const (
 	cellStep   = 50 // one site per cube of this side
 	cellJitter = 0.4 * cellStep
-	cellGrowth = 26  // sites are up to this much nearer than they are
-	cellReach  = 165 // farther sites never win: they would be at least 165 · minSquash − cellGrowth away
+	cellGrowth = 26  // up to this is subtracted from the distance to a site
+	cellReach  = 165 // sites beyond never win: their distance is at least 165 · minSquash − cellGrowth
 	minSquash  = 0.45
 	maxWall    = 5.5
-	margin     = maxWall * rampEnd // a cell that far behind the nearest leaves no trace
+	margin     = maxWall * rampEnd // a cell that is this much farther than the nearest one does not show
 )
 
-// idBits is how many bits of each coordinate of its site are in the id of a cell:
-// ids repeat after 1024 sites, 50,000 voxels.
+// idBits is the number of bits of each coordinate of a site in the id of its cell. Ids repeat after 1024 sites, which are
+// 50,000 voxels.
 const idBits = 10
 
-// cell is a site of the Voronoi diagram. What is nearest to it is its cell.
+// cell is a site of the Voronoi diagram. All voxels nearest to the site are the cell.
 type cell struct {
 	id      uint32
 	site    vec
 	axis    vec     // the direction in which the cell is long
-	squash  float32 // 1 − s²: distances along axis count s times
-	growth  float32 // is taken off all distances
+	squash  float32 // 1 − s²: distances along axis are multiplied by s
+	growth  float32 // is subtracted from all distances
 	perWall float32 // 1 / thickness of its membrane
 	shade   float32 // grey level of its cytoplasm
 }
@@ -57,14 +57,14 @@ func cellID(at volume.Vec) uint32 {
 	return 1 + uint32(at[0]&mask|(at[1]&mask)<<idBits|(at[2]&mask)<<(2*idBits))
 }
 
-// distance is how far p is from the cell's site, in the cell's own metric.
+// distance returns the distance of p from the site, in the metric of the cell.
 func (c *cell) distance(p vec) float32 {
 	d := p.sub(c.site)
 	along := d.dot(c.axis)
 	return sqrt(d.dot(d)-c.squash*along*along) - c.growth
 }
 
-// cellsAround returns every cell that can have a voxel at one of the points.
+// cellsAround returns all cells that can have a voxel at one of the points.
 func (t Tissue) cellsAround(points []vec) []cell {
 	lo, hi := points[0], points[0]
 	for _, p := range points {
@@ -80,9 +80,9 @@ func (t Tissue) cellsAround(points []vec) []cell {
 	return all
 }
 
-// narrow appends to dst the cells that are nearest, or nearly so, to any of the
-// points or to anything between them: no distance differs from that of the centre by more
-// than the radius of the points, because no metric is longer than the usual one.
+// narrow appends to dst the cells that are nearest, or nearest up to margin, to any position between the points. The
+// distance of a position differs from that of the centre by at most the radius of the points, because no metric is longer
+// than the Euclidean one.
 func narrow(dst []*cell, cells []*cell, points []vec) []*cell {
 	var centre vec
 	for _, p := range points {

@@ -6,25 +6,25 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Organelles, in x-voxels of mag 1.
+// Sizes of organelles, in x-voxels of mag 1.
 const (
-	organelleStep  = 42 // at most one per cube of this side
-	organelleReach = 20 // no point of it is farther than that outside its cube
-	organelleShare = 0.55
+	organelleStep  = 42   // there is one per cube of this side
+	organelleReach = 20   // maximum distance of its points from its cube
+	organelleShare = 0.55 // probability that it shows in a cell
 )
 
-// organelle is an ellipsoid with a dark rim and stripes inside: a mitochondrion. It
-// shows in the cells it lies in, each by chance, and keeps off their membranes.
+// organelle is a mitochondrion: an ellipsoid with a dark rim and stripes inside. In each cell that it overlaps, it shows
+// with probability organelleShare. It does not cover membranes.
 type organelle struct {
 	seed   dice
 	centre vec
-	axis   vec     // the direction in which it is long
+	axis   vec     // direction of its long axis
 	squash float32 // 1 − (short/long)²
-	radius float32 // across
-	ripple vec     // stripes: their wave vector
+	radius float32 // of the short axes
+	ripple vec     // wave vector of the stripes
 }
 
-// organelleAt returns what a cube of the lattice of organelles holds.
+// organelleAt returns the organelle of a cube of the lattice of organelles.
 func (t Tissue) organelleAt(at volume.Vec) organelle {
 	d := dice(t.random(forOrganelles, at))
 	jitter := vec{d.roll(-1, 1), d.roll(-1, 1), d.roll(-1, 1)}.scale(8)
@@ -39,13 +39,13 @@ func (t Tissue) organelleAt(at volume.Vec) organelle {
 	}
 }
 
-// showsIn reports whether the organelle's part that lies in the cell is there.
+// showsIn reports whether the organelle shows in the cell.
 func (o *organelle) showsIn(c *cell) bool {
 	d := o.seed ^ dice(mix(uint64(c.id)))
 	return d.roll(0, 1) < organelleShare
 }
 
-// organellesAround returns those that reach into the box from lo to hi.
+// organellesAround returns the organelles that may overlap the box from lo to hi.
 func (t Tissue) organellesAround(lo, hi vec) []organelle {
 	reach := vec{organelleReach, organelleReach, organelleReach}
 	first, last := lo.sub(reach).cube(organelleStep), hi.add(reach).cube(organelleStep)
@@ -56,14 +56,14 @@ func (t Tissue) organellesAround(lo, hi vec) []organelle {
 	return all
 }
 
-// reaches reports whether any of the organelle may lie within radius of p.
+// reaches reports whether part of the organelle may be within radius of p.
 func (o *organelle) reaches(p vec, radius float32) bool {
 	d := p.sub(o.centre)
 	along := d.dot(o.axis)
 	return sqrt(d.dot(d)-o.squash*along*along) <= o.radius+radius
 }
 
-// shade returns the grey level of the organelle at p, and false outside of it.
+// shade returns the grey level of the organelle at p. It returns false if p is outside.
 func (o *organelle) shade(p vec) (float32, bool) {
 	d := p.sub(o.centre)
 	along := d.dot(o.axis)

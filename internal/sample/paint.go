@@ -8,12 +8,12 @@ import (
 
 const (
 	darkest   = 62  // grey level in the middle of a membrane
-	rampEnd   = 1.9 // walls from the middle of a membrane to plain cytoplasm
-	manyCells = 32  // there is room for that many cells in a mesh before memory is allocated
-	greyStep  = 8   // the camera tells grey levels apart that differ by that much
+	rampEnd   = 1.9 // thicknesses of the wall from the middle of a membrane to plain cytoplasm
+	manyCells = 32  // a mesh with more cells allocates memory
+	greyStep  = 8   // resolution of the camera: difference of its grey levels
 )
 
-// renderMesh computes the voxels of a picture that are in one mesh.
+// renderMesh computes the voxels of a picture in one mesh.
 func (t Tissue) renderMesh(p picture, m volume.Vec, points [8]point, near []*cell, organelles []organelle) {
 	whole := volume.Box{Min: m.Mul(mesh), Max: m.Add(volume.Cube(1)).Mul(mesh)}
 	var bent [8]vec
@@ -43,7 +43,7 @@ func (t Tissue) renderMesh(p picture, m volume.Vec, points [8]point, near []*cel
 	}
 }
 
-// put copies the part of a row that is in the box into the picture.
+// put copies the part of a row in the box to the picture.
 func (p picture) put(r *row, at volume.Vec, box volume.Box) {
 	from, to := box.Min[0]-at[0], box.Max[0]-at[0]
 	at[0] = box.Min[0]
@@ -56,18 +56,17 @@ func (p picture) put(r *row, at volume.Vec, box volume.Box) {
 	}
 }
 
-// row is the voxels of a mesh that have the same y and z.
+// row has the voxels of a mesh with the same y and z.
 type row struct {
-	owner [meshX]uint8   // among the contenders
-	gap   [meshX]float32 // how much farther the second nearest cell is, in thicknesses of the wall
+	owner [meshX]uint8   // index of the contender
+	gap   [meshX]float32 // distance of the second nearest cell minus that of the nearest, in thicknesses of the wall
 	grey  [meshX]float32
 	image [meshX]uint8
 	ids   [meshX]uint32
 }
 
-// divide gives each voxel to the nearest cell, or to none where two are about
-// equally near. Distances are linear along the row: what is far behind at both
-// ends leaves no trace in between, and often there is but one cell that is not.
+// divide assigns each voxel to the nearest cell, or to none if two are at about the same distance. Distances are linear
+// along the row. So a cell that is far at both ends of the row is far between them. Often only one cell is near.
 func (r *row) divide(cells []contender, fy, fz float32) {
 	if len(cells) == 1 {
 		r.fill(cells, 0)
@@ -94,14 +93,14 @@ func (r *row) divide(cells []contender, fy, fz float32) {
 	r.compete(cells)
 }
 
-// fill gives the whole row to one cell.
+// fill assigns the whole row to one cell.
 func (r *row) fill(cells []contender, owner int) {
 	for k := range r.ids {
 		r.owner[k], r.gap[k], r.ids[k] = uint8(owner), rampEnd, cells[owner].id
 	}
 }
 
-// compete compares the cells that are near the row voxel by voxel.
+// compete compares the distances of the cells near the row for each voxel.
 func (r *row) compete(cells []contender) {
 	var nearest, second [meshX]float32
 	for k := range nearest {
@@ -130,14 +129,14 @@ func (r *row) compete(cells []contender) {
 	}
 }
 
-// brush knows what there is to paint in a mesh.
+// brush has the organelles of a mesh.
 type brush struct {
 	organelles [6]organelle
-	shows      [6]uint32 // bits by contender
+	shows      [6]uint32 // one bit per contender
 	n          int
 }
 
-// choose picks the organelles that may show in the mesh.
+// choose selects the organelles that may show in the mesh.
 func (b *brush) choose(organelles []organelle, cells []contender, mesh volume.Box) {
 	lo, hi := position(mesh.Min), position(mesh.Max)
 	centre := lo.add(hi).scale(0.5)
@@ -160,7 +159,7 @@ func (b *brush) choose(organelles []organelle, cells []contender, mesh volume.Bo
 	}
 }
 
-// paint gives the row its grey levels: cytoplasm, organelles, membranes.
+// paint sets the grey levels of the row: cytoplasm, organelles, membranes.
 func (b *brush) paint(r *row, cells []contender, at volume.Vec) {
 	for k := range r.grey {
 		r.grey[k] = cells[r.owner[k]].shade
@@ -184,12 +183,12 @@ func (b *brush) paint(r *row, cells []contender, at volume.Vec) {
 	}
 }
 
-// develop adds the stains and the grain, and turns grey levels into bytes.
+// develop adds stains and grain, and converts grey levels to bytes.
 func (t Tissue) develop(r *row, stain *corners, fy, fz float32, at volume.Vec) {
 	bits := t.random(forGrain, at)
 	s, step := stain.row(fy, fz)
 	for k := range r.image {
-		// Two throws added up: small errors are more frequent than large ones.
+		// The sum of two numbers: small errors are more frequent than large ones.
 		grain := int(bits&15) + int(bits>>4&15) - 15
 		v := int(r.grey[k]+s) + grain*t.Grain/15
 		r.image[k] = uint8(min(max(v, 0), 255)) &^ (greyStep - 1)

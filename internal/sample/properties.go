@@ -10,7 +10,7 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// properties is datasource-properties.json as webKNOSSOS writes it today.
+// properties is the content of datasource-properties.json as WEBKNOSSOS writes it.
 type properties struct {
 	ID         id                `json:"id"`
 	Scale      scale             `json:"scale"`

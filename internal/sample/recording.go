@@ -8,36 +8,36 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// recording says what of the tissue was recorded, in voxels of a mag.
+// recording is the part of the tissue that was recorded, in voxels of a mag.
 type recording struct {
-	box       volume.Box
-	untouched volume.Box
-	largest   *atomic.Uint32 // id recorded so far
+	box        volume.Box
+	unrecorded volume.Box     // a part of box
+	largest    *atomic.Uint32 // id that was read so far
 }
 
-// nothingIn reports whether nothing was recorded in a box.
-func (r recording) nothingIn(b volume.Box) bool {
+// isEmpty reports whether nothing was recorded in a box.
+func (r recording) isEmpty(b volume.Box) bool {
 	b = b.Intersect(r.box)
-	return b.Empty() || b.Intersect(r.untouched) == b
+	return b.Empty() || b.Intersect(r.unrecorded) == b
 }
 
-// of returns the source with zeros where nothing was recorded.
+// of returns the recorded part of a source. All other voxels are 0.
 func (r recording) of(src volume.Source) volume.Source { return recorded{src, r} }
 
-// recorded is what was recorded of a source.
+// recorded is the recorded part of a source.
 type recorded struct {
 	volume.Source
 	recording
 }
 
-// Fill reads blocks one after the other. Those in which nothing was recorded were never written.
+// Fill implements volume.Source. It reads one block after the other. Blocks in which nothing was recorded are absent.
 func (r recorded) Fill(ctx context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {
 	g := r.Grid()
 	for i := range blocks {
 		b := &blocks[i]
 		lo := g.Origin.Add(b.At.Mul(g.Block))
 		box := volume.Box{Min: lo, Max: lo.Add(g.Block)}
-		if r.nothingIn(box) {
+		if r.isEmpty(box) {
 			b.Voxels, b.Err = nil, nil
 			continue
 		}
@@ -47,18 +47,18 @@ func (r recorded) Fill(ctx context.Context, blocks []volume.Block, memory func(v
 	}
 }
 
-// finish clears the voxels of a box that were not recorded, and counts those that were.
+// finish clears the voxels of a box that were not recorded, and raises the largest id to that of the others.
 func (r recorded) finish(voxels []byte, box volume.Box) {
 	g := r.Grid()
-	if box.Intersect(r.box) != box || !box.Intersect(r.untouched).Empty() {
+	if box.Intersect(r.box) != box || !box.Intersect(r.unrecorded).Empty() {
 		r.clear(voxels, box, g.VoxelBytes())
 	}
 	if g.Type == volume.Uint32 {
-		r.count(voxels)
+		r.raiseLargest(voxels)
 	}
 }
 
-// clear sets the voxels of a box that were not recorded to zero, row by row.
+// clear sets the voxels of a box that were not recorded to 0, row by row.
 func (r recorded) clear(voxels []byte, box volume.Box, size int) {
 	rows := volume.Box{Min: box.Min, Max: volume.Vec{box.Min[0] + 1, box.Max[1], box.Max[2]}}
 	for at := range rows.All() {
@@ -71,14 +71,14 @@ func (r recorded) clear(voxels []byte, box volume.Box, size int) {
 			clear(bytes[:(kept.Min[0]-at[0])*size])
 			clear(bytes[(kept.Max[0]-at[0])*size:])
 		}
-		if gone := row.Intersect(r.untouched); !gone.Empty() {
+		if gone := row.Intersect(r.unrecorded); !gone.Empty() {
 			clear(bytes[(gone.Min[0]-at[0])*size : (gone.Max[0]-at[0])*size])
 		}
 	}
 }
 
-// count raises the largest id to that of the voxels.
-func (r recorded) count(voxels []byte) {
+// raiseLargest raises the largest id to that of the voxels.
+func (r recorded) raiseLargest(voxels []byte) {
 	var largest uint32
 	for i := 0; i < len(voxels); i += 4 {
 		largest = max(largest, binary.LittleEndian.Uint32(voxels[i:]))

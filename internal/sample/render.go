@@ -6,25 +6,25 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// mesh is the side of the lattice on which distances and stains are computed, in voxels of mag
-// 1; between its points they are interpolated, which is what makes this fast.
+// mesh is the side of the lattice on which distances and stains are computed, in voxels of mag 1. Between its points they
+// are interpolated, which is fast.
 var mesh = volume.Vec{meshX, meshY, meshZ}
 
 const meshX, meshY, meshZ = 8, 8, 4
 
-// depth is the height of a voxel in x-voxels: sections are thick.
+// depth is the extent of a voxel on z, in x-voxels.
 const depth = 2.25
 
-// tile is the side of a box that narrows the cells down for its meshes.
+// tile is the side of a box of meshes that share a list of near cells, in voxels of mag 1.
 var tile = volume.Vec{16, 16, 8}
 
-// Bends of the space: one wide, one narrow, in x-voxels.
+// Strengths and lattice steps of the bends of the space, in x-voxels.
 const (
 	wideBend, wideBendStep     = 26, 95
 	narrowBend, narrowBendStep = 7, 33
 )
 
-// Stains: how much the grey level varies over the whole and from mesh to mesh.
+// Stains vary the grey level over the whole tissue and from mesh to mesh.
 const (
 	wideStain, wideStainStep = 7, 210
 	fineStain                = 7
@@ -39,7 +39,7 @@ type picture struct {
 
 // point is a point of the mesh.
 type point struct {
-	bent  vec     // where it lies among the cells
+	bent  vec     // position in the bent space of the cells
 	stain float32 // is added to grey levels
 }
 
@@ -82,12 +82,12 @@ func (t Tissue) point(at volume.Vec) point {
 	return point{p.add(bend), stain}
 }
 
-// position returns where a voxel of mag 1 lies, in x-voxels.
+// position returns the position of a voxel of mag 1, in x-voxels.
 func position(v volume.Vec) vec {
 	return vec{float32(v[0]), float32(v[1]), float32(v[2]) * depth}
 }
 
-// meshField is the points of the mesh in a box.
+// meshField has the points of the mesh in a box.
 type meshField struct {
 	box volume.Box
 	all []point // in Fortran order
@@ -97,7 +97,7 @@ func (f meshField) at(p volume.Vec) *point {
 	return &f.all[p.Sub(f.box.Min).Index(f.box.Size())]
 }
 
-// bent appends where the points in a box lie among the cells.
+// bent appends the positions of the points of a box in the bent space.
 func (f meshField) bent(dst []vec, box volume.Box) []vec {
 	for p := range box.All() {
 		dst = append(dst, f.at(p).bent)
@@ -105,7 +105,7 @@ func (f meshField) bent(dst []vec, box volume.Box) []vec {
 	return dst
 }
 
-// corners returns the points around a mesh, x fastest.
+// corners returns the points at the corners of a mesh, x fastest.
 func (f meshField) corners(m volume.Vec) (c [8]point) {
 	for i := range c {
 		c[i] = *f.at(m.Add(volume.Vec{i & 1, i >> 1 & 1, i >> 2}))
@@ -113,11 +113,10 @@ func (f meshField) corners(m volume.Vec) (c [8]point) {
 	return c
 }
 
-// corners are values at the corners of a mesh, x fastest.
+// corners has a value for each corner of a mesh, x fastest.
 type corners [8]float32
 
-// row returns the value at the begin of the row of voxels y, z of the mesh, and what
-// is added from voxel to voxel.
+// row returns the value at the start of row y, z of the mesh, and the difference between neighbouring voxels.
 func (c *corners) row(y, z float32) (first, step float32) {
 	lo := lerp(lerp(c[0], c[2], y), lerp(c[4], c[6], y), z)
 	hi := lerp(lerp(c[1], c[3], y), lerp(c[5], c[7], y), z)
@@ -128,14 +127,14 @@ func (c *corners) row(y, z float32) (first, step float32) {
 type contender struct {
 	*cell
 	distance    corners
-	first, step float32 // in the row at hand: the distance of its first voxel, and per voxel
-	near        bool    // the row at hand may have voxels or membranes of the cell
+	first, step float32 // of the current row: distance of the first voxel, and difference between voxels
+	near        bool    // the current row may have voxels or membranes of the cell
 }
 
-// last returns the distance of the last voxel of the row at hand.
+// last returns the distance of the last voxel of the current row.
 func (c *contender) last() float32 { return c.first + (meshX-1)*c.step }
 
-// contenders are the cells whose voxels or membranes may be in a mesh.
+// contenders returns the cells whose voxels or membranes may be in a mesh.
 func contenders(dst []contender, cells []*cell, points *[8]point) []contender {
 	bound := float32(math.Inf(1))
 	for _, c := range cells {

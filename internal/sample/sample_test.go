@@ -18,8 +18,8 @@ func (t Tissue) box(b volume.Box) picture {
 	return p
 }
 
-// TestPositionAlone: a voxel is the same whatever box it is computed with.
-func TestPositionAlone(t *testing.T) {
+// TestPositionOnly: a voxel does not depend on the box that it is computed with.
+func TestPositionOnly(t *testing.T) {
 	far := volume.Vec{-3, 5, 40000}
 	whole := volume.Box{Min: far, Max: far.Add(volume.Vec{50, 40, 35})}
 	want := Usual.box(whole)
@@ -36,7 +36,7 @@ func TestPositionAlone(t *testing.T) {
 		for at := range part.All() {
 			i, j := at.Sub(part.Min).Index(part.Size()), at.Sub(whole.Min).Index(whole.Size())
 			if got.image[i] != want.image[j] || got.ids[i] != want.ids[j] {
-				t.Fatalf("box %v, voxel %v: %d of cell %d, in the whole %d of cell %d",
+				t.Fatalf("box %v, voxel %v: got %d of cell %d, want %d of cell %d",
 					part, at, got.image[i], got.ids[i], want.image[j], want.ids[j])
 			}
 		}
@@ -47,14 +47,14 @@ func TestSeeds(t *testing.T) {
 	box := volume.Box{Max: volume.Cube(32)}
 	same, again, other := Usual.box(box), Usual.box(box), Tissue{Usual.Seed + 1, Usual.Grain}.box(box)
 	if !bytes.Equal(same.image, again.image) {
-		t.Error("one seed made two images")
+		t.Error("the same seed makes different images")
 	}
 	if bytes.Equal(same.image, other.image) {
-		t.Error("two seeds made one image")
+		t.Error("different seeds make the same image")
 	}
 }
 
-// TestCompression: the image is as hard on LZ4 as real data is, and the segmentation as easy.
+// TestCompression: LZ4 compresses image and segmentation like real data.
 func TestCompression(t *testing.T) {
 	cut := Cut{Box: volume.Box{Min: volume.Cube(500), Max: volume.Vec{596, 596, 532}}, Block: 32, Mag: 1}
 	var raw, stored, sequences int
@@ -70,7 +70,7 @@ func TestCompression(t *testing.T) {
 		t.Errorf("image: ratio %.2f, want 1.9 to 2.3", ratio)
 	}
 	if perBlock := sequences / (raw >> 15); perBlock < 2000 {
-		t.Errorf("image: %d sequences a block, want at least 2000", perBlock)
+		t.Errorf("image: %d sequences per block, want at least 2000", perBlock)
 	}
 	if ratio := float64(rawIDs) / float64(storedIDs); ratio < 20 {
 		t.Errorf("segmentation: ratio %.2f, want at least 20", ratio)
@@ -97,7 +97,7 @@ func compressedHC(t *testing.T, src volume.Source, b volume.Vec) (block, compres
 	return block, dst[:n]
 }
 
-// blockOf returns a block, which must not depend on what the memory had before.
+// blockOf returns a block. It checks that the block does not depend on the previous content of the memory.
 func blockOf(t *testing.T, src volume.Source, b volume.Vec) []byte {
 	t.Helper()
 	block, err := volume.ReadBlock(t.Context(), src, b)
@@ -107,7 +107,7 @@ func blockOf(t *testing.T, src volume.Source, b volume.Vec) []byte {
 	again := []volume.Block{{At: b}}
 	src.Fill(t.Context(), again, func(volume.Vec) []byte { return bytes.Repeat([]byte{0xEE}, len(block)) })
 	if !bytes.Equal(again[0].Voxels, block) {
-		t.Fatalf("block %v: other voxels in other memory", b)
+		t.Fatalf("block %v: the voxels depend on the memory", b)
 	}
 	if len(block) != src.Grid().BlockBytes() {
 		t.Fatalf("block %v: %d bytes, want %d", b, len(block), src.Grid().BlockBytes())
@@ -138,7 +138,7 @@ func sequenceLength(b []byte, nibble byte) (int, []byte) {
 	return n, b
 }
 
-// TestLayersMatch: membranes are where the image is dark, and cells where it is not.
+// TestLayersMatch: the image is dark at membranes.
 func TestLayersMatch(t *testing.T) {
 	p := Usual.box(volume.Box{Min: volume.Cube(1000), Max: volume.Cube(1064)})
 	cells := map[uint32]int{}
@@ -163,7 +163,7 @@ func TestLayersMatch(t *testing.T) {
 	}
 }
 
-// TestMags: a voxel of a coarser mag stands for those of mag 1 that it covers.
+// TestMags: a voxel of a coarser mag is computed from its voxels of mag 1.
 func TestMags(t *testing.T) {
 	for _, mag := range []int{1, 2, 3, 33} {
 		t.Run(fmt.Sprint(mag), func(t *testing.T) {

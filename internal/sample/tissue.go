@@ -7,22 +7,21 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Tissue is an unbounded volume, the same wherever it is asked for.
+// Tissue is an unbounded volume. Its voxels depend only on these fields and their position.
 type Tissue struct {
 	Seed  uint64
-	Grain int // grey levels that a voxel may be off by; the more, the less it compresses
+	Grain int // maximum error of a voxel, in grey levels; more grain compresses less
 }
 
-// Usual is the tissue that a sample dataset shows. LZ4 takes blocks of 32³ voxels of
-// its image to about half their size.
+// Usual is the tissue of a sample dataset. LZ4 compresses blocks of 32³ voxels of its image to about half their size.
 var Usual = Tissue{Seed: 1, Grain: 4}
 
 // Spacing is the size of a voxel of mag 1 in nm.
 var Spacing = [3]float64{11.24, 11.24, 25}
 
-// Cut says what part of a tissue is shown, and how.
+// Cut describes a source of a tissue.
 type Cut struct {
-	Box   volume.Box // what is shown, in voxels of the mag; positions may be negative
+	Box   volume.Box // in voxels of the mag; may be negative
 	Block int        // voxels per side of a block
 	Mag   int        // side of a voxel in voxels of mag 1, on all axes; at least 1
 }
@@ -35,12 +34,12 @@ func (c Cut) grid(t volume.Type) volume.Grid {
 	return g
 }
 
-// EM returns the image of a part of the tissue, in uint8. A voxel of a coarser mag is
-// the mean of those of mag 1. Blocks at the far edge are padded with more tissue.
+// EM returns the image of a part of the tissue, in uint8. A voxel of a coarser mag is the mean of its voxels of mag 1.
+// Blocks that extend beyond the box have more tissue there.
 func (t Tissue) EM(c Cut) volume.Source { return em{t, c} }
 
-// Segmentation returns which cell is where, in uint32: the ids of cells are at least 1,
-// membranes 0. A voxel of a coarser mag is that of mag 1 in its middle.
+// Segmentation returns the ids of the cells, in uint32. Ids are at least 1, membranes are 0. A voxel of a coarser mag has
+// the id of the voxel of mag 1 in its middle.
 func (t Tissue) Segmentation(c Cut) volume.Source { return segmentation{t, c} }
 
 type em struct {
@@ -50,7 +49,7 @@ type em struct {
 
 func (s em) Grid() volume.Grid { return s.cut.grid(volume.Uint8) }
 
-// Fill computes blocks one after the other.
+// Fill implements volume.Source. It computes one block after the other.
 func (s em) Fill(ctx context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {
 	compute(blocks, memory, func(at volume.Vec, grey []byte) error { return s.block(ctx, at, grey) })
 }
@@ -77,7 +76,7 @@ type segmentation struct {
 
 func (s segmentation) Grid() volume.Grid { return s.cut.grid(volume.Uint32) }
 
-// Fill computes blocks one after the other.
+// Fill implements volume.Source. It computes one block after the other.
 func (s segmentation) Fill(ctx context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {
 	compute(blocks, memory, func(at volume.Vec, ids []byte) error { return s.block(ctx, at, ids) })
 }
@@ -103,7 +102,7 @@ func (s segmentation) block(ctx context.Context, at volume.Vec, ids []byte) erro
 	})
 }
 
-// compute fills blocks by a function that writes the voxels of a block.
+// compute fills blocks with a function that writes the voxels of a block.
 func compute(blocks []volume.Block, memory func(volume.Vec) []byte, write func(at volume.Vec, voxels []byte) error) {
 	for i := range blocks {
 		b := &blocks[i]
@@ -114,23 +113,23 @@ func compute(blocks []volume.Block, memory func(volume.Vec) []byte, write func(a
 	}
 }
 
-// block returns the voxels of block b, padding included.
+// block returns the box of block b, with the part beyond c.Box.
 func (c Cut) block(b volume.Vec) volume.Box {
 	lo := c.Box.Min.Add(b.Mul(volume.Cube(c.Block)))
 	return volume.Box{Min: lo, Max: lo.Add(volume.Cube(c.Block))}
 }
 
-// fine returns the voxels of mag 1 in a voxel.
+// fine returns the box of a voxel in voxels of mag 1.
 func (c Cut) fine(at volume.Vec) volume.Box {
 	lo := at.Mul(volume.Cube(c.Mag))
 	return volume.Box{Min: lo, Max: lo.Add(volume.Cube(c.Mag))}
 }
 
-// pieceSide is about how many voxels of mag 1 a side are computed at once.
+// pieceSide is the approximate side of a piece in voxels of mag 1.
 const pieceSide = 32
 
-// pieces calls do for one piece of the box after the other, with the same piece in
-// voxels of mag 1, until ctx is done.
+// pieces divides a box into pieces to limit memory. It calls do for each of them, with the piece in voxels of the mag and
+// of mag 1, until ctx is done.
 func (c Cut) pieces(ctx context.Context, box volume.Box, do func(piece, fine volume.Box)) error {
 	side := volume.Cube(max(1, pieceSide/c.Mag))
 	for at := range (volume.Box{Max: box.Size().CeilDiv(side)}).All() {
@@ -145,7 +144,7 @@ func (c Cut) pieces(ctx context.Context, box volume.Box, do func(piece, fine vol
 	return nil
 }
 
-// mean returns the mean of the image in a box, in the steps of the camera.
+// mean returns the mean of the image in a box, rounded to grey levels of the camera.
 func (p picture) mean(box volume.Box) uint8 {
 	sum, n := 0, box.Size()[0]
 	for z := box.Min[2]; z < box.Max[2]; z++ {

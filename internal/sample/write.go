@@ -13,26 +13,26 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// Options says what sample dataset to write. [Defaults] is a good one.
+// Options describes a sample dataset.
 type Options struct {
-	Tissue    Tissue
-	Box       volume.Box // bounding box in voxels of mag 1
-	Block     int        // voxels per side of a block, a power of two
-	CubeSide  int        // voxels per side of a cube, a power of two
-	Mags      []int      // rising, powers of two
-	Untouched volume.Box // a part of Box that was never recorded: zeros, and no cube
+	Tissue     Tissue
+	Box        volume.Box // bounding box in voxels of mag 1
+	Block      int        // voxels per side of a block, a power of two
+	CubeSide   int        // voxels per side of a cube, a power of two
+	Mags       []int      // rising, powers of two
+	Unrecorded volume.Box // is 0; cubes of which no other part is in Box are absent
 }
 
-// Defaults is a dataset of a few MB whose bounding box is aligned to nothing and that
-// lacks one cube in mag 1.
+// Defaults returns the options of a dataset of a few MB. Its bounding box is not aligned to blocks. One cube of mag 1 is absent. It is
+// at a corner, so the planes through the middle, which viewers show first, are complete.
 func Defaults() Options {
 	return Options{
-		Tissue:    Usual,
-		Box:       volume.Box{Min: volume.Vec{100, 70, 34}, Max: volume.Vec{310, 250, 126}},
-		Block:     32,
-		CubeSide:  64,
-		Mags:      []int{1, 2, 4},
-		Untouched: volume.Box{Min: volume.Vec{192, 128, 64}, Max: volume.Vec{256, 192, 128}},
+		Tissue:     Usual,
+		Box:        volume.Box{Min: volume.Vec{100, 70, 34}, Max: volume.Vec{310, 250, 126}},
+		Block:      32,
+		CubeSide:   64,
+		Mags:       []int{1, 2, 4},
+		Unrecorded: volume.Box{Min: volume.Vec{256, 192, 0}, Max: volume.Vec{320, 256, 64}},
 	}
 }
 
@@ -49,15 +49,15 @@ var layers = [...]layer{
 	{"segmentation", "segmentation", wkw.LZ4HC, Tissue.Segmentation},
 }
 
-// Write writes a dataset with the layers color (uint8, LZ4) and segmentation
-// (uint32, LZ4HC) to dir, which must be empty or not exist. As webKNOSSOS does, cubes are
-// written whole, with zeros outside the bounding box. What was written before an error stays.
+// Write writes a dataset with the layers color (uint8, LZ4) and segmentation (uint32, LZ4HC) to dir, which must be empty or
+// not exist. Like WEBKNOSSOS, it writes whole cubes, with zeros outside of the bounding box. After an error, the files stay
+// that were written.
 func Write(ctx context.Context, dir string, o Options) error {
-	dir, err := filepath.Abs(dir) // its last part is the name of the dataset
+	dir, err := filepath.Abs(dir) // the last element is the name of the dataset
 	if err != nil {
 		return err
 	}
-	if err := makeEmpty(dir); err != nil {
+	if err := createEmpty(dir); err != nil {
 		return err
 	}
 	var largest atomic.Uint32
@@ -71,8 +71,8 @@ func Write(ctx context.Context, dir string, o Options) error {
 	return writeProperties(dir, o, largest.Load())
 }
 
-// makeEmpty makes sure that dir is an empty directory.
-func makeEmpty(dir string) error {
+// createEmpty creates dir. It fails if dir exists and is not empty.
+func createEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -80,19 +80,18 @@ func makeEmpty(dir string) error {
 	case err != nil:
 		return err
 	case len(entries) > 0:
-		return fmt.Errorf("%s: the directory is not empty: it has %s in it", dir, entries[0].Name())
+		return fmt.Errorf("%s: the directory is not empty: it contains %s", dir, entries[0].Name())
 	}
 	return nil
 }
 
-// writeMag writes header.wkw and the cubes of a mag, and raises largest to the largest
-// id that it writes.
+// writeMag writes header.wkw and the cubes of a mag. It raises largest to the largest id.
 func (o Options) writeMag(ctx context.Context, dir string, l layer, mag int, largest *atomic.Uint32) error {
 	dir = filepath.Join(dir, l.name, volume.Factor(volume.Cube(mag)).String())
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	recorded := recording{coarser(o.Box, mag), coarser(o.Untouched, mag), largest}
+	recorded := recording{coarser(o.Box, mag), coarser(o.Unrecorded, mag), largest}
 	side := volume.Cube(o.CubeSide)
 	cubes := volume.Box{Min: recorded.box.Min.Div(side), Max: recorded.box.Max.CeilDiv(side)}
 	for c := range cubes.All() {
@@ -103,7 +102,7 @@ func (o Options) writeMag(ctx context.Context, dir string, l layer, mag int, lar
 				return err
 			}
 		}
-		if recorded.nothingIn(box) {
+		if recorded.isEmpty(box) {
 			continue
 		}
 		if err := writeCube(ctx, dir, c, l.blockType, src); err != nil {
@@ -131,8 +130,7 @@ func writeCube(ctx context.Context, dir string, c volume.Vec, bt wkw.BlockType, 
 	return wkw.WriteCube(ctx, path, bt, src)
 }
 
-// coarser returns a box of mag 1 in voxels of another mag: its begin rounded down and
-// its end rounded up.
+// coarser returns a box of mag 1 in voxels of another mag. Min is rounded down, Max is rounded up.
 func coarser(b volume.Box, mag int) volume.Box {
 	return volume.Box{Min: b.Min.Div(volume.Cube(mag)), Max: b.Max.CeilDiv(volume.Cube(mag))}
 }

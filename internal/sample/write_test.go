@@ -15,14 +15,14 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// small is a dataset with edges inside blocks and a cube of mag 1 that is missing.
+// small describes a dataset with edges inside of blocks. A cube of mag 1 is absent.
 var small = Options{
-	Tissue:    Usual,
-	Box:       volume.Box{Min: volume.Vec{37, 10, 70}, Max: volume.Vec{101, 64, 101}},
-	Block:     16,
-	CubeSide:  32,
-	Mags:      []int{1, 2},
-	Untouched: volume.Box{Min: volume.Vec{64, 32, 64}, Max: volume.Vec{96, 64, 96}},
+	Tissue:     Usual,
+	Box:        volume.Box{Min: volume.Vec{37, 10, 70}, Max: volume.Vec{101, 64, 101}},
+	Block:      16,
+	CubeSide:   32,
+	Mags:       []int{1, 2},
+	Unrecorded: volume.Box{Min: volume.Vec{64, 32, 64}, Max: volume.Vec{96, 64, 96}},
 }
 
 func TestWrite(t *testing.T) {
@@ -37,10 +37,25 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// checkMag compares every voxel of a mag with the tissue, or with zero where nothing
-// was recorded.
+// TestFirstView: the dataset for first steps has no hole in the three planes through its middle, which viewers show first. It has a
+// hole elsewhere.
+func TestFirstView(t *testing.T) {
+	o := Defaults()
+	hole := o.Unrecorded.Intersect(o.Box)
+	if hole.Empty() {
+		t.Fatal("there is no hole")
+	}
+	for axis := range 3 {
+		middle := (o.Box.Min[axis] + o.Box.Max[axis]) / 2
+		if hole.Min[axis] <= middle && middle < hole.Max[axis] {
+			t.Errorf("plane %d of axis %d has a hole: %v", middle, axis, hole)
+		}
+	}
+}
+
+// checkMag compares every voxel of a mag with the tissue, or with 0 if it was not recorded.
 func checkMag(t *testing.T, dir string, l layer, mag int) {
-	box, untouched := coarser(small.Box, mag), coarser(small.Untouched, mag)
+	box, unrecorded := coarser(small.Box, mag), coarser(small.Unrecorded, mag)
 	side := volume.Cube(small.CubeSide)
 	fsys := os.DirFS(filepath.Join(dir, l.name, fmt.Sprint(mag)))
 	seen := 0
@@ -48,7 +63,7 @@ func checkMag(t *testing.T, dir string, l layer, mag int) {
 		cube := volume.Box{Min: c.Mul(side), Max: c.Add(volume.Cube(1)).Mul(side)}
 		name := fmt.Sprintf("z%d/y%d/x%d.wkw", c[2], c[1], c[0])
 		inside := cube.Intersect(box)
-		if inside.Empty() || inside.Intersect(untouched) == inside {
+		if inside.Empty() || inside.Intersect(unrecorded) == inside {
 			if _, err := fs.Stat(fsys, name); err == nil {
 				t.Errorf("%s exists", name)
 			}
@@ -70,7 +85,7 @@ func checkMag(t *testing.T, dir string, l layer, mag int) {
 			blockBox.Max = blockBox.Min.Add(volume.Cube(small.Block))
 			size := src.Grid().VoxelBytes()
 			for at := range blockBox.All() {
-				if !at.Sub(box.Min).In(box.Size()) || at.Sub(untouched.Min).In(untouched.Size()) {
+				if !at.Sub(box.Min).In(box.Size()) || at.Sub(unrecorded.Min).In(unrecorded.Size()) {
 					i := at.Sub(blockBox.Min).Index(blockBox.Size()) * size
 					clear(want[i : i+size])
 				}
@@ -116,7 +131,7 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-// largestID returns the largest id in the cubes of a dataset's segmentation.
+// largestID returns the largest id in the cubes of the segmentation.
 func largestID(t *testing.T, dir string) (largest uint32) {
 	fsys := os.DirFS(filepath.Join(dir, "segmentation"))
 	cubes, err := fs.Glob(fsys, "*/z*/y*/x*.wkw")
@@ -138,14 +153,14 @@ func largestID(t *testing.T, dir string) (largest uint32) {
 	return largest
 }
 
-func TestWriteRefuses(t *testing.T) {
+func TestWriteErrors(t *testing.T) {
 	full := t.TempDir()
 	file := filepath.Join(full, "file")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ dir, want string }{
-		{full, "not empty: it has file in it"},
+		{full, "not empty: it contains file"},
 		{file, "not a directory"},
 	} {
 		if err := Write(t.Context(), test.dir, small); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -1,11 +1,10 @@
-// Package status is what a running server tells about itself: a [Status] for people and
-// programs, metrics for Prometheus, and both as files in the mount.
+// Package status reports what a running server does: as a [Status] for users and programs, as metrics for
+// Prometheus, and as files in the mount.
 //
-// A [Meter] is told of each read and of each failure, by many readers at once, and costs
-// a read less than 100 ns: atomic additions, and no lock but for reads that are slow.
-// Reads, bytes, errors and latencies are counted once, in Prometheus' own counters; a
-// Status is made from those.
+// A [Meter] counts each read and each failed request. It is safe for concurrent use and takes less than 100
+// ns for a read: atomic additions, and a lock only for slow reads. Reads, bytes, errors and latencies are
+// counted once, in counters of Prometheus. A Status is computed from them.
 //
-// The package knows neither FUSE nor caches: whoever puts a server together says where
-// the numbers of the cache come from.
+// The package knows neither FUSE nor the cache. The caller passes functions that return the numbers of the
+// cache and of the source.
 package status

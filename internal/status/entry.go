@@ -12,7 +12,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// info describes an entry of ours. As in /proc, files have no size before they are read.
+// info describes the directory or a file of this package. As in /proc, the size of a file is 0.
 type info struct {
 	name string
 	mode fs.FileMode
@@ -24,7 +24,7 @@ var (
 	_ vfs.VersionedInfo = info{}
 )
 
-// newInfo describes an entry that is new whenever it is looked at.
+// newInfo describes an entry. Its time is now, because its content is new at each open.
 func newInfo(name string, mode fs.FileMode) info {
 	return info{path.Base(name), mode, time.Now()}
 }
@@ -37,13 +37,13 @@ func (i info) IsDir() bool          { return i.mode.IsDir() }
 func (i info) Live() bool           { return true }
 func (i info) Version() vfs.Version { return vfs.Version{1} } // always the same file
 
-// Sys says whom the process belongs to.
+// Sys returns the user and the group of the process as the owner.
 func (i info) Sys() any {
 	t := syscall.NsecToTimespec(i.time.UnixNano())
 	return &syscall.Stat_t{Uid: uint32(os.Geteuid()), Gid: uint32(os.Getegid()), Atim: t, Mtim: t, Ctim: t}
 }
 
-// openFile is what a file was when it was opened.
+// openFile is an open file with its content at the time of the open.
 type openFile struct {
 	*bytes.Reader
 	info fs.FileInfo
@@ -52,10 +52,10 @@ type openFile struct {
 func (f *openFile) Stat() (fs.FileInfo, error) { return f.info, nil }
 func (f *openFile) Close() error               { return nil }
 
-// openDir is our directory while it is open.
+// openDir is the open directory.
 type openDir struct {
 	info fs.FileInfo
-	rest []fs.DirEntry // that were not listed yet
+	rest []fs.DirEntry // not yet listed
 }
 
 var _ fs.ReadDirFile = (*openDir)(nil)

@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Handler serves /metrics for Prometheus and /debug/pprof for "go tool pprof". Whoever
-// reaches it can make the server work: it is not for strangers.
+// Handler serves /metrics for Prometheus and /debug/pprof for "go tool pprof". A profile takes processor
+// time, so the handler must not be open to everyone.
 func (m *Meter) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))

@@ -6,25 +6,25 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// Kind is what sort of thing a request failed of.
+// Kind is the kind of an error that made a request fail.
 type Kind string
 
 // The kinds of errors.
 const (
-	NotFound    Kind = "not_found"   // there is nothing of the name
-	Permission  Kind = "permission"  // the server may not read it
-	Interrupted Kind = "interrupted" // the reader went away
-	Changed     Kind = "changed"     // the source is no longer what it was when it was opened
-	Invalid     Kind = "invalid"     // the request makes no sense
+	NotFound    Kind = "not_found"   // the name does not exist
+	Permission  Kind = "permission"  // the server has no permission
+	Interrupted Kind = "interrupted" // the reader was interrupted
+	Changed     Kind = "changed"     // the source changed while it was open
+	Invalid     Kind = "invalid"     // the request is invalid
 	Exhausted   Kind = "exhausted"   // the server has too many files open, or too little memory
 	Disk        Kind = "disk"        // the operating system cannot read the source
-	Damaged     Kind = "damaged"     // what is stored breaks its format, or is of a version that is not known
+	Damaged     Kind = "damaged"     // the stored bytes violate their format or have an unknown version
 )
 
-// kinds are all of them.
+// kinds holds all kinds. Those that need an administrator most come first.
 var kinds = []Kind{Damaged, Disk, Changed, Permission, Exhausted, Interrupted, Invalid, NotFound}
 
-// Kinds returns all kinds, those that ask for somebody to look after them first.
+// Kinds returns all kinds. Those that need an administrator most come first.
 func Kinds() []Kind { return slices.Clone(kinds) }
 
 // kindOf returns the kind of an error.

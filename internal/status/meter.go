@@ -8,24 +8,26 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Options says what a server is, and where numbers come from that it does not count.
+// Options describe a server, and the numbers that its meter does not count.
 type Options struct {
 	Version    string
 	Source     string
 	Mountpoint string
-	// Cache returns the numbers of the cache as they are; the rate is filled in. It may be
-	// called by many at once.
+	Log        Log
+	// Cache returns the numbers of the cache, without the hit rate. Calls may be concurrent.
 	Cache func() Cache
-	// SourceIO returns what was asked of the source. It may be called by many at once, and does not wait for the
-	// source. Nil: nothing is known of that.
+	// SourceIO returns the numbers of the source. Calls may be concurrent, and must not wait for the source.
+	// Nil: all numbers are 0.
 	SourceIO func() SourceIO
+	// DiskCache returns the numbers of the disk cache. Calls may be concurrent. Nil: all numbers are 0.
+	DiskCache func() DiskCache
 }
 
-// slowThreshold is how long a read takes that is worth telling of: much longer than it
-// takes to read and decode the blocks of one request.
+// slowThreshold is the duration of a slow read. Reading and decoding the blocks of one request takes much
+// less.
 const slowThreshold = time.Second
 
-// Meter counts what a server does. It may be used by many at once.
+// Meter counts what a server does. It is safe for concurrent use.
 type Meter struct {
 	options Options
 	started time.Time
@@ -45,14 +47,16 @@ func NewMeter(o Options) *Meter {
 	if o.SourceIO == nil {
 		o.SourceIO = func() SourceIO { return SourceIO{} }
 	}
+	if o.DiskCache == nil {
+		o.DiskCache = func() DiskCache { return DiskCache{} }
+	}
 	m := &Meter{options: o, started: time.Now()}
 	m.register()
 	m.history.add(m.sample())
 	return m
 }
 
-// Read counts a read: n bytes of the file at the path, from the byte offset on; none where
-// it failed. It took so long.
+// Read counts a read of n bytes at a byte offset of a file. n is 0 if the read failed. took is its duration.
 func (m *Meter) Read(path string, off int64, n int, took time.Duration) {
 	m.latency.Observe(took.Seconds())
 	m.bytes.Add(float64(n))
@@ -62,13 +66,13 @@ func (m *Meter) Read(path string, off int64, n int, took time.Duration) {
 	}
 }
 
-// Pushed counts bytes that the kernel was given unasked.
+// Pushed counts n bytes that were pushed to the page cache of the kernel.
 func (m *Meter) Pushed(n int) { m.bytes.Add(float64(n)) }
 
-// Failed counts a request that failed, by what it failed of.
+// Failed counts a failed request by the kind of its error.
 func (m *Meter) Failed(_, _ string, err error) { m.errors[kindOf(err)].Inc() }
 
-// Status returns what there is to know now.
+// Status returns the current status.
 func (m *Meter) Status() Status {
 	now := m.sample()
 	s := Status{
@@ -83,9 +87,11 @@ func (m *Meter) Status() Status {
 		Now:        now.since(m.history.oldest()),
 		Cache:      m.options.Cache().withRate(),
 		SourceIO:   m.options.SourceIO(),
+		DiskCache:  m.options.DiskCache(),
 		Errors:     make(map[Kind]uint64, len(kinds)),
 		SlowReads:  SlowReads{slowThreshold.Seconds(), uint64(valueOf(m.slow)), m.slowest.last()},
 		Process:    process(),
+		Log:        m.options.Log,
 	}
 	for kind, counter := range m.errors {
 		s.Errors[kind] = uint64(valueOf(counter))
@@ -93,7 +99,7 @@ func (m *Meter) Status() Status {
 	return s
 }
 
-// process asks the runtime.
+// process returns the numbers of the Go runtime.
 func process() Process {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)

@@ -17,7 +17,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// newTestMeter returns a meter of a server with a cache that has done something.
+// newTestMeter returns a meter with fixed numbers of a cache.
 func newTestMeter() *Meter {
 	return NewMeter(Options{Version: "1.2.3", Source: "/data/cortex", Mountpoint: "/mnt/cortex", Cache: func() Cache {
 		return Cache{BudgetBytes: 1000, HeldBytes: 700, Hits: 80, Shared: 10, Decoded: 9, Failures: 1, DecodedBytes: 4096, Dropped: 2}
@@ -55,7 +55,8 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-func TestAllKindsAreToldAlways(t *testing.T) {
+// TestAllKinds: the errors of a status have all kinds, even those that have not occurred.
+func TestAllKinds(t *testing.T) {
 	errors := newTestMeter().Status().Errors
 	for _, kind := range Kinds() {
 		if n, ok := errors[kind]; !ok || n != 0 {
@@ -74,9 +75,9 @@ func TestQuantile(t *testing.T) {
 		{"none", nil, 0, 0},
 		{"one", []time.Duration{40 * us}, 30e-6, 30e-6},
 		{"at a bound", []time.Duration{50 * us}, 30e-6, 30e-6},
-		{"none at all takes no time", []time.Duration{0}, 0, 0},
+		{"0 s", []time.Duration{0}, 0, 0},
 		{"one of two is slow", []time.Duration{40 * us, 4 * ms}, 30e-6, 3e-3},
-		{"slower than can be told", []time.Duration{time.Hour}, 70, 70},
+		{"above the last bound", []time.Duration{time.Hour}, 70, 70},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m := newTestMeter()
@@ -93,7 +94,7 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-// TestQuantileOfMany compares with what is known of an even spread.
+// TestQuantileOfMany compares with the percentiles of evenly spread durations.
 func TestQuantileOfMany(t *testing.T) {
 	m := newTestMeter()
 	for i := range 1000 {
@@ -116,7 +117,7 @@ func TestLatencyBounds(t *testing.T) {
 	}
 }
 
-// TestNow reads steadily, and then no more.
+// TestNow reads at a constant rate, and then stops.
 func TestNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newTestMeter()
@@ -127,14 +128,14 @@ func TestNow(t *testing.T) {
 		defer stop()
 		read := func(n int, each time.Duration) {
 			for range n {
-				time.Sleep(each) // in the bubble: takes no time
+				time.Sleep(each) // synctest: takes no real time
 				m.Read("f", 0, 1000, time.Millisecond)
 			}
 		}
-		near := func(what string, got, want float64) {
+		near := func(name string, got, want float64) {
 			t.Helper()
 			if math.Abs(got-want) > want/5 {
-				t.Errorf("%s: %v, want about %v", what, got, want)
+				t.Errorf("%s: %v, want about %v", name, got, want)
 			}
 		}
 		read(20, 100*time.Millisecond)
@@ -162,7 +163,7 @@ func TestNow(t *testing.T) {
 func TestSlowReads(t *testing.T) {
 	m := newTestMeter()
 	if last := m.Status().SlowReads.Last; last == nil || len(last) != 0 {
-		t.Errorf("before the first: %#v, want an empty list", last)
+		t.Errorf("without slow reads: %#v, want an empty list", last)
 	}
 	m.Read("quick", 0, 1, slowThreshold-1)
 	for i := range maxSlow + 3 {
@@ -170,7 +171,7 @@ func TestSlowReads(t *testing.T) {
 	}
 	s := m.Status().SlowReads
 	if s.Count != maxSlow+3 || len(s.Last) != maxSlow || s.Threshold != 1 {
-		t.Fatalf("%d slow reads, %d of them told, threshold %v", s.Count, len(s.Last), s.Threshold)
+		t.Fatalf("%d slow reads, %d of them listed, threshold %v", s.Count, len(s.Last), s.Threshold)
 	}
 	for i, r := range s.Last {
 		n := maxSlow + 2 - i
@@ -180,7 +181,7 @@ func TestSlowReads(t *testing.T) {
 	}
 }
 
-// TestFields holds the names in the JSON, which are an interface.
+// TestFields: the JSON has exactly these names, because they are a public interface.
 func TestFields(t *testing.T) {
 	m := newTestMeter()
 	m.Read("color/1/volume.raw", 512, 1024, 2*time.Second)
@@ -193,15 +194,18 @@ func TestFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string][]string{
-		"":      {"version", "source", "mountpoint", "pid", "time", "started", "uptime_seconds", "reads", "now", "cache", "source_io", "errors", "slow_reads", "process"},
+		"":      {"version", "source", "mountpoint", "pid", "time", "started", "uptime_seconds", "reads", "now", "cache", "source_io", "disk_cache", "errors", "slow_reads", "process", "log"},
 		"reads": {"count", "bytes", "p50_seconds", "p99_seconds"},
 		"now":   {"seconds", "reads_per_second", "bytes_per_second", "p50_seconds", "p99_seconds"},
 		"cache": {"budget_bytes", "held_bytes", "hits", "shared", "decoded", "failures", "decoded_bytes", "dropped", "hit_rate"},
-		"source_io": {"reads", "read_bytes", "looks", "under_way", "most_under_way", "longest_wait_seconds", "read_latency",
+		"source_io": {"reads", "read_bytes", "looks", "under_way", "most_under_way", "longest_wait_seconds", "requests", "repeated", "read_latency",
 			"look_latency", "late"},
+		"disk_cache": {"dir", "size_bytes", "used_bytes", "hits", "shared", "misses", "hit_bytes", "fetched_bytes", "written_bytes",
+			"dropped_bytes", "evicted", "evicted_bytes", "damaged"},
 		"errors":     {"not_found", "permission", "interrupted", "changed", "invalid", "exhausted", "disk", "damaged"},
 		"slow_reads": {"threshold_seconds", "count", "last"},
 		"process":    {"goroutines", "memory_bytes"},
+		"log":        {"to", "file", "error"},
 	}
 	for object, names := range want {
 		of := got
@@ -225,7 +229,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestManyReaders counts what many do at once, while they are watched.
+// TestManyReaders: no read is lost while many readers and a reader of the status run.
 func TestManyReaders(t *testing.T) {
 	m := newTestMeter()
 	var group sync.WaitGroup

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// maxSlow is how many slow reads are remembered.
+// maxSlow is the number of slow reads that are kept.
 const maxSlow = 10
 
-// slowReads remembers the last slow reads.
+// slowReads holds the last slow reads.
 type slowReads struct {
 	mu   sync.Mutex
 	ring [maxSlow]SlowRead
@@ -22,11 +22,11 @@ func (s *slowReads) add(r SlowRead) {
 	s.seen++
 }
 
-// last returns them, the latest first.
+// last returns the slow reads, the latest first.
 func (s *slowReads) last() []SlowRead {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := []SlowRead{} // an empty list, not none, in JSON
+	all := []SlowRead{} // [] in JSON, not null
 	for i := max(s.seen-maxSlow, 0); i < s.seen; i++ {
 		all = append(all, s.ring[i%maxSlow])
 	}

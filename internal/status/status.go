@@ -2,8 +2,8 @@ package status
 
 import "time"
 
-// Status is what there is to know about a server at one moment. Its JSON is an
-// interface. Times are in seconds, sizes and lengths in bytes.
+// Status describes a server at one time. Its JSON is a public interface. Durations are in seconds, sizes and
+// offsets in bytes.
 type Status struct {
 	Version    string `json:"version"`
 	Source     string `json:"source"`
@@ -18,50 +18,57 @@ type Status struct {
 	Now       Now             `json:"now"`
 	Cache     Cache           `json:"cache"`
 	SourceIO  SourceIO        `json:"source_io"`
-	Errors    map[Kind]uint64 `json:"errors"` // requests that failed; has all kinds
+	DiskCache DiskCache       `json:"disk_cache"`
+	Errors    map[Kind]uint64 `json:"errors"` // failed requests by kind; has all kinds
 	SlowReads SlowReads       `json:"slow_reads"`
 	Process   Process         `json:"process"`
+	Log       Log             `json:"log"`
 }
 
-// Reads are all reads that were asked of the server since it started. What readers find in
-// the page cache of the kernel is not asked of it; but the bytes that the server put there unasked,
-// ahead of who goes through a file, are counted.
+// Log says where the server logs.
+type Log struct {
+	To    string `json:"to"`    // stderr, journal, syslog, file, or nowhere
+	File  string `json:"file"`  // path; empty unless To is file
+	Error string `json:"error"` // why messages are lost; empty unless To is nowhere
+}
+
+// Reads counts the reads that the kernel requested since the start of the server. Reads from the page cache
+// of the kernel are not counted. Bytes that the server pushed to the page cache are.
 type Reads struct {
-	Count uint64 `json:"count"` // also of those that failed
+	Count uint64 `json:"count"` // including failed reads
 	Bytes uint64 `json:"bytes"`
 	Latency
 }
 
-// Now is what was read in the last ten seconds, or since the server started.
+// Now counts the reads of the last ten seconds, or since the start of the server.
 type Now struct {
-	Seconds        float64 `json:"seconds"` // that it is about
+	Seconds        float64 `json:"seconds"` // length of that time
 	ReadsPerSecond float64 `json:"reads_per_second"`
 	BytesPerSecond float64 `json:"bytes_per_second"`
 	Latency
 }
 
-// Latency is how long half of the reads took at most, and 99 in 100 of them, as well as can
-// be told from how many were in ranges of which each ends at up to ⅔ more than the one before.
-// It is 0 where there were no reads.
+// Latency holds the 50th and 99th percentile of durations. They are estimated from a histogram whose bounds
+// are at most ⅔ apart. They are 0 if there were no reads.
 type Latency struct {
 	P50 float64 `json:"p50_seconds"`
 	P99 float64 `json:"p99_seconds"`
 }
 
-// Cache is what the cache of decoded blocks holds and did since the server started.
+// Cache describes the cache of decoded blocks. It counts blocks since the start of the server.
 type Cache struct {
 	BudgetBytes  int64   `json:"budget_bytes"`
 	HeldBytes    int64   `json:"held_bytes"`
-	Hits         uint64  `json:"hits"`     // blocks that were there when they were wanted
-	Shared       uint64  `json:"shared"`   // readers who waited for a block that another one had asked for
-	Decoded      uint64  `json:"decoded"`  // blocks that were read and decoded
-	Failures     uint64  `json:"failures"` // blocks that could not be
+	Hits         uint64  `json:"hits"`     // found in the cache
+	Shared       uint64  `json:"shared"`   // waited for, because another reader was loading them
+	Decoded      uint64  `json:"decoded"`  // read and decoded
+	Failures     uint64  `json:"failures"` // could not be read or decoded
 	DecodedBytes uint64  `json:"decoded_bytes"`
-	Dropped      uint64  `json:"dropped"`  // blocks that had to go because of the budget
-	HitRate      float64 `json:"hit_rate"` // hits and shared, of all that were wanted: 0 to 1
+	Dropped      uint64  `json:"dropped"`  // evicted because of the budget
+	HitRate      float64 `json:"hit_rate"` // fraction of Hits and Shared among all blocks that readers needed, 0 to 1
 }
 
-// withRate fills in the rate of hits.
+// withRate sets the hit rate.
 func (c Cache) withRate() Cache {
 	if found, all := c.Hits+c.Shared, c.Hits+c.Shared+c.Decoded+c.Failures; all > 0 {
 		c.HitRate = float64(found) / float64(all)
@@ -69,40 +76,44 @@ func (c Cache) withRate() Cache {
 	return c
 }
 
-// SourceIO is what the server asked of the source since it started: reads of bytes, and looks, which are attributes,
-// opened files and listed directories. Its latencies are of about the last minute.
+// SourceIO counts the requests to the source since the start of the server. A lookup describes or opens a
+// file, or lists a directory. The latencies are those of about the last minute.
 type SourceIO struct {
 	Reads     uint64 `json:"reads"`
 	ReadBytes uint64 `json:"read_bytes"`
-	Looks     uint64 `json:"looks"`
+	Lookups   uint64 `json:"looks"`
 
-	UnderWay     int     `json:"under_way"`            // requests that wait for an answer now
-	MostUnderWay int     `json:"most_under_way"`       // so many waited at a time since the server started
-	LongestWait  float64 `json:"longest_wait_seconds"` // so long one of those under way has waited by now
+	InFlight     int     `json:"under_way"`            // requests without an answer
+	MostInFlight int     `json:"most_under_way"`       // the maximum of InFlight since the start
+	LongestWait  float64 `json:"longest_wait_seconds"` // time since the start of the oldest request in flight
 
-	ReadLatency Latency `json:"read_latency"`
-	LookLatency Latency `json:"look_latency"`
-	Late        bool    `json:"late"` // it answers late: many requests are sent at once
+	ReadLatency   Latency `json:"read_latency"`
+	LookupLatency Latency `json:"look_latency"`
+	Late          bool    `json:"late"` // many requests are sent at once (see package store)
+
+	// Requests over the network to object stores, and those that repeated one that had failed. 0 for directories.
+	Requests uint64 `json:"requests"`
+	Repeated uint64 `json:"repeated"`
 }
 
-// SlowReads are the reads that took longer than a threshold.
+// SlowReads counts the reads that took at least Threshold seconds.
 type SlowReads struct {
 	Threshold float64    `json:"threshold_seconds"`
 	Count     uint64     `json:"count"`
-	Last      []SlowRead `json:"last"` // a few, the latest first
+	Last      []SlowRead `json:"last"` // the last ten, the latest first
 }
 
-// SlowRead is one of them.
+// SlowRead is a slow read.
 type SlowRead struct {
-	Time    time.Time `json:"time"` // when it ended
+	Time    time.Time `json:"time"` // of its end
 	Path    string    `json:"path"` // in the mount
 	Offset  int64     `json:"offset"`
-	Bytes   int       `json:"bytes"` // that were read; 0 where the read failed
+	Bytes   int       `json:"bytes"` // read; 0 if the read failed
 	Seconds float64   `json:"seconds"`
 }
 
-// Process is what the server takes of the machine.
+// Process describes the process of the server.
 type Process struct {
 	Goroutines  int    `json:"goroutines"`
-	MemoryBytes uint64 `json:"memory_bytes"` // that the Go runtime has taken
+	MemoryBytes uint64 `json:"memory_bytes"` // that the Go runtime has from the operating system
 }

@@ -5,31 +5,34 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/wkwfs/wkwfs/internal/tree"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// Where a server tells about itself, below the root of what it serves.
+// Paths of the status files in a mount.
 const (
-	Dir         = ".wkwfs"
+	Dir         = tree.Server
 	StatusFile  = Dir + "/status.json"
 	MetricsFile = Dir + "/metrics"
 )
 
-// Around returns fsys with a directory in its root that no listing shows. It has files,
-// each of which is what it was when it was opened: [StatusFile], a [Status], and
-// [MetricsFile], in the text format of Prometheus. Only the user whom the process
-// belongs to may read them: they name files that others might not be allowed to see. An
-// fsys with an entry of this name is refused with fs.ErrExist.
+// Around returns fsys with the directory [Dir] in its root, which no listing shows. It has the files
+// [StatusFile], a [Status], and [MetricsFile], in the text format of Prometheus. Their content is that of the
+// time of the open. Only the user of the process may read them, because they contain names that may be secret
+// to others. The error is fs.ErrExist if fsys has an entry of that name.
 func (m *Meter) Around(fsys fs.FS) (fs.FS, error) {
 	if _, err := fs.Stat(fsys, Dir); err == nil {
 		return nil, fmt.Errorf("%s: %w", Dir, fs.ErrExist)
 	}
-	return &tree{fsys, map[string]func() ([]byte, error){
+	return &statusFS{fsys, map[string]func() ([]byte, error){
 		StatusFile:  m.statusJSON,
-		MetricsFile: m.text,
+		MetricsFile: m.metricsText,
 	}}, nil
 }
 
@@ -38,23 +41,24 @@ func (m *Meter) statusJSON() ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// tree is another tree, and files that are made when they are opened.
-type tree struct {
+// statusFS is a file system with the status files.
+type statusFS struct {
 	fs.FS
-	made map[string]func() ([]byte, error) // by path
+	content map[string]func() ([]byte, error) // of the status files, by path
 }
 
 var (
-	_ fs.StatFS    = (*tree)(nil)
-	_ fs.ReadDirFS = (*tree)(nil)
+	_ fs.StatFS    = (*statusFS)(nil)
+	_ fs.ReadDirFS = (*statusFS)(nil)
+	_ vfs.ListFS   = (*statusFS)(nil)
 )
 
-// isOurs reports whether a path is not of the other tree.
-func isOurs(name string) bool { return name == Dir || strings.HasPrefix(name, Dir+"/") }
+// isStatus reports whether a path is that of a status file or of their directory.
+func isStatus(name string) bool { return name == Dir || strings.HasPrefix(name, Dir+"/") }
 
 // Open implements fs.FS.
-func (t *tree) Open(name string) (fs.File, error) {
-	if !isOurs(name) {
+func (t *statusFS) Open(name string) (fs.File, error) {
+	if !isStatus(name) {
 		return t.FS.Open(name)
 	}
 	info, err := t.describe("open", name)
@@ -64,7 +68,7 @@ func (t *tree) Open(name string) (fs.File, error) {
 	if info.IsDir() {
 		return &openDir{info: info, rest: t.list()}, nil
 	}
-	content, err := t.made[name]()
+	content, err := t.content[name]()
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
@@ -72,16 +76,16 @@ func (t *tree) Open(name string) (fs.File, error) {
 }
 
 // Stat implements fs.StatFS.
-func (t *tree) Stat(name string) (fs.FileInfo, error) {
-	if !isOurs(name) {
+func (t *statusFS) Stat(name string) (fs.FileInfo, error) {
+	if !isStatus(name) {
 		return fs.Stat(t.FS, name)
 	}
 	return t.describe("stat", name)
 }
 
 // ReadDir implements fs.ReadDirFS.
-func (t *tree) ReadDir(name string) ([]fs.DirEntry, error) {
-	if !isOurs(name) {
+func (t *statusFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	if !isStatus(name) {
 		return fs.ReadDir(t.FS, name)
 	}
 	info, err := t.describe("readdir", name)
@@ -94,9 +98,17 @@ func (t *tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	return t.list(), nil
 }
 
-// describe describes an entry of ours.
-func (t *tree) describe(op, name string) (fs.FileInfo, error) {
-	switch _, ok := t.made[name]; {
+// List implements vfs.ListFS.
+func (t *statusFS) List(name string) iter.Seq2[[]fs.DirEntry, error] {
+	if !isStatus(name) {
+		return vfs.List(t.FS, name)
+	}
+	return func(yield func([]fs.DirEntry, error) bool) { yield(t.ReadDir(name)) }
+}
+
+// describe describes a status file or their directory.
+func (t *statusFS) describe(op, name string) (fs.FileInfo, error) {
+	switch _, ok := t.content[name]; {
 	case ok:
 		return newInfo(name, 0o400), nil
 	case name == Dir:
@@ -105,10 +117,10 @@ func (t *tree) describe(op, name string) (fs.FileInfo, error) {
 	return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 }
 
-// list lists our directory.
-func (t *tree) list() []fs.DirEntry {
+// list lists the directory of the status files.
+func (t *statusFS) list() []fs.DirEntry {
 	var entries []fs.DirEntry
-	for _, name := range slices.Sorted(maps.Keys(t.made)) {
+	for _, name := range slices.Sorted(maps.Keys(t.content)) {
 		entries = append(entries, fs.FileInfoToDirEntry(newInfo(name, 0o400)))
 	}
 	return entries

@@ -21,7 +21,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// around returns a tree with a few files, and the status.
+// around returns a file system with a few files and the status files.
 func around(t *testing.T, m *Meter) fs.FS {
 	t.Helper()
 	fsys, err := m.Around(fstest.MapFS{"color/1/volume.raw": {Data: []byte("voxels")}, ".wkwfsish": {}})
@@ -46,7 +46,7 @@ func TestTree(t *testing.T) {
 		t.Errorf("%s lists %v, %v", Dir, entries, err)
 	}
 	if b, err := fs.ReadFile(fsys, "color/1/volume.raw"); string(b) != "voxels" || err != nil {
-		t.Errorf("the other tree: %q, %v", b, err)
+		t.Errorf("the served file system: %q, %v", b, err)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestTreeErrors(t *testing.T) {
 	}
 }
 
-// TestTreeTaken: a name that the source has is not hidden by ours.
+// TestTreeTaken: the status files do not hide an entry of the source.
 func TestTreeTaken(t *testing.T) {
 	for _, name := range []string{Dir, StatusFile} {
 		if _, err := newTestMeter().Around(fstest.MapFS{name: {}}); !errors.Is(err, fs.ErrExist) {
@@ -82,7 +82,7 @@ func TestTreeTaken(t *testing.T) {
 	}
 }
 
-// TestFilesAreSnapshots: an open file stays what it is, and the next one is new.
+// TestFilesAreSnapshots: an open file keeps its content, and the next open returns new content.
 func TestFilesAreSnapshots(t *testing.T) {
 	m := newTestMeter()
 	fsys := around(t, m)
@@ -115,7 +115,7 @@ func TestFilesAreSnapshots(t *testing.T) {
 	}
 }
 
-// TestInfo: nobody else may read, there is no size, and the file is always the same one.
+// TestInfo: only the owner may read the status files, their size is 0, and their version is constant.
 func TestInfo(t *testing.T) {
 	fsys := around(t, newTestMeter())
 	for name, mode := range map[string]fs.FileMode{Dir: fs.ModeDir | 0o500, StatusFile: 0o400, MetricsFile: 0o400} {
@@ -133,12 +133,12 @@ func TestInfo(t *testing.T) {
 		}
 	}
 	if info, err := fs.Stat(fsys, "color"); err != nil || vfs.IsLive(info) {
-		t.Errorf("the other tree: live, %v", err)
+		t.Errorf("the served file system: live, %v", err)
 	}
 }
 
-// TestDirIsOne: the directory that Open returns is a proper one.
-func TestDirIsOne(t *testing.T) {
+// TestOpenDir: the open directory lists its entries and cannot be read.
+func TestOpenDir(t *testing.T) {
 	f, err := around(t, newTestMeter()).Open(Dir)
 	if err != nil {
 		t.Fatal(err)
@@ -164,11 +164,12 @@ func TestDirIsOne(t *testing.T) {
 	}
 }
 
-// TestMetrics reads what Prometheus would, from the file and over HTTP.
+// TestMetrics reads the metrics as Prometheus does, from the file and over HTTP.
 func TestMetrics(t *testing.T) {
 	m := NewMeter(Options{
 		Source: "/data/\xff", Cache: func() Cache { return Cache{Hits: 80, HeldBytes: 700} },
-		SourceIO: func() SourceIO { return SourceIO{Reads: 9, UnderWay: 6, Late: true, LookLatency: Latency{P99: 0.5}} },
+		SourceIO:  func() SourceIO { return SourceIO{Reads: 9, InFlight: 6, Late: true, LookupLatency: Latency{P99: 0.5}} },
+		DiskCache: func() DiskCache { return DiskCache{Hits: 12, UsedBytes: 345} },
 	})
 	m.Read("f", 0, 1000, 0)
 	m.Failed("read", "f", fs.ErrNotExist)
@@ -188,7 +189,7 @@ func TestMetrics(t *testing.T) {
 		for _, metric := range families["wkwfs_errors_total"].GetMetric() {
 			failed += metric.GetCounter().GetValue()
 		}
-		for what, values := range map[string][2]float64{
+		for name, values := range map[string][2]float64{
 			"bytes":  {families["wkwfs_read_bytes_total"].GetMetric()[0].GetCounter().GetValue(), 1000},
 			"reads":  {float64(families["wkwfs_read_duration_seconds"].GetMetric()[0].GetHistogram().GetSampleCount()), 1},
 			"errors": {failed, 1},
@@ -197,19 +198,21 @@ func TestMetrics(t *testing.T) {
 			"wait":   {families["wkwfs_source_under_way"].GetMetric()[0].GetGauge().GetValue(), 6},
 			"late":   {families["wkwfs_source_late"].GetMetric()[0].GetGauge().GetValue(), 1},
 			"p99":    {quantile(families["wkwfs_source_latency_seconds"], "look", "0.99"), 0.5},
+			"disk":   {families["wkwfs_disk_cache_hits_total"].GetMetric()[0].GetCounter().GetValue(), 12},
+			"used":   {families["wkwfs_disk_cache_used_bytes"].GetMetric()[0].GetGauge().GetValue(), 345},
 			"held":   {families["wkwfs_cache_held_bytes"].GetMetric()[0].GetGauge().GetValue(), 700},
 		} {
 			if values[0] != values[1] {
-				t.Errorf("%s: %s: %v, want %v", where, what, values[0], values[1])
+				t.Errorf("%s: %s: %v, want %v", where, name, values[0], values[1])
 			}
 		}
 		if families["go_goroutines"] == nil || families["process_open_fds"] == nil {
-			t.Errorf("%s: nothing of the runtime or the process", where)
+			t.Errorf("%s: no metrics of the runtime or the process", where)
 		}
 	}
 }
 
-// quantile returns the value of one quantile of the answers to one sort of request.
+// quantile returns the value of a quantile of the latency of a kind of request.
 func quantile(family *dto.MetricFamily, request, quantile string) float64 {
 	for _, m := range family.GetMetric() {
 		labels := map[string]string{}

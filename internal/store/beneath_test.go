@@ -15,7 +15,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// TestInfo: an entry is described as package os does, whatever it is.
+// TestInfo: the description of an entry of any type is that of package os.
 func TestInfo(t *testing.T) {
 	_, path := tree(t)
 	socket, err := net.Listen("unix", filepath.Join(path, "socket"))
@@ -62,7 +62,8 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// TestRenames renames something all the time, so that the kernel cannot tell whether ".." leads out.
+// TestRenames: paths with ".." are found while something is renamed, although the kernel cannot decide
+// whether they lead out.
 func TestRenames(t *testing.T) {
 	d, path := tree(t)
 	stop, stopped := make(chan struct{}), make(chan struct{})
@@ -88,8 +89,8 @@ func TestRenames(t *testing.T) {
 	}
 }
 
-// BenchmarkFind is what it takes to find a path of five elements: through the kernel, and through the root.
-func BenchmarkFind(b *testing.B) {
+// BenchmarkResolve measures the lookup of a path of five elements by the kernel and by the os.Root.
+func BenchmarkResolve(b *testing.B) {
 	path := b.TempDir()
 	const name = "color/1/z0/y0/x0.wkw"
 	if err := os.MkdirAll(filepath.Dir(filepath.Join(path, name)), 0o755); err != nil {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"syscall"
@@ -13,40 +14,33 @@ import (
 
 var _ vfs.DescribeFS = (*Dir)(nil)
 
-// Describe implements [vfs.DescribeFS]. It opens the directory once, and looks at its entries from there. An entry that
-// has vanished since it was listed has an error that is fs.ErrNotExist, as a link has that leads nowhere.
-func (d *Dir) Describe(dir string, wanted func(name string) bool) ([]vfs.Described, error) {
-	l, err := d.list(dir)
-	if l == nil {
-		return nil, err
+// Describe implements [vfs.DescribeFS]. It opens the directory once and finds the entries from there. The
+// error of an entry is fs.ErrNotExist if the entry was removed after the listing, or is a link that leads
+// nowhere.
+func (d *Dir) Describe(dir string, wanted func(name string) bool) iter.Seq2[[]vfs.Described, error] {
+	return func(yield func([]vfs.Described, error) bool) {
+		l, err := d.list(dir)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer l.close()
+		vfs.DescribeBatches(l.batches, wanted, func(found []vfs.Described) {
+			for i := range found {
+				found[i].Info, found[i].Err = l.stat(found[i].DirEntry)
+			}
+		})(yield)
 	}
-	defer l.close()
-	found := l.wanted(wanted)
-	for i := range found {
-		found[i].Info, found[i].Err = l.stat(found[i].DirEntry)
-	}
-	return found, err
 }
 
-// listing is a directory whose entries can be described.
+// listing is an open directory. stat describes an entry until close.
 type listing struct {
-	entries []fs.DirEntry // sorted by name
+	batches iter.Seq2[[]fs.DirEntry, error] // as vfs.List
 	stat    func(fs.DirEntry) (fs.FileInfo, error)
 	close   func()
 }
 
-// wanted returns the entries with these names, yet to be described.
-func (l *listing) wanted(wanted func(name string) bool) []vfs.Described {
-	found := make([]vfs.Described, 0, len(l.entries))
-	for _, e := range l.entries {
-		if wanted(e.Name()) {
-			found = append(found, vfs.Described{DirEntry: e})
-		}
-	}
-	return found
-}
-
-// lister is a file system that has a faster way to describe entries than by their paths.
+// lister is a file system that describes the entries of a directory faster than by their paths.
 type lister interface {
 	list(dir string) (*listing, error)
 }
@@ -56,57 +50,53 @@ func isLister(fsys fs.FS) bool {
 	return ok
 }
 
-// listed lists a directory. If only a part of it could be listed, it returns that and an error; if nothing, nil.
-func listed(fsys fs.FS, dir string) (*listing, error) {
+// openListing opens a directory to list it.
+func openListing(fsys fs.FS, dir string) (*listing, error) {
 	if l, ok := fsys.(lister); ok {
 		return l.list(dir)
 	}
-	return listByPath(fsys, dir)
+	return listByPath(fsys, dir), nil
 }
 
 // listByPath lists a directory of any file system.
-func listByPath(fsys fs.FS, dir string) (*listing, error) {
-	entries, err := fs.ReadDir(fsys, dir)
-	if err != nil && len(entries) == 0 {
-		return nil, err
-	}
+func listByPath(fsys fs.FS, dir string) *listing {
 	stat := func(e fs.DirEntry) (fs.FileInfo, error) { return fs.Stat(fsys, path.Join(dir, e.Name())) }
-	return &listing{entries, stat, func() {}}, err
+	return &listing{vfs.ListDir(fsys, dir), stat, func() {}}
 }
 
-// list opens the directory, so that an entry is found without its path.
+// list implements [lister]. It keeps the directory open, so that stat needs no path.
 func (d *Dir) list(dir string) (*listing, error) {
 	b, ok := d.root.(*beneath)
 	if !ok || !fs.ValidPath(dir) {
-		return listByPath(d, dir)
+		return listByPath(d, dir), nil
 	}
-	fd, err := b.find(dir, unix.O_RDONLY|unix.O_DIRECTORY)
+	fd, err := b.openat2(dir, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err == errUndecided {
-		return listByPath(d, dir)
+		return listByPath(d, dir), nil
 	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: err}
 	}
 	f := file{os.NewFile(uintptr(fd), path.Join(b.Name(), dir)), d, dir}
-	entries, err := f.sorted()
-	if err != nil && len(entries) == 0 {
-		f.Close()
-		return nil, err
-	}
-	conn, _ := f.SyscallConn() // it fails for nil
+	conn, _ := f.SyscallConn() // fails for nil only
 	stat := func(e fs.DirEntry) (fs.FileInfo, error) { return d.statIn(conn, path.Join(dir, e.Name()), e) }
-	return &listing{entries, stat, func() { f.Close() }}, err
+	return &listing{vfs.Batches(f), stat, func() { f.Close() }}, nil
 }
 
-// statIn describes an entry of an open directory. name is its path.
-func (d *Dir) statIn(opened syscall.RawConn, name string, e fs.DirEntry) (info fs.FileInfo, err error) {
+// statIn describes an entry of an open directory and follows links. name is its path.
+func (d *Dir) statIn(dir syscall.RawConn, name string, e fs.DirEntry) (info fs.FileInfo, err error) {
 	if e.Type()&fs.ModeSymlink == 0 {
-		if closed := opened.Control(func(fd uintptr) { info, err = describe(int(fd), e.Name(), name) }); closed != nil {
+		if closed := dir.Control(func(fd uintptr) { info, err = fstatat(int(fd), e.Name(), name) }); closed != nil {
 			return nil, closed
 		}
-		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-			return info, err
+		switch {
+		case err != nil:
+			return nil, err
+		case info.Mode()&fs.ModeSymlink == 0 && d.guard != nil:
+			return d.guard.restrict(name, info, false)
+		case info.Mode()&fs.ModeSymlink == 0:
+			return info, nil
 		}
 	}
-	return d.root.Stat(name) // it may lead out of the directory, but not out of the source
+	return d.Stat(name) // a link may lead out of this directory, but not out of d
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"testing"
 	"testing/fstest"
@@ -13,8 +14,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// described is what is compared of an entry of a directory.
-func described(d vfs.Described) string {
+// format returns all that tests compare of an entry.
+func format(d vfs.Described) string {
 	entry := fmt.Sprintf("%s %v", d.Name(), d.Type())
 	if d.Err != nil {
 		return fmt.Sprintf("%s fails, absent: %v", entry, errors.Is(d.Err, fs.ErrNotExist))
@@ -22,7 +23,17 @@ func described(d vfs.Described) string {
 	return fmt.Sprintf("%s %s %v %d %x", entry, d.Info.Name(), d.Info.Mode(), d.Info.Size(), vfs.VersionOf(d.Info))
 }
 
-// byPath is a directory that is asked for each path.
+// collect returns all entries of a description.
+func collect(batches iter.Seq2[[]vfs.Described, error]) (all []vfs.Described, err error) {
+	for batch, err := range batches {
+		if all = append(all, batch...); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// byPath is a directory without Describe.
 type byPath struct{ d *Dir }
 
 func (p byPath) Open(name string) (fs.File, error) { return p.d.Open(name) }
@@ -31,7 +42,7 @@ func (p byPath) Stat(name string) (fs.FileInfo, error) { return p.d.Stat(name) }
 
 func (p byPath) ReadDir(name string) ([]fs.DirEntry, error) { return p.d.ReadDir(name) }
 
-// TestDescribe compares it with a listing and looks at each path.
+// TestDescribe compares Describe with a listing and a stat of each path.
 func TestDescribe(t *testing.T) {
 	d, path := tree(t)
 	following, err := OpenFollowing(path)
@@ -41,7 +52,7 @@ func TestDescribe(t *testing.T) {
 	all := func(string) bool { return true }
 	short := func(name string) bool { return len(name) <= 4 }
 	for _, c := range []struct {
-		what string
+		name string
 		fsys vfs.DescribeFS
 		as   *Dir
 		late bool
@@ -59,41 +70,41 @@ func TestDescribe(t *testing.T) {
 				if s, ok := c.fsys.(*Scheduled); ok && c.late {
 					makeLate(s)
 				}
-				got, err := c.fsys.Describe(dir, wanted)
-				want, wantErr := vfs.Describe(byPath{c.as}, dir, wanted)
+				got, err := collect(c.fsys.Describe(dir, wanted))
+				want, wantErr := collect(vfs.Describe(byPath{c.as}, dir, wanted))
 				if err != nil || wantErr != nil {
-					t.Errorf("%s, %s: %v, %v", c.what, dir, err, wantErr)
+					t.Errorf("%s, %s: %v, %v", c.name, dir, err, wantErr)
 				}
 				if len(got) != len(want) {
-					t.Fatalf("%s, %s of %s: %d entries, expected %d", c.what, what, dir, len(got), len(want))
+					t.Fatalf("%s, %s of %s: %d entries, expected %d", c.name, what, dir, len(got), len(want))
 				}
 				for i := range got {
-					if got, want := described(got[i]), described(want[i]); got != want {
-						t.Errorf("%s, %s of %s: got %s, expected %s", c.what, what, dir, got, want)
+					if got, want := format(got[i]), format(want[i]); got != want {
+						t.Errorf("%s, %s of %s: got %s, expected %s", c.name, what, dir, got, want)
 					}
 				}
 			}
 		}
 		for _, dir := range []string{"nothing", "file", "fifo", "dangling", "self", "", "..", "/", "color/"} {
-			got, err := c.fsys.Describe(dir, all)
+			got, err := collect(c.fsys.Describe(dir, all))
 			if err == nil || len(got) > 0 {
-				t.Errorf("%s, %q: got %v and %v, expected an error", c.what, dir, got, err)
+				t.Errorf("%s, %q: got %v and %v, expected an error", c.name, dir, got, err)
 			}
 			_, want := c.as.Open(dir)
 			if errors.Is(want, fs.ErrNotExist) != errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("%s, %q: got %v, expected %v", c.what, dir, err, want)
+				t.Errorf("%s, %q: got %v, expected %v", c.name, dir, err, want)
 			}
 		}
 		for _, dir := range []string{"updir", "out-and-in", "up"} {
-			if got, err := c.fsys.Describe(dir, all); err == nil && c.as != following {
-				t.Errorf("%s, %s: got %v, which lies outside", c.what, dir, got)
+			if got, err := collect(c.fsys.Describe(dir, all)); err == nil && c.as != following {
+				t.Errorf("%s, %s: got %v, which is outside", c.name, dir, got)
 			}
 		}
 	}
 }
 
-// TestDescribeVanished: what vanishes between listing and looking is said to be absent.
-func TestDescribeVanished(t *testing.T) {
+// TestDescribeRemoved: the error of an entry that was removed after the listing is fs.ErrNotExist.
+func TestDescribeRemoved(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		d, path := tree(t)
 		s := Schedule(d, Options{})
@@ -101,8 +112,8 @@ func TestDescribeVanished(t *testing.T) {
 			makeLate(s)
 		}
 		removed := false
-		found, err := s.Describe(".", func(name string) bool {
-			if !removed { // it has been listed
+		found, err := collect(s.Describe(".", func(name string) bool {
+			if !removed { // after the listing
 				removed = true
 				for _, name := range []string{"file", "color/1/x0.wkw"} {
 					if err := os.Remove(path + "/" + name); err != nil {
@@ -117,7 +128,7 @@ func TestDescribeVanished(t *testing.T) {
 				}
 			}
 			return name == "file" || name == "color" || name == "link" || name == "empty"
-		})
+		}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,23 +146,23 @@ func TestDescribeVanished(t *testing.T) {
 	}
 }
 
-// TestDescribeLate: as many looks as go are in flight once one was late.
+// TestDescribeLate: after one late answer, as many lookups as allowed are in flight.
 func TestDescribeLate(t *testing.T) {
 	files := fstest.MapFS{}
 	for i := range 1000 {
 		files[fmt.Sprintf("dir/x%03d.wkw", i)] = &fstest.MapFile{Data: make([]byte, i)}
 	}
 	for _, c := range []struct {
-		what   string
+		name   string
 		before func(*Scheduled)
 		depth  int
 		takes  time.Duration
 		trips  time.Duration
 		most   int
 	}{
-		{"known to be late", makeLate, 100, roundTrip, 1 + 10, 100},
-		{"the first look tells", func(*Scheduled) {}, 111, roundTrip, 1 + 1 + 9, 111},
-		{"one late look, whatever came before", func(s *Scheduled) { setLate(s, false) }, 999, roundTrip, 1 + 1 + 1, 999},
+		{"late from the start", makeLate, 100, roundTrip, 1 + 10, 100},
+		{"the first answer is late", func(*Scheduled) {}, 111, roundTrip, 1 + 1 + 9, 111},
+		{"one late answer of a prompt source", func(s *Scheduled) { setLate(s, false) }, 999, roundTrip, 1 + 1 + 1, 999},
 		{"prompt", func(*Scheduled) {}, 100, time.Microsecond, 1 + 1000, 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -159,45 +170,48 @@ func TestDescribeLate(t *testing.T) {
 			s := Schedule(server, Options{Depth: c.depth})
 			c.before(s)
 			start := time.Now()
-			found, err := s.Describe("dir", func(string) bool { return true })
+			found, err := collect(s.Describe("dir", func(string) bool { return true }))
 			if took := time.Since(start); took != c.trips*c.takes || server.most != c.most || err != nil {
-				t.Errorf("%s: %v, %d in flight, %v; expected %v, %d", c.what, took, server.most, err, c.trips*c.takes, c.most)
+				t.Errorf("%s: %v, %d in flight, %v; expected %v, %d", c.name, took, server.most, err, c.trips*c.takes, c.most)
 			}
 			for i, d := range found {
 				if d.Err != nil || d.Info.Size() != int64(i) || d.Info.Name() != d.Name() {
-					t.Fatalf("%s: entry %d: got %v, %v", c.what, i, d, d.Err)
+					t.Fatalf("%s: entry %d: got %v, %v", c.name, i, d, d.Err)
 				}
 			}
 			if len(found) != len(files) {
-				t.Errorf("%s: %d entries", c.what, len(found))
+				t.Errorf("%s: %d entries", c.name, len(found))
 			}
 			checkIdle(t, s)
 		})
 	}
 }
 
-// listsFaster describes directories in one go, as object stores do.
-type listsFaster struct{ *remote }
+// describes describes a directory in one request, as an object store does.
+type describes struct{ *remote }
 
-func (l listsFaster) Describe(dir string, wanted func(string) bool) ([]vfs.Described, error) {
-	if err := l.ask(request{op: "list"}); err != nil {
-		return nil, err
+func (l describes) Describe(dir string, wanted func(string) bool) iter.Seq2[[]vfs.Described, error] {
+	return func(yield func([]vfs.Described, error) bool) {
+		if err := l.answer(request{op: "list"}); err != nil {
+			yield(nil, err)
+			return
+		}
+		vfs.Describe(l.FS, dir, wanted)(yield)
 	}
-	return vfs.Describe(l.FS, dir, wanted)
 }
 
-// TestDescribeBelow: a store that knows how to describe a directory is asked for that.
-func TestDescribeBelow(t *testing.T) {
+// TestDescribeOfSource: Describe of the source is used if it has one.
+func TestDescribeOfSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &remote{FS: fstest.MapFS{"a": {}, "b": {}, "c": {}}}
-		found, err := Schedule(listsFaster{server}, Options{}).Describe(".", func(name string) bool { return name > "a" })
+		found, err := collect(Schedule(describes{server}, Options{}).Describe(".", func(name string) bool { return name > "a" }))
 		if len(found) != 2 || err != nil || len(server.requests) != 1 {
 			t.Errorf("got %v, %v after %v", found, err, server.requests)
 		}
 	})
 }
 
-// BenchmarkDescribe is what an entry costs on a local disk.
+// BenchmarkDescribe measures the time of an entry on a local disk.
 func BenchmarkDescribe(b *testing.B) {
 	path := b.TempDir()
 	const n = 1000
@@ -214,16 +228,23 @@ func BenchmarkDescribe(b *testing.B) {
 	all := func(string) bool { return true }
 	late := Schedule(d, Options{})
 	for _, c := range []struct {
-		what string
+		name string
 		list func() (int, error)
 	}{
 		{"list", func() (int, error) { found, err := d.ReadDir("."); return len(found), err }},
-		{"by path", func() (int, error) { found, err := vfs.Describe(byPath{d}, ".", all); return len(found), err }},
-		{"describe", func() (int, error) { found, err := d.Describe(".", all); return len(found), err }},
-		{"scheduled", func() (int, error) { found, err := Schedule(d, Options{}).Describe(".", all); return len(found), err }},
-		{"late", func() (int, error) { makeLate(late); found, err := late.Describe(".", all); return len(found), err }},
+		{"by path", func() (int, error) { found, err := collect(vfs.Describe(byPath{d}, ".", all)); return len(found), err }},
+		{"describe", func() (int, error) { found, err := collect(d.Describe(".", all)); return len(found), err }},
+		{"scheduled", func() (int, error) {
+			found, err := collect(Schedule(d, Options{}).Describe(".", all))
+			return len(found), err
+		}},
+		{"late", func() (int, error) {
+			makeLate(late)
+			found, err := collect(late.Describe(".", all))
+			return len(found), err
+		}},
 	} {
-		b.Run(c.what, func(b *testing.B) {
+		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if found, err := c.list(); found != n || err != nil {

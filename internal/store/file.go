@@ -1,13 +1,13 @@
 package store
 
 import (
-	"cmp"
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
 // file is an open file or directory. It implements vfs.Advisor.
@@ -29,11 +29,11 @@ func (f file) ReadDir(n int) ([]fs.DirEntry, error) {
 // sorted returns all entries of a directory, sorted by name.
 func (f file) sorted() ([]fs.DirEntry, error) {
 	entries, err := f.ReadDir(-1)
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	vfs.SortByName(entries)
 	return entries, err
 }
 
-// entry is an entry of a directory. It is described when that is asked for, and as all is that lies in the source.
+// entry is an entry of a directory. Info finds it by its path in the Dir, as Lstat does.
 type entry struct {
 	fs.DirEntry
 	d   *Dir
@@ -43,12 +43,12 @@ type entry struct {
 func (e entry) Info() (fs.FileInfo, error) { return e.d.Lstat(path.Join(e.dir, e.Name())) }
 func (e entry) String() string             { return fs.FormatDirEntry(e) }
 
-// WillNeed starts to read n bytes from off on into the page cache.
+// WillNeed starts to read n bytes from byte offset off into the page cache.
 func (f file) WillNeed(off, n int64) {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return
 	}
-	// Advice that is not taken does no harm, so errors do not matter.
+	// Reads do not depend on the advice, so errors do not matter.
 	_ = conn.Control(func(fd uintptr) { _ = unix.Fadvise(int(fd), off, n, unix.FADV_WILLNEED) })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// TestWillNeed: advice brings a part of a file into the page cache, and no other part.
+// TestWillNeed: advice brings a part of a file into the page cache, and nothing else.
 func TestWillNeed(t *testing.T) {
 	const size, off, n = 16 << 20, 4 << 20, 1 << 20
 	path := filepath.Join(t.TempDir(), "file")
@@ -45,7 +45,7 @@ func TestWillNeed(t *testing.T) {
 	defer opened.Close()
 	advised := opened.(vfs.Advisor)
 	advised.WillNeed(off, n)
-	for end := time.Now().Add(time.Minute); cached(t, f, off, n) < n; time.Sleep(time.Millisecond) { // the disk takes its time
+	for end := time.Now().Add(time.Minute); cached(t, f, off, n) < n; time.Sleep(time.Millisecond) { // until the disk has answered
 		if time.Now().After(end) {
 			t.Fatalf("%d of %d bytes are in the page cache a minute after the advice", cached(t, f, off, n), n)
 		}
@@ -54,10 +54,10 @@ func TestWillNeed(t *testing.T) {
 		t.Errorf("%d bytes are in the page cache, expected %d", got, n)
 	}
 	opened.Close()
-	advised.WillNeed(off, n) // of a closed file: it does nothing
+	advised.WillNeed(off, n) // of a closed file: no effect
 }
 
-// cached returns how many bytes of a part of the file the page cache has.
+// cached returns how many bytes of n bytes at offset off are in the page cache.
 func cached(t *testing.T, f *os.File, off, n int64) int64 {
 	t.Helper()
 	p, err := unix.Mmap(int(f.Fd()), off, int(n), unix.PROT_READ, unix.MAP_SHARED)

@@ -10,11 +10,11 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// opened returns an open file with those abilities of the one below that callers ask for by type.
+// opened wraps an open file of the source. The result has the optional abilities of that file.
 func (s *Scheduled) opened(f fs.File) fs.File {
-	below := stream{f, s, new(atomic.Int32)}
+	base := stream{f, s, new(atomic.Int32)}
 	if !readableAt(f) {
-		return &below
+		return &base
 	}
 	seeker, seeks := f.(io.Seeker)
 	advisor, advises := f.(vfs.Advisor)
@@ -24,19 +24,19 @@ func (s *Scheduled) opened(f fs.File) fs.File {
 			readable
 			io.Seeker
 			advised
-		}{readable{below}, seeker, advised{advisor, s}}
+		}{readable{base}, seeker, advised{advisor, s}}
 	case seeks:
 		return &struct {
 			readable
 			io.Seeker
-		}{readable{below}, seeker}
+		}{readable{base}, seeker}
 	case advises:
 		return &struct {
 			readable
 			advised
-		}{readable{below}, advised{advisor, s}}
+		}{readable{base}, advised{advisor, s}}
 	}
-	return &readable{below}
+	return &readable{base}
 }
 
 func readableAt(f fs.File) bool {
@@ -47,98 +47,103 @@ func readableAt(f fs.File) bool {
 	return false
 }
 
-// stream is an open file that is read from its start to its end, or an open directory.
+// stream is an open file that is read in order, or an open directory.
 type stream struct {
 	fs.File
-	s    *Scheduled
-	busy *atomic.Int32 // calls that are under way
+	s        *Scheduled
+	inFlight *atomic.Int32 // number of calls
 }
 
-// Close closes the file. While a read is under way, the operating system would wait for its answer, which may
-// never come. So the file is closed then as soon as there are answers, and nobody waits for that.
+// Close closes the file. If a read is in flight, the operating system waits for its answer, which may never
+// arrive. So Close returns at once then, and the file is closed after the answer.
 func (f *stream) Close() error {
-	if f.busy.Load() == 0 {
+	if f.inFlight.Load() == 0 {
 		return f.File.Close()
 	}
-	go f.File.Close() // read-only: nothing can be lost
+	go f.File.Close() // read-only: an error loses no data
 	return nil
 }
 
-// Stat describes the file. File servers often answer it from memory, so it does not say whether they answer late.
+// Stat describes the file. File servers often answer it from memory, so it does not count for lateness.
 func (f *stream) Stat() (fs.FileInfo, error) {
-	f.busy.Add(1)
-	defer f.busy.Add(-1)
-	return look(f.s, notJudged, f.File.Stat)
+	f.inFlight.Add(1)
+	defer f.inFlight.Add(-1)
+	return lookup(f.s, untimed, f.File.Stat)
 }
 
 // Read reads the next bytes.
 func (f *stream) Read(p []byte) (int, error) {
-	f.busy.Add(1)
-	defer f.busy.Add(-1)
-	slot, _ := f.s.queue.enter(context.Background())
+	f.inFlight.Add(1)
+	defer f.inFlight.Add(-1)
+	slot, _ := f.s.queue.acquire(context.Background())
 	n, err := f.File.Read(p)
-	f.s.read(slot, n)
+	f.s.releaseRead(slot, n)
 	return n, err
 }
 
-// ReadDir implements [fs.ReadDirFile]. It fails if the file below does not.
+// ReadDir implements [fs.ReadDirFile]. The error is errors.ErrUnsupported if the file of the source is no
+// ReadDirFile.
 func (f *stream) ReadDir(n int) ([]fs.DirEntry, error) {
-	f.busy.Add(1)
-	defer f.busy.Add(-1)
+	f.inFlight.Add(1)
+	defer f.inFlight.Add(-1)
 	d, ok := f.File.(fs.ReadDirFile)
 	if !ok {
 		return nil, &fs.PathError{Op: "readdir", Err: errors.ErrUnsupported}
 	}
-	return look(f.s, notJudged, func() ([]fs.DirEntry, error) { return d.ReadDir(n) })
+	return lookup(f.s, untimed, func() ([]fs.DirEntry, error) { return d.ReadDir(n) })
 }
 
-// readable is an open file that is read at any offset.
+// readable is an open file that is readable at any offset.
 type readable struct{ stream }
 
 var (
 	_ io.ReaderAt         = (*readable)(nil)
 	_ vfs.ContextReaderAt = (*readable)(nil)
 	_ vfs.RangeReader     = (*readable)(nil)
-	_ vfs.Later           = (*readable)(nil)
+	_ vfs.LateReporter    = (*readable)(nil)
 )
 
-// Late implements [vfs.Later].
+// Late implements [vfs.LateReporter].
 func (f *readable) Late() bool { return f.s.Late() }
 
-// ReadAt follows [io.ReaderAt].
+// ReadAt implements [io.ReaderAt].
 func (f *readable) ReadAt(p []byte, off int64) (int, error) {
 	return f.ReadAtContext(context.Background(), p, off)
 }
 
-// ReadAtContext implements [vfs.ContextReaderAt]. A read that waits for a slot can be given up; one that is in flight
-// only if the file below can give it up.
+// ReadAtContext implements [vfs.ContextReaderAt]. ctx cancels the wait for a slot. It cancels a read in
+// flight only if the file of the source is a ContextReaderAt.
 func (f *readable) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
-	f.busy.Add(1)
-	defer f.busy.Add(-1)
-	if pages(off, int64(len(p))) > maxRequest && f.Late() {
+	f.inFlight.Add(1)
+	defer f.inFlight.Add(-1)
+	if pages(off, int64(len(p))) > f.s.queue.longest && f.Late() {
 		whole := []vfs.Range{{Off: off, P: p}}
-		if f.readMany(ctx, whole); whole[0].Err == nil {
+		switch f.readAtOnce(ctx, whole); {
+		case whole[0].Err == nil:
 			return len(p), nil
-		} // else one read tells how many bytes there are
+		case f.s.queue.remote && !errors.Is(whole[0].Err, io.ErrUnexpectedEOF):
+			return 0, whole[0].Err
+		} // otherwise one read finds out how many bytes there are
 	}
-	slot, err := f.s.queue.enter(ctx)
+	slot, err := f.s.queue.acquire(ctx)
 	if err != nil {
 		return 0, err
 	}
 	n, err := vfs.ReadAt(ctx, f.File, p, off)
-	f.s.read(slot, n)
+	f.s.releaseRead(slot, n)
 	return n, err
 }
 
-// read gives back the slot of a read, and counts it. It reports whether the answer was late. A read of no bytes does
-// not say: the end of a file is often known, and a fault may take any time.
-func (s *Scheduled) read(slot, n int) (late bool) {
+// releaseRead gives back the slot of a read and counts its answer of n bytes. It reports whether the answer
+// was late. A read of no bytes does not count for lateness: the end of the file may be cached, and an error
+// may take any time.
+func (s *Scheduled) releaseRead(slot, n int) (late bool) {
 	n = max(n, 0)
-	return s.queue.leave(slot, &s.queue.reads, n, n > 0)
+	return s.queue.release(slot, &s.queue.reads, n, n > 0)
 }
 
-// advised passes on advice about a file that is read in turn. If its source answers late, reads in flight take the
-// place of advice, which would have everything read twice where there is no page cache.
+// advised passes on advice if the source is prompt. If it is late, many reads are in flight instead. Without
+// a page cache, the source would then read everything twice.
 type advised struct {
 	advisor vfs.Advisor
 	s       *Scheduled
@@ -150,3 +155,17 @@ func (a *advised) WillNeed(off, n int64) {
 		a.advisor.WillNeed(off, n)
 	}
 }
+
+// remoteRead is how many bytes a request to an object store may have without taking much longer: 6 ms at 90 MB/s.
+const remoteRead = 512 << 10
+
+// LongRead implements [vfs.LongReader].
+func (s *Scheduled) LongRead() int {
+	if s.queue.remote {
+		return remoteRead
+	}
+	return 0
+}
+
+// LongRead implements [vfs.LongReader].
+func (f *readable) LongRead() int { return f.s.LongRead() }

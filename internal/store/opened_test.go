@@ -11,7 +11,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// Files with some of the abilities that callers ask for by type.
+// Files with some of the optional abilities.
 type (
 	seeking  struct{ patternFile }
 	advising struct {
@@ -34,15 +34,15 @@ type only struct{ fs.File }
 
 func (o only) Open(string) (fs.File, error) { return o.File, nil }
 
-// TestAbilities: an open file can do what the file below can do.
+// TestAbilities: an open file has the optional abilities of the file of the source.
 func TestAbilities(t *testing.T) {
 	advice := 0
 	plain := patternFile{size: 10}
 	d, _ := tree(t)
 	for _, c := range []struct {
-		what                    string
-		fsys                    fs.FS
-		readAt, seeks, advises_ bool
+		name                   string
+		fsys                   fs.FS
+		readAt, seeks, advised bool
 	}{
 		{"a stream", only{streaming{plain}}, false, false, false},
 		{"a file", only{plain}, true, false, false},
@@ -56,19 +56,19 @@ func TestAbilities(t *testing.T) {
 		_, readerAt := f.(io.ReaderAt)
 		_, contextReaderAt := f.(vfs.ContextReaderAt)
 		_, rangeReader := f.(vfs.RangeReader)
-		_, later := f.(vfs.Later)
+		_, later := f.(vfs.LateReporter)
 		for _, got := range []bool{readerAt, contextReaderAt, rangeReader, later} {
 			if got != c.readAt {
-				t.Errorf("%s: reads at any offset: %v %v %v %v", c.what, readerAt, contextReaderAt, rangeReader, later)
+				t.Errorf("%s: reads at any offset: %v %v %v %v", c.name, readerAt, contextReaderAt, rangeReader, later)
 				break
 			}
 		}
 		if _, seeks := f.(io.Seeker); seeks != c.seeks {
-			t.Errorf("%s: seeks: %v", c.what, seeks)
+			t.Errorf("%s: seeks: %v", c.name, seeks)
 		}
 		advisor, advises := f.(vfs.Advisor)
-		if advises != c.advises_ {
-			t.Errorf("%s: takes advice: %v", c.what, advises)
+		if advises != c.advised {
+			t.Errorf("%s: takes advice: %v", c.name, advises)
 		}
 		if advises && c.fsys != fs.FS(d) {
 			before := advice
@@ -76,7 +76,7 @@ func TestAbilities(t *testing.T) {
 			makeLate(s)
 			advisor.WillNeed(0, 1)
 			if advice != before+1 {
-				t.Errorf("%s: took advice %d times, expected only while the source is prompt", c.what, advice-before)
+				t.Errorf("%s: passed on advice %d times, expected once, while the source is prompt", c.name, advice-before)
 			}
 		}
 		if c.fsys != fs.FS(d) {
@@ -88,7 +88,8 @@ func TestAbilities(t *testing.T) {
 	}
 }
 
-// TestCloseDoesNotWait: a file is closed at once while a read of it hangs, and in truth when that ends.
+// TestCloseDoesNotWait: Close returns at once while a read hangs. The file of the source is closed in the
+// background.
 func TestCloseDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		held, closed := make(chan struct{}), make(chan struct{})
@@ -113,14 +114,14 @@ func TestCloseDoesNotWait(t *testing.T) {
 		select {
 		case <-closed:
 		default:
-			t.Error("nobody closes the file")
+			t.Error("the file is not closed")
 		}
 		close(held)
 		time.Sleep(2 * time.Hour)
 	})
 }
 
-// waitingFS tells when a file is being closed.
+// waitingFS closes a channel when Close of a file starts. Close then takes an hour.
 type waitingFS struct {
 	fs.FS
 	closed chan struct{}
@@ -138,6 +139,6 @@ type waitingFile struct {
 
 func (w waitingFile) Close() error {
 	close(w.closed)
-	time.Sleep(time.Hour) // as the operating system waits for reads
+	time.Sleep(time.Hour) // like the operating system, which waits for reads
 	return nil
 }

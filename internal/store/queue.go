@@ -11,42 +11,48 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// maxInFlight is how many bytes of reads are in flight at most if the source answers late. It takes a source of
-// 1.6 GB/s with answers after 20 ms to make use of more.
+// maxInFlight is the maximum number of bytes of reads in flight if the source is late. Only a source of more
+// than 1.6 GB/s with answers after 20 ms could use more.
 const maxInFlight = 32 << 20
 
-// queue bounds how many requests are in flight, measures them, and serves those that wait in the order in which they
-// came. All is under one lock, because a read of the page cache cannot afford more: it takes the lock twice.
+// queue bounds and times the requests in flight. Waiting requests get a slot in the order of their arrival.
+//
+// One lock protects everything. A read takes it twice; more would slow down reads of the page cache.
 type queue struct {
-	epoch time.Time
-	bytes *semaphore.Weighted
+	epoch   time.Time
+	bytes   *semaphore.Weighted
+	remote  bool
+	longest int64 // the maximum size of a request to a late source, in bytes
 
-	mu           sync.Mutex
-	free         []int           // slots
-	starts       []time.Duration // of the request in each slot, since the epoch; none: notInUse
-	waiting      list.List       // of chan int, which is given a slot
-	most         int             // requests in flight
-	reads, looks meter
+	mu             sync.Mutex
+	free           []int           // slots
+	starts         []time.Duration // by slot: start of the request, since the epoch, or notInUse
+	waiting        list.List       // of chan int, each of which receives a slot
+	mostInFlight   int
+	reads, lookups meter
 }
 
 const notInUse = -1
 
 func newQueue(o Options) *queue {
-	q := &queue{epoch: time.Now(), bytes: semaphore.NewWeighted(maxInFlight)}
+	q := &queue{epoch: time.Now(), bytes: semaphore.NewWeighted(maxInFlight), remote: o.Remote, longest: maxRequest}
+	if o.Remote {
+		q.longest = maxRemoteRequest
+	}
 	for slot := range o.Depth {
 		q.free = append(q.free, slot)
 		q.starts = append(q.starts, notInUse)
 	}
-	q.reads.pace.init(o.Local)
-	q.looks.pace.init(o.Local)
+	q.reads.lateness.init(o.Local)
+	q.lookups.lateness.init(o.Local)
 	return q
 }
 
-// now is the time since the epoch. It costs half of time.Now.
+// now returns the time since the epoch. It takes half the time of time.Now.
 func (q *queue) now() time.Duration { return time.Since(q.epoch) }
 
-// enter waits for a free slot and starts a request in it. It fails only when ctx is done.
-func (q *queue) enter(ctx context.Context) (slot int, err error) {
+// acquire waits for a free slot and starts a request in it. The error is ctx.Err() if ctx is done before.
+func (q *queue) acquire(ctx context.Context) (slot int, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -55,12 +61,12 @@ func (q *queue) enter(ctx context.Context) (slot int, err error) {
 	if n := len(q.free) - 1; n >= 0 {
 		slot, q.free = q.free[n], q.free[:n]
 		q.starts[slot] = now
-		q.most = max(q.most, len(q.starts)-n)
+		q.mostInFlight = max(q.mostInFlight, len(q.starts)-n)
 		q.mu.Unlock()
 		return slot, nil
 	}
 	turn := make(chan int, 1)
-	place := q.waiting.PushBack(turn)
+	position := q.waiting.PushBack(turn)
 	q.mu.Unlock()
 	select {
 	case slot = <-turn:
@@ -69,41 +75,43 @@ func (q *queue) enter(ctx context.Context) (slot int, err error) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.waiting.Remove(place)
+	q.waiting.Remove(position)
 	select {
-	case slot = <-turn: // at the same time
-		q.pass(slot, q.now())
+	case slot = <-turn: // received at the same time
+		q.handOver(slot, q.now())
 	default:
 	}
 	return 0, ctx.Err()
 }
 
-// start starts the request in the slot anew: a goroutine that was to send it has begun to run.
-func (q *queue) start(slot int) {
+// restart sets the start of the request in the slot to now. The goroutine that sends the request calls it,
+// because it may have waited for a processor.
+func (q *queue) restart(slot int) {
 	now := q.now()
 	q.mu.Lock()
 	q.starts[slot] = now
 	q.mu.Unlock()
 }
 
-// leave gives the slot back and counts the answer of n bytes. It reports whether that was late, if it is to be judged.
-func (q *queue) leave(slot int, m *meter, n int, judge bool) (late bool) {
+// release gives back the slot and counts the answer of n bytes. If the answer is timed, it also counts for
+// the lateness of the source, and release reports whether it was late.
+func (q *queue) release(slot int, m *meter, n int, timed bool) (late bool) {
 	now := q.now()
 	q.mu.Lock()
 	took := now - q.starts[slot]
-	q.pass(slot, now)
+	q.handOver(slot, now)
 	m.count(now, took, n)
-	late = judge && m.pace.judge(took, n)
+	late = timed && m.lateness.add(took, n)
 	q.mu.Unlock()
 	return late
 }
 
-// leaveReads gives the slot back and counts the answers to reads that were made in it, one after the other.
-func (q *queue) leaveReads(slot int, ranges []vfs.Range, took []time.Duration) {
+// releaseReads gives back the slot and counts the answers to consecutive reads in it.
+func (q *queue) releaseReads(slot int, ranges []vfs.Range, took []time.Duration) {
 	now := q.now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.pass(slot, now)
+	q.handOver(slot, now)
 	for i := range ranges {
 		n := len(ranges[i].P)
 		if ranges[i].Err != nil {
@@ -111,25 +119,25 @@ func (q *queue) leaveReads(slot int, ranges []vfs.Range, took []time.Duration) {
 		}
 		q.reads.count(now, took[i], n)
 		if n > 0 {
-			q.reads.pace.judge(took[i], n)
+			q.reads.lateness.add(took[i], n)
 		}
 	}
 }
 
-// leaveLooks gives the slot back and counts the answers to looks that were made in it, one after the other.
-func (q *queue) leaveLooks(slot int, took []time.Duration) {
+// releaseLookups gives back the slot and counts the answers to consecutive lookups in it.
+func (q *queue) releaseLookups(slot int, took []time.Duration) {
 	now := q.now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.pass(slot, now)
+	q.handOver(slot, now)
 	for _, d := range took {
-		q.looks.count(now, d, 0)
-		q.looks.pace.judge(d, 0)
+		q.lookups.count(now, d, 0)
+		q.lookups.lateness.add(d, 0)
 	}
 }
 
-// pass gives a slot to the one that has waited longest.
-func (q *queue) pass(slot int, now time.Duration) {
+// handOver gives a slot to the request that has waited longest, or frees it. The caller holds the lock.
+func (q *queue) handOver(slot int, now time.Duration) {
 	if first := q.waiting.Front(); first != nil {
 		q.starts[slot] = now
 		q.waiting.Remove(first).(chan int) <- slot
@@ -139,28 +147,27 @@ func (q *queue) pass(slot int, now time.Duration) {
 	q.free = append(q.free, slot)
 }
 
-// enterWith also waits until n bytes may be in flight.
-func (q *queue) enterWith(ctx context.Context, n int64) (slot int, err error) {
+// acquireBytes waits until a read of n bytes may be in flight, and then for a slot.
+func (q *queue) acquireBytes(ctx context.Context, n int64) (slot int, err error) {
 	if err := q.bytes.Acquire(ctx, min(n, maxInFlight)); err != nil {
 		return 0, err
 	}
-	if slot, err = q.enter(ctx); err != nil {
-		q.leaveWith(n)
+	if slot, err = q.acquire(ctx); err != nil {
+		q.releaseBytes(n)
 	}
 	return slot, err
 }
 
-// leaveWith gives back n bytes. The slot was given back by leave.
-func (q *queue) leaveWith(n int64) { q.bytes.Release(min(n, maxInFlight)) }
+// releaseBytes gives back n bytes. The slot is given back by release.
+func (q *queue) releaseBytes(n int64) { q.bytes.Release(min(n, maxInFlight)) }
 
-// inFlight returns how many requests are in flight.
+// inFlight returns the number of requests in flight.
 func (q *queue) inFlight() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.starts) - len(q.free)
 }
 
-// stats returns what there is to know now.
 func (q *queue) stats() Stats {
 	now := q.now()
 	q.mu.Lock()
@@ -172,13 +179,13 @@ func (q *queue) stats() Stats {
 		}
 	}
 	return Stats{
-		Reads:    q.reads.answers(now),
-		Looks:    q.looks.answers(now),
-		Bytes:    q.reads.bytes,
-		Depth:    len(q.starts),
-		InFlight: len(q.starts) - len(q.free),
-		Most:     q.most,
-		Oldest:   now - oldest,
-		Late:     q.reads.pace.late(),
+		Reads:        q.reads.answers(now),
+		Lookups:      q.lookups.answers(now),
+		Bytes:        q.reads.bytes,
+		Depth:        len(q.starts),
+		InFlight:     len(q.starts) - len(q.free),
+		MostInFlight: q.mostInFlight,
+		LongestWait:  now - oldest,
+		Late:         q.remote || q.reads.lateness.late(),
 	}
 }

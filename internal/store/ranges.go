@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"errors"
+	"io"
 	"sync"
 	"time"
 
@@ -9,29 +11,42 @@ import (
 )
 
 const (
-	// maxRequest is the most bytes of a request to a source that answers late, in whole pages. NFS asks its server for up to
-	// 1 MiB at a time. FUSE asks for 128 KiB at a time, one after the other, unless it goes past the page cache: a request of
-	// 256 KiB takes two round trips then, and one of 1 MiB five. So long ranges are cut, at multiples of maxRequest, so that
-	// no two requests need the same page. Four blocks that do not compress are a little more than 128 KiB.
+	// maxRequest is the maximum size of a request to a late source, in bytes of whole pages. NFS requests up
+	// to 1 MiB at a time. FUSE requests 128 KiB at a time, one after the other, unless it bypasses the page
+	// cache: a request of 256 KiB then takes two round trips, and one of 1 MiB five. Long ranges are cut at
+	// multiples of maxRequest, so that no two requests need the same page. Four blocks that do not compress
+	// have a little more than 128 KiB.
 	maxRequest = 256 << 10
-	page       = 4 << 10
+	pageSize   = 4 << 10
 
-	// maxGap is the most bytes between two ranges that are read along with them. At 1 GB/s they take 65 µs, and at
-	// 200 MB/s they take as long as the promptest of late answers.
+	// maxRemoteRequest is the same for an object store. A connection to one gives 90 MB/s: 8 MiB take about as long as
+	// the first byte does.
+	maxRemoteRequest = 8 << 20
+
+	// maxGap is the maximum number of bytes between two ranges that are read in one request. They take 65 µs
+	// at 1 GB/s. At 200 MB/s they take as long as the fastest late answer.
 	maxGap = 64 << 10
 )
 
-// pages returns how many bytes the pages have in which n bytes from byte offset on lie.
-func pages(off, n int64) int64 { return (off&(page-1) + n + page - 1) &^ (page - 1) }
+// pages returns the size of the pages that contain n bytes at offset off, in bytes.
+func pages(off, n int64) int64 { return (off&(pageSize-1) + n + pageSize - 1) &^ (pageSize - 1) }
 
-// ReadRanges implements [vfs.RangeReader]. It reads one range after the other, until an answer is late. Then it asks
-// for all others at once.
+// ReadRanges implements [vfs.RangeReader]. It reads what needs no request first, and the rest from the source.
 func (f *readable) ReadRanges(ctx context.Context, ranges []vfs.Range) {
-	f.busy.Add(1)
-	defer f.busy.Add(-1)
+	f.inFlight.Add(1)
+	defer f.inFlight.Add(-1)
+	rest, index := f.readCached(ctx, ranges)
+	f.readSource(ctx, rest)
+	for i, at := range index {
+		ranges[at].Err = rest[i].Err
+	}
+}
+
+// readSource reads one range after the other until an answer is late, then the rest at once.
+func (f *readable) readSource(ctx context.Context, ranges []vfs.Range) {
 	for late := f.Late(); len(ranges) > 0; {
 		if late {
-			f.readMany(ctx, ranges)
+			f.readAtOnce(ctx, ranges)
 			return
 		}
 		n := 0
@@ -40,43 +55,35 @@ func (f *readable) ReadRanges(ctx context.Context, ranges []vfs.Range) {
 	}
 }
 
-// inTurn is how many ranges are read in one slot, one after the other. To take a slot for each costs as much as to read
-// some KiB of the page cache.
+// inTurn is the maximum number of consecutive requests in one slot. A slot for each request would take as
+// long as reading some KiB of the page cache.
 const inTurn = 32
 
-// readInTurn reads ranges in one slot, until an answer is late. It returns how many were read, and whether the last one was late.
+// readInTurn reads ranges in one slot, until an answer is late. It returns how many it read, and whether the
+// last answer was late.
 func (f *readable) readInTurn(ctx context.Context, ranges []vfs.Range) (n int, late bool) {
 	q := f.s.queue
-	slot, err := q.enter(ctx)
+	slot, err := q.acquire(ctx)
 	if err != nil {
 		fail(ranges, err)
 		return len(ranges), false
 	}
 	var took [inTurn]time.Duration
-	for begin := q.now(); n < len(ranges) && !late; n++ {
+	for start := q.now(); n < len(ranges) && !late; n++ {
 		r := &ranges[n]
 		r.Err = vfs.ReadFull(ctx, f.File, r.P, r.Off)
 		end := q.now()
-		took[n], begin = end-begin, end
-		late = q.reads.pace.isLateAnswer(took[n], len(r.P))
+		took[n], start = end-start, end
+		late = q.reads.lateness.isLateAnswer(took[n], len(r.P))
 	}
-	q.leaveReads(slot, ranges[:n], took[:n])
+	q.releaseReads(slot, ranges[:n], took[:n])
 	return n, late
 }
 
-// readIn fills p from byte offset on in a slot, and gives the slot back.
-func (f *readable) readIn(ctx context.Context, slot int, p []byte, off int64) (late bool, err error) {
-	n := len(p)
-	if err = vfs.ReadFull(ctx, f.File, p, off); err != nil {
-		n = 0
-	}
-	return f.s.read(slot, n), err
-}
-
-// readMany reads all ranges at once.
-func (f *readable) readMany(ctx context.Context, ranges []vfs.Range) {
-	parts := cut(ranges)
-	f.request(ctx, parts, joined)
+// readAtOnce reads all ranges, as many at a time as there are slots.
+func (f *readable) readAtOnce(ctx context.Context, ranges []vfs.Range) {
+	parts := cut(ranges, f.s.queue.longest)
+	f.readParts(ctx, parts, f.s.queue.joined)
 	for i := range ranges {
 		r := &ranges[i]
 		r.Err = nil
@@ -90,47 +97,52 @@ func (f *readable) readMany(ctx context.Context, ranges []vfs.Range) {
 	}
 }
 
-// request sends requests for the parts in their order and waits for the answers. join returns how many of the next
-// parts become one request.
+// readParts sends requests for the parts in their order and waits for the answers. join returns how many of
+// the next parts go into one request.
 //
-// It has one place in the queue for slots, however many requests it sends. So other readers wait for one of them.
-func (f *readable) request(ctx context.Context, parts []vfs.Range, join func([]vfs.Range) int) {
+// It waits for one slot at a time, whatever the number of requests. So another reader waits for one of them
+// only.
+func (f *readable) readParts(ctx context.Context, parts []vfs.Range, join func([]vfs.Range) int) {
 	var all sync.WaitGroup
 	for len(parts) > 0 {
 		next := parts[:join(parts)]
 		parts = parts[len(next):]
-		slot, err := f.s.queue.enterWith(ctx, length(next))
+		slot, err := f.s.queue.acquireBytes(ctx, span(next))
 		if err != nil {
 			fail(next, err)
 			continue
 		}
 		if len(parts) == 0 {
-			f.answer(ctx, slot, next)
+			f.readJoined(ctx, slot, next)
 			break
 		}
 		all.Go(func() {
-			f.s.queue.start(slot)
-			f.answer(ctx, slot, next)
+			f.s.queue.restart(slot)
+			f.readJoined(ctx, slot, next)
 		})
 	}
 	all.Wait()
 }
 
-// answer reads parts with one read in a slot. If that fails, it reads each of them alone, so that each has an error of
-// its own.
-func (f *readable) answer(ctx context.Context, slot int, parts []vfs.Range) {
-	n := length(parts)
+// readJoined reads parts with one request in a slot. If that fails, it reads each part with a request of its
+// own, so that each part has its own error.
+func (f *readable) readJoined(ctx context.Context, slot int, parts []vfs.Range) {
+	n := span(parts)
 	if len(parts) == 1 {
-		_, parts[0].Err = f.readIn(ctx, slot, parts[0].P, parts[0].Off)
-		f.s.queue.leaveWith(n)
+		parts[0].Err = f.readInSlot(ctx, slot, parts[0].P, parts[0].Off)
+		f.s.queue.releaseBytes(n)
 		return
 	}
-	memory := joinedBytes.Get().(*[maxRequest]byte)
-	defer joinedBytes.Put(memory)
-	_, err := f.readIn(ctx, slot, memory[:n], parts[0].Off)
-	f.s.queue.leaveWith(n)
-	if err != nil {
-		f.request(ctx, parts, alone)
+	memory, free := joinedMemory(n)
+	defer free()
+	err := f.readInSlot(ctx, slot, memory, parts[0].Off)
+	f.s.queue.releaseBytes(n)
+	switch {
+	case err != nil && f.s.queue.remote && !errors.Is(err, io.ErrUnexpectedEOF):
+		fail(parts, err) // it has been tried often enough
+		return
+	case err != nil:
+		f.readParts(ctx, parts, alone)
 		return
 	}
 	for _, part := range parts {
@@ -138,8 +150,28 @@ func (f *readable) answer(ctx context.Context, slot int, parts []vfs.Range) {
 	}
 }
 
-// joinedBytes has memory for the answers to joined requests.
+// readInSlot fills p from byte offset off and gives back the slot.
+func (f *readable) readInSlot(ctx context.Context, slot int, p []byte, off int64) error {
+	n := len(p)
+	err := vfs.ReadFull(ctx, f.File, p, off)
+	if err != nil {
+		n = 0
+	}
+	f.s.releaseRead(slot, n)
+	return err
+}
+
+// joinedBytes holds memory for the answers to joined requests.
 var joinedBytes = sync.Pool{New: func() any { return new([maxRequest]byte) }}
+
+// joinedMemory returns n bytes, and a function that gives them back.
+func joinedMemory(n int64) (memory []byte, free func()) {
+	if n > maxRequest {
+		return make([]byte, n), func() {}
+	}
+	pooled := joinedBytes.Get().(*[maxRequest]byte)
+	return pooled[:n], func() { joinedBytes.Put(pooled) }
+}
 
 func fail(parts []vfs.Range, err error) {
 	for i := range parts {
@@ -147,12 +179,12 @@ func fail(parts []vfs.Range, err error) {
 	}
 }
 
-// cut returns the ranges in parts of up to maxRequest bytes. An empty range has no part.
-func cut(ranges []vfs.Range) []vfs.Range {
+// cut cuts the ranges into parts of up to longest bytes, a power of two. An empty range has no part.
+func cut(ranges []vfs.Range, longest int64) []vfs.Range {
 	parts := make([]vfs.Range, 0, len(ranges))
 	for _, r := range ranges {
-		for pages(r.Off, int64(len(r.P))) > maxRequest {
-			n := maxRequest - int(r.Off&(maxRequest-1))
+		for pages(r.Off, int64(len(r.P))) > longest {
+			n := int(longest - r.Off&(longest-1))
 			parts = append(parts, vfs.Range{Off: r.Off, P: r.P[:n]})
 			r.Off, r.P = r.Off+int64(n), r.P[n:]
 		}
@@ -163,25 +195,27 @@ func cut(ranges []vfs.Range) []vfs.Range {
 	return parts
 }
 
-// joined returns how many of the first parts are worth one request: they follow each other in the file.
-func joined(parts []vfs.Range) int {
+// joined returns how many of the first parts go into one request, because they follow each other in the file
+// with small gaps.
+func (q *queue) joined(parts []vfs.Range) int {
 	start, end := parts[0].Off, int64(len(parts[0].P))
 	for i, part := range parts[1:] {
 		gap := part.Off - start - end
 		if start < 0 || part.Off < start || gap < 0 || gap > maxGap {
 			return i + 1
 		}
-		if end += gap + int64(len(part.P)); pages(start, end) > maxRequest {
+		if end += gap + int64(len(part.P)); pages(start, end) > q.longest {
 			return i + 1
 		}
 	}
 	return len(parts)
 }
 
+// alone puts each part into a request of its own.
 func alone([]vfs.Range) int { return 1 }
 
-// length returns how many bytes a request for the parts has, gaps included.
-func length(parts []vfs.Range) int64 {
+// span returns the number of bytes from the start of the first part to the end of the last one.
+func span(parts []vfs.Range) int64 {
 	last := parts[len(parts)-1]
 	return last.Off - parts[0].Off + int64(len(last.P))
 }

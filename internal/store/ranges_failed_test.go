@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -14,7 +13,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// TestReadRangesErrors: what cannot be read is an error of just the ranges that need it.
+// TestReadRangesErrors: only the ranges that contain an unreadable byte have an error.
 func TestReadRangesErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 1000 // bytes of the file; those from 200 to 300 cannot be read
@@ -34,7 +33,7 @@ func TestReadRangesErrors(t *testing.T) {
 		start := time.Now()
 		vfs.ReadRanges(t.Context(), f, ranges)
 		if took := time.Since(start); took != 2*roundTrip {
-			t.Errorf("took %v, expected a round trip for all and one for each alone", took)
+			t.Errorf("took %v, expected a round trip for all ranges and one for each range alone", took)
 		}
 		for i, r := range ranges {
 			want := error(nil)
@@ -51,7 +50,7 @@ func TestReadRangesErrors(t *testing.T) {
 	})
 }
 
-// TestReadRangesCut: an error in one part of a long range is one of the range, and of no other.
+// TestReadRangesCut: an error in a part of a long range is an error of that range only.
 func TestReadRangesCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &remote{FS: pattern(9 * maxRequest), takes: func(q request) (time.Duration, error) {
@@ -77,8 +76,9 @@ func TestReadRangesCut(t *testing.T) {
 	})
 }
 
-// TestReadRangesGivenUp: once nobody waits, nothing more is asked for; and what is in flight is waited for.
-func TestReadRangesGivenUp(t *testing.T) {
+// TestReadRangesCancelled: after its context is done, ReadRanges sends no more requests and waits for those
+// in flight.
+func TestReadRangesCancelled(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		t.Run(fmt.Sprintf("late %v", late), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -103,20 +103,20 @@ func TestReadRangesGivenUp(t *testing.T) {
 				}()
 				synctest.Wait()
 				time.Sleep(time.Minute)
-				if got := s.Stats(); got.InFlight != most || got.Oldest != time.Minute {
-					t.Errorf("%d reads in flight, since %v; expected %d since a minute ago", got.InFlight, got.Oldest, most)
+				if got := s.Stats(); got.InFlight != most || got.LongestWait != time.Minute {
+					t.Errorf("%d reads in flight, since %v; expected %d since a minute ago", got.InFlight, got.LongestWait, most)
 				}
 				cancel()
 				synctest.Wait()
 				if returned {
-					t.Fatal("returned while reads write to its ranges")
+					t.Fatal("returned while reads are in flight")
 				}
 				close(answer)
 				synctest.Wait()
 				if !returned {
-					t.Fatal("still waits")
+					t.Fatal("did not return")
 				}
-				if n := len(server.asked("read")); n != most {
+				if n := len(server.requestsOf("read")); n != most {
 					t.Errorf("%d reads, expected %d", n, most)
 				}
 				checkRanges(t, ranges[:most])
@@ -125,83 +125,11 @@ func TestReadRangesGivenUp(t *testing.T) {
 						t.Errorf("range %d: got %v", most+i, r.Err)
 					}
 				}
-				if got := s.Stats(); got.InFlight != 0 || got.Oldest != 0 {
-					t.Errorf("%d reads in flight since %v", got.InFlight, got.Oldest)
+				if got := s.Stats(); got.InFlight != 0 || got.LongestWait != 0 {
+					t.Errorf("%d reads in flight since %v", got.InFlight, got.LongestWait)
 				}
 				checkIdle(t, s)
 			})
 		})
 	}
-}
-
-// checkIdle checks that all that was taken was given back.
-func checkIdle(t *testing.T, s *Scheduled) {
-	t.Helper()
-	if s.Stats().InFlight != 0 || s.queue.waiting.Len() != 0 || !s.queue.bytes.TryAcquire(maxInFlight) {
-		t.Error("something is in flight")
-	}
-	s.queue.bytes.Release(maxInFlight)
-}
-
-// TestPromptEnd: what is answered without the source says nothing of it.
-func TestPromptEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const size = 10
-		s, f := open(t, &remote{FS: pattern(size), takes: func(q request) (time.Duration, error) {
-			switch q.off {
-			case size:
-				return 0, nil
-			case size + 1:
-				return 0, syscall.EIO
-			}
-			return roundTrip, nil
-		}}, Options{})
-		makeLate(s)
-		for range paceWindow {
-			f.(io.ReaderAt).ReadAt(make([]byte, 1), size)
-			f.(io.ReaderAt).ReadAt(make([]byte, 1), size+1)
-			vfs.ReadRanges(t.Context(), f, []vfs.Range{{Off: size, P: make([]byte, 1)}})
-			if _, err := f.Stat(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if !s.Late() {
-			t.Error("the source is prompt")
-		}
-	})
-}
-
-// TestHangs: reads that get no answer hold their slots, and nobody else.
-func TestHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		answer := make(chan struct{})
-		server := &remote{FS: pattern(math.MaxInt64), takes: func(q request) (time.Duration, error) {
-			if q.op == "read" && q.off == 7 {
-				<-answer
-			}
-			return roundTrip, nil
-		}}
-		s, f := open(t, server, Options{Depth: 4})
-		var all sync.WaitGroup
-		for range 3 {
-			all.Go(func() { f.(io.ReaderAt).ReadAt(make([]byte, 10), 7) })
-		}
-		synctest.Wait()
-		ranges, start := apart(10, 10), time.Now()
-		vfs.ReadRanges(t.Context(), f, ranges)
-		checkRanges(t, ranges)
-		if took := time.Since(start); took != 10*roundTrip {
-			t.Errorf("took %v, expected %v: one slot is left", took, 10*roundTrip)
-		}
-		all.Go(func() { f.(io.ReaderAt).ReadAt(make([]byte, 10), 7) })
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if _, err := vfs.ReadAt(ctx, f, make([]byte, 1), 0); err != context.DeadlineExceeded {
-			t.Errorf("no slot is left: got %v", err)
-		}
-		close(answer)
-		all.Wait()
-		checkIdle(t, s)
-	})
 }

@@ -1,144 +1,66 @@
 package store
 
 import (
-	"io"
-	"io/fs"
-	"slices"
-	"sync"
-	"testing/fstest"
+	"syscall"
+	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// roundTrip is how long a server takes to answer in tests. Their time is that of testing/synctest, which passes only
-// while all wait: so it tells exactly how often something waited for an answer.
-const roundTrip = 5 * time.Millisecond
-
-// request is what a server was asked for.
-type request struct {
-	op  string // open, stat, readdir or read
-	off int64
-	n   int
-}
-
-// remote is a file system that takes its time to answer.
-type remote struct {
-	fs.FS
-	takes func(request) (time.Duration, error) // nil: all takes a round trip
-
-	mu          sync.Mutex
-	requests    []request // in the order in which they came
-	now, most   int       // requests in flight
-	bytes, peak int       // bytes of reads in flight
-}
-
-func (r *remote) ask(q request) error {
-	r.mu.Lock()
-	r.requests = append(r.requests, q)
-	r.now, r.bytes = r.now+1, r.bytes+q.n
-	r.most, r.peak = max(r.most, r.now), max(r.peak, r.bytes)
-	r.mu.Unlock()
-	took, err := roundTrip, error(nil)
-	if r.takes != nil {
-		took, err = r.takes(q)
-	}
-	time.Sleep(took)
-	r.mu.Lock()
-	r.now, r.bytes = r.now-1, r.bytes-q.n
-	r.mu.Unlock()
-	return err
-}
-
-// forget starts to count anew.
-func (r *remote) forget() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.requests, r.most, r.peak = nil, r.now, r.bytes
-}
-
-// asked returns what was asked for, sorted by offset.
-func (r *remote) asked(op string) (found []request) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, q := range r.requests {
-		if q.op == op {
-			found = append(found, q)
+// TestRemoteOption: an object store is late from the start and for ever, gets long requests, and none again after an error.
+func TestRemoteOption(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size = 3 * maxRemoteRequest
+		fault := false
+		server := &remote{FS: pattern(size), takes: func(q request) (time.Duration, error) {
+			if fault && q.op == "read" {
+				return 0, syscall.EIO
+			}
+			return 0, nil
+		}}
+		s, f := open(t, server, Options{Remote: true})
+		if !s.Late() || !s.Stats().Late {
+			t.Error("not late at first")
 		}
-	}
-	slices.SortStableFunc(found, func(a, b request) int { return int(a.off - b.off) })
-	return found
-}
-
-func (r *remote) Open(name string) (fs.File, error) {
-	if err := r.ask(request{op: "open"}); err != nil {
-		return nil, err
-	}
-	f, err := r.FS.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	return &remoteFile{f, r}, nil
-}
-
-func (r *remote) Stat(name string) (fs.FileInfo, error) {
-	if err := r.ask(request{op: "stat"}); err != nil {
-		return nil, err
-	}
-	return fs.Stat(r.FS, name)
-}
-
-func (r *remote) ReadDir(name string) ([]fs.DirEntry, error) {
-	if err := r.ask(request{op: "readdir"}); err != nil {
-		return nil, err
-	}
-	return fs.ReadDir(r.FS, name)
-}
-
-type remoteFile struct {
-	fs.File
-	r *remote
-}
-
-func (f *remoteFile) ReadAt(p []byte, off int64) (int, error) {
-	if err := f.r.ask(request{"read", off, len(p)}); err != nil {
-		return 0, err
-	}
-	return f.File.(io.ReaderAt).ReadAt(p, off)
-}
-
-// pattern is a file system with one file, "file", of so many bytes, whose bytes tell where they are.
-type pattern int64
-
-func (size pattern) Open(name string) (fs.File, error) {
-	f, err := fstest.MapFS{"file": {}}.Open(name)
-	return patternFile{f, size}, err
-}
-
-type patternFile struct {
-	fs.File
-	size pattern
-}
-
-func patternAt(off int64) byte { return byte(off*7 ^ off>>8 ^ off>>16 ^ off>>24) }
-
-func (f patternFile) ReadAt(p []byte, off int64) (int, error) {
-	n := int(min(max(int64(f.size)-off, 0), int64(len(p))))
-	for i := range p[:n] {
-		p[i] = patternAt(off + int64(i))
-	}
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
-// wrong returns the first offset of a range that was not filled with the pattern; -1 if all are right.
-func wrong(r vfs.Range) int64 {
-	for i, b := range r.P {
-		if b != patternAt(r.Off+int64(i)) {
-			return r.Off + int64(i)
+		whole := []vfs.Range{{Off: 100, P: make([]byte, size-100)}}
+		vfs.ReadRanges(t.Context(), f, whole)
+		if got := server.requestsOf("read"); len(got) != 3 || whole[0].Err != nil || wrong(whole[0]) >= 0 || got[1].n != maxRemoteRequest {
+			t.Errorf("got %v, %v", got, whole[0].Err)
 		}
+		near := []vfs.Range{{Off: 0, P: make([]byte, 1<<20)}, {Off: 1<<20 + maxGap, P: make([]byte, 1<<20)}, {Off: 3<<20 + 1, P: make([]byte, 9)}}
+		server.forget()
+		vfs.ReadRanges(t.Context(), f, near)
+		for _, r := range near {
+			if r.Err != nil || wrong(r) >= 0 {
+				t.Errorf("range at %d: %v", r.Off, r.Err)
+			}
+		}
+		if got := server.requestsOf("read"); len(got) != 2 {
+			t.Errorf("got %v, expected two requests", got)
+		}
+		if !s.Late() {
+			t.Error("not late after prompt answers")
+		}
+		server.forget()
+		fault = true
+		vfs.ReadRanges(t.Context(), f, near[:2])
+		if got := server.requestsOf("read"); len(got) != 1 || near[0].Err != syscall.EIO || near[1].Err != syscall.EIO {
+			t.Errorf("got %v, %v, %v, expected one request", got, near[0].Err, near[1].Err)
+		}
+	})
+}
+
+// TestLongRead: a request to an object store may be long, one to a file server should have what is needed.
+func TestLongRead(t *testing.T) {
+	server := &remote{FS: pattern(1)}
+	_, store := open(t, server, Options{Remote: true})
+	_, other := open(t, server, Options{})
+	if got := vfs.LongRead(store); got != remoteRead {
+		t.Errorf("an object store: got %d, want %d", got, remoteRead)
 	}
-	return -1
+	if got := vfs.LongRead(other); got != 0 {
+		t.Errorf("a file server: got %d, want 0", got)
+	}
 }

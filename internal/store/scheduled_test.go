@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"testing"
 	"testing/fstest"
 	"testing/synctest"
@@ -14,16 +13,7 @@ import (
 )
 
 func TestScheduledConformity(t *testing.T) {
-	path := t.TempDir()
-	if err := os.MkdirAll(path+"/color/1/z0/y0", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path+"/color/1/z0/y0/x0.wkw", []byte("WKW"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("color", path+"/layer"); err != nil {
-		t.Fatal(err)
-	}
+	path := layerDir(t)
 	for _, late := range []bool{false, true} {
 		d, err := Open(path)
 		if err != nil {
@@ -52,7 +42,7 @@ func TestScheduledConformity(t *testing.T) {
 	}
 }
 
-// TestLinksScheduled: links are asked for as links.
+// TestLinksScheduled: Lstat and ReadLink describe links.
 func TestLinksScheduled(t *testing.T) {
 	d, _ := tree(t)
 	s := Schedule(d, Options{})
@@ -64,21 +54,21 @@ func TestLinksScheduled(t *testing.T) {
 	}
 	for _, name := range []string{"up", "absolute", "updir/secret"} {
 		if _, err := s.Stat(name); err == nil {
-			t.Errorf("%s: described what lies outside", name)
+			t.Errorf("%s: described a file outside", name)
 		}
 	}
 }
 
-// TestScheduledStats: what was asked for is counted, and how long it took.
+// TestScheduledStats: requests are counted and timed.
 func TestScheduledStats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f := open(t, &remote{FS: pattern(1 << 20)}, Options{Depth: 10})
 		near := func(got, want time.Duration) bool { return got > want*7/8 && got < want*9/8 }
 		got := s.Stats()
-		if got.Looks.Count != 1 || got.Reads != (Answers{}) || got.Bytes != 0 || got.Depth != 10 || got.Most != 1 || got.Late {
+		if got.Lookups.Count != 1 || got.Reads != (Answers{}) || got.Bytes != 0 || got.Depth != 10 || got.MostInFlight != 1 || got.Late {
 			t.Errorf("opened: got %+v", got)
 		}
-		if got.InFlight != 0 || got.Oldest != 0 || !near(got.Looks.P50, roundTrip) || !near(got.Looks.P99, roundTrip) {
+		if got.InFlight != 0 || got.LongestWait != 0 || !near(got.Lookups.P50, roundTrip) || !near(got.Lookups.P99, roundTrip) {
 			t.Errorf("opened: got %+v", got)
 		}
 		vfs.ReadRanges(t.Context(), f, apart(11, 100))
@@ -86,18 +76,18 @@ func TestScheduledStats(t *testing.T) {
 			t.Error(err)
 		}
 		got = s.Stats()
-		if got.Reads.Count != 11 || got.Bytes != 1100 || got.Looks.Count != 2 || got.Most != 10 || !got.Late || !near(got.Reads.P99, roundTrip) {
+		if got.Reads.Count != 11 || got.Bytes != 1100 || got.Lookups.Count != 2 || got.MostInFlight != 10 || !got.Late || !near(got.Reads.P99, roundTrip) {
 			t.Errorf("read: got %+v", got)
 		}
 		time.Sleep(2 * time.Minute)
 		got = s.Stats()
-		if got.Reads != (Answers{Count: 11}) || got.Looks != (Answers{Count: 2}) || !got.Late {
+		if got.Reads != (Answers{Count: 11}) || got.Lookups != (Answers{Count: 2}) || !got.Late {
 			t.Errorf("minutes later: got %+v", got)
 		}
 	})
 }
 
-// TestScheduledBounds: looks and reads share the slots.
+// TestScheduledBounds: lookups and reads share the slots.
 func TestScheduledBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &remote{FS: pattern(1 << 20)}

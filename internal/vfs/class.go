@@ -7,24 +7,25 @@ import (
 	"syscall"
 )
 
-// Class is what an error means to who asked: servers make an error number, an HTTP status or a counter of it.
+// Class is the meaning of an error. Servers derive an error number, an HTTP status or a counter from it.
 type Class int
 
-// The classes of errors. Those from the operating system have its numbers in brackets.
+// The classes of errors, with the error numbers of the operating system that belong to them.
 const (
-	NotExist     Class = iota + 1 // there is nothing of the name (ENOENT)
-	NotDirectory                  // what is above the name is no directory (ENOTDIR)
-	NameTooLong                   // (ENAMETOOLONG)
-	Permission                    // the server may not read it (EACCES, EPERM)
-	Invalid                       // the request makes no sense: fs.ErrInvalid
+	NotExist     Class = iota + 1 // the name does not exist (ENOENT)
+	NotDirectory                  // an element of the path is no directory (ENOTDIR)
+	NameTooLong                   // the name is too long (ENAMETOOLONG)
+	Permission                    // the server has no permission (EACCES, EPERM)
+	Invalid                       // the request is invalid: fs.ErrInvalid
 	Interrupted                   // the context of the request is done
-	Changed                       // the source is no longer what it was when it was opened
-	Exhausted                     // the server has too many files open, or too little memory (EMFILE, ENFILE, ENOMEM)
-	IO                            // the operating system cannot read the source (any other number)
-	Damaged                       // what is stored breaks its format, or is of an unknown version: any other error
+	Changed                       // the source has changed since it was opened: ErrChanged
+	Exhausted                     // the server has too many files open or too little memory (EMFILE, ENFILE, ENOMEM)
+	IO                            // the operating system cannot read the source (all other numbers)
+	Damaged                       // the stored bytes violate their format or have an unknown version (all other errors)
 )
 
-// Classify returns the class of an error, which must not be nil.
+// Classify returns the class of an error, which must not be nil. If it wraps errors of several classes,
+// NotExist, Permission, Invalid, Interrupted and Changed have precedence, in this order.
 func Classify(err error) Class {
 	var number syscall.Errno
 	switch {

@@ -45,13 +45,13 @@ func TestClassify(t *testing.T) {
 		{fmt.Errorf("block 3: %w", syscall.ENOMEM), Exhausted},
 		{&fs.PathError{Op: "read", Path: "x0.wkw", Err: syscall.EIO}, IO},
 		{syscall.ESTALE, IO},
-		{syscall.EINVAL, IO}, // nobody's request, unlike fs.ErrInvalid
+		{syscall.EINVAL, IO}, // not of the request, unlike fs.ErrInvalid
 		{syscall.EINTR, IO},
 		{errors.New("block 3: bad"), Damaged},
 		{io.ErrUnexpectedEOF, Damaged},
 		{fs.ErrClosed, Damaged},
 
-		// What was asked for decides, and then what happened.
+		// Errors with several classes.
 		{fmt.Errorf("%w: %w", syscall.EIO, fs.ErrNotExist), NotExist},
 		{fmt.Errorf("%w: %w", syscall.EIO, context.Canceled), Interrupted},
 		{fmt.Errorf("%w: %w", ErrChanged, fs.ErrNotExist), NotExist},

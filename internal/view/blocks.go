@@ -5,37 +5,37 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/wkwfs/wkwfs/internal/tree"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// blocksDir shows the blocks of a cube: x{X}.blocks and the levels z{z}/y{y} below
-// it, in block coordinates inside the cube. Everything here follows from the
-// geometry; the cube file is opened only with a block.
+// blocksDir has the blocks of a cube. It is x{X}.blocks or a level z{z}, y{y} below it, in blocks from the start of the
+// cube. All names follow from the geometry: the cube file is opened only when a block is opened.
 type blocksDir struct {
 	cube cubeFile
-	at   []int // z, y: as many as there are levels above
+	at   []int // z and y of the levels above
 }
 
 func (d blocksDir) stat() (fs.FileInfo, error) {
 	if len(d.at) > 0 {
-		if _, err := d.sides(); err != nil {
+		if _, err := d.blocks(); err != nil {
 			return nil, err
 		}
 	}
-	base, err := d.cube.base()
+	source, err := d.cube.source()
 	if err != nil {
 		return nil, err
 	}
-	name := d.cube.name + blocksSuffix
+	name := d.cube.name + tree.Blocks
 	if level := len(d.at) - 1; level >= 0 {
-		name = levelName(level, d.at[level])
+		name = tree.LevelName(level, d.at[level])
 	}
-	return dirInfo(name, base), nil
+	return dirInfo(name, source), nil
 }
 
-// sides returns how many blocks the cube has on each axis; fs.ErrNotExist where this
-// directory is beyond them.
-func (d blocksDir) sides() (volume.Vec, error) {
+// blocks returns the number of blocks of the cube on each axis. It fails with fs.ErrNotExist if the directory is beyond
+// them.
+func (d blocksDir) blocks() (volume.Vec, error) {
 	g, err := d.cube.grid()
 	if err != nil {
 		return volume.Vec{}, err
@@ -49,46 +49,48 @@ func (d blocksDir) sides() (volume.Vec, error) {
 	return n, nil
 }
 
-func (d blocksDir) list() ([]fs.DirEntry, error) {
-	n, err := d.sides()
-	if err != nil {
-		return nil, err
+func (d blocksDir) list(yield func(entry, error) bool) {
+	n, err := d.blocks()
+	if err == nil {
+		_, err = d.cube.source() // the cube may not exist
 	}
-	if _, err := d.cube.base(); err != nil { // the blocks of a cube that is there
-		return nil, err
+	if err != nil {
+		yield(entry{}, err)
+		return
 	}
 	level := len(d.at)
-	entries := make([]fs.DirEntry, n[2-level])
-	for i := range entries {
-		name := levelName(level, i)
+	for i := range n[2-level] {
+		e := entry{tree.LevelName(level, i), nil}
 		if level < 2 {
-			entries[i] = entry{name, d.below(i)}
+			e.node = d.subdir(i)
 		} else {
-			entries[i] = entry{name + rawSuffix, d.block(i)}
+			e.name, e.node = e.name+tree.Raw, d.block(i)
+		}
+		if !yield(e, nil) {
+			return
 		}
 	}
-	return entries, nil
 }
 
 func (d blocksDir) child(name string) (node, error) {
 	level := len(d.at)
 	if level < 2 {
-		if n, ok := parseLevel(level, name); ok {
-			return d.below(n), nil
+		if n, ok := tree.ParseLevel(level, name); ok {
+			return d.subdir(n), nil
 		}
 		return nil, fs.ErrNotExist
 	}
-	stem, ok := strings.CutSuffix(name, rawSuffix)
+	stem, ok := strings.CutSuffix(name, tree.Raw)
 	if !ok {
 		return nil, fs.ErrNotExist
 	}
-	if n, ok := parseLevel(level, stem); ok {
+	if n, ok := tree.ParseLevel(level, stem); ok {
 		return d.block(n), nil
 	}
 	return nil, fs.ErrNotExist
 }
 
-func (d blocksDir) below(n int) blocksDir {
+func (d blocksDir) subdir(n int) blocksDir {
 	return blocksDir{d.cube, append(d.at[:len(d.at):len(d.at)], n)}
 }
 
@@ -96,46 +98,46 @@ func (d blocksDir) block(x int) blockFile {
 	return blockFile{d, volume.Vec{x, d.at[1], d.at[0]}}
 }
 
-// blockFile shows one block of a cube as a flat file.
+// blockFile presents a block of a cube as a flat file.
 type blockFile struct {
 	dir blocksDir
-	b   volume.Vec
+	at  volume.Vec // in blocks from the start of the cube
 }
 
-func (f blockFile) name() string { return levelName(2, f.b[0]) + rawSuffix }
+func (f blockFile) name() string { return tree.LevelName(2, f.at[0]) + tree.Raw }
 
 func (f blockFile) stat() (fs.FileInfo, error) {
 	g, err := f.dir.cube.grid()
 	if err != nil {
 		return nil, err
 	}
-	if !f.b.In(g.Blocks()) {
+	if !f.at.In(g.Blocks()) {
 		return nil, fs.ErrNotExist
 	}
-	base, err := f.dir.cube.base()
+	source, err := f.dir.cube.source()
 	if err != nil {
 		return nil, err
 	}
-	return f.info(g, base), nil
+	return f.info(g, source), nil
 }
 
-// info describes the block of a cube of geometry g that is stored in base.
-func (f blockFile) info(g volume.Grid, base fs.FileInfo) info {
-	i := fileInfo(f.name(), int64(g.BlockBytes()), base)
+// info describes the block. g is the geometry of cube 0,0,0 of the mag, source the cube file.
+func (f blockFile) info(g volume.Grid, source fs.FileInfo) info {
+	i := fileInfo(f.name(), int64(g.BlockBytes()), source)
 	n := g.Blocks()
-	i.stored /= int64(n[0]) * int64(n[1]) * int64(n[2]) // its share of the cube
+	i.stored /= int64(n[0]) * int64(n[1]) * int64(n[2]) // the average of the blocks
 	array := g
 	array.Size = g.Block
-	array.Origin = g.Origin.Add(f.dir.cube.at.Mul(g.Size)).Add(f.b.Mul(g.Block))
+	array.Origin = g.CubeBox(f.dir.cube.at).Min.Add(f.at.Mul(g.Block))
 	i.array = &array
 	return i
 }
 
 func (f blockFile) open() (fs.File, error) {
-	if g, err := f.dir.cube.grid(); err != nil || !f.b.In(g.Blocks()) {
+	if g, err := f.dir.cube.grid(); err != nil || !f.at.In(g.Blocks()) {
 		return nil, cmp.Or(err, fs.ErrNotExist)
 	}
-	return f.dir.cube.openBox(func(g volume.Grid, base fs.FileInfo) (volume.Box, info) {
-		return g.BlockBox(f.b), f.info(g, base)
+	return f.dir.cube.openBox(func(g volume.Grid, source fs.FileInfo) (volume.Box, info) {
+		return g.BlockBox(f.at), f.info(g, source)
 	})
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/wkwfs/wkwfs/internal/view"
 )
 
-// TestBoxIsDecodedAtOnce reads a byte of a small box: all of its blocks are loaded, each once for all reads, and the memory is free
-// when the file is closed. Of a box that is too large, a byte takes one block.
-func TestBoxIsDecodedAtOnce(t *testing.T) {
-	dir, plain := newStreamed(t)
+// TestBoxIsLoadedAtOnce reads a byte of a small box. All of its blocks are loaded, each once for all reads. Closing the file
+// frees the memory.
+func TestBoxIsLoadedAtOnce(t *testing.T) {
+	dir, plain := newMag(t)
 	for _, c := range []struct {
 		name         string
 		first, whole uint64 // loads
@@ -37,7 +37,7 @@ func TestBoxIsDecodedAtOnce(t *testing.T) {
 			got, err := readPiece(f, off, 1000)
 			want, wantErr := readPiece(g, off, 1000)
 			if err != nil || wantErr != nil || !bytes.Equal(got, want) {
-				t.Fatalf("%s: 1000 bytes at %d: not those that are there: %v, %v", c.name, off, err, wantErr)
+				t.Fatalf("%s: 1000 bytes at %d: not the expected bytes: %v, %v", c.name, off, err, wantErr)
 			}
 		}
 		if got := blocks.Stats().Loads; got != c.whole {
@@ -46,7 +46,7 @@ func TestBoxIsDecodedAtOnce(t *testing.T) {
 		f.Close()
 		g.Close()
 		if held := blocks.Stats().HeldBytes; held != 0 {
-			t.Errorf("%s: %d bytes are held after it was closed", c.name, held)
+			t.Errorf("%s: %d bytes are held after the file was closed", c.name, held)
 		}
 	}
 }

@@ -4,40 +4,39 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/wkwfs/wkwfs/internal/tree"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-const chunksName = "chunks"
-
-// chunksDir shows the stored chunks of a mag that names them by the box that they
-// cover, xBegin-xEnd_yBegin-yEnd_zBegin-zEnd.raw, clipped at the end of the layer.
+// chunksDir has the stored chunks of a mag that names them by their boxes. Boxes end at the bounding box of the layer.
 type chunksDir struct{ d magDir }
 
-func (c chunksDir) stat() (fs.FileInfo, error) { return statDir(chunksName, c.d.m.Stat) }
+func (c chunksDir) stat() (fs.FileInfo, error) { return statDir(tree.Chunks, c.d.m.Stat) }
 
-func (c chunksDir) list() ([]fs.DirEntry, error) {
+func (c chunksDir) list(yield func(entry, error) bool) {
 	g, bounds, err := c.grid()
 	if err != nil {
-		return nil, err
+		yield(entry{}, err)
+		return
 	}
-	var entries []fs.DirEntry
 	for at, err := range volume.AllCubes(c.d.m) {
 		if err != nil {
-			return nil, err
+			yield(entry{}, err)
+			return
 		}
-		if f := c.chunk(g, bounds, at); f.size != (volume.Vec{}) {
-			entries = append(entries, entry{f.name + rawSuffix, f})
+		f := c.chunk(g, bounds, at)
+		if !f.part.Empty() && !yield(entry{f.name + tree.Raw, f}, nil) {
+			return
 		}
 	}
-	return entries, nil
 }
 
 func (c chunksDir) child(name string) (node, error) {
-	stem, ok := strings.CutSuffix(name, rawSuffix)
+	stem, ok := strings.CutSuffix(name, tree.Raw)
 	if !ok {
 		return nil, fs.ErrNotExist
 	}
-	box, ok := parseBox(stem)
+	box, ok := tree.ParseBox(stem)
 	if !ok {
 		return nil, fs.ErrNotExist
 	}
@@ -61,20 +60,20 @@ func (c chunksDir) grid() (volume.Grid, volume.Box, error) {
 	return g, bounds, err
 }
 
-// chunk is the file of chunk at; of size zero where it is outside of the bounds.
+// chunk returns the file of a chunk. Its part is empty if the chunk lies outside of the bounds.
 func (c chunksDir) chunk(g volume.Grid, bounds volume.Box, at volume.Vec) cubeFile {
-	lo := g.Origin.Add(at.Mul(g.Size))
-	box := volume.Box{Min: lo, Max: lo.Add(g.Size)}.Intersect(bounds)
+	whole := g.CubeBox(at)
+	box := whole.Intersect(bounds)
 	if box.Empty() {
-		box = volume.Box{}
+		box = volume.Box{Min: whole.Min, Max: whole.Min}
 	}
 	return cubeFile{
-		t:    c.d.t,
-		name: box.String(),
-		at:   at,
-		size: box.Size(),
-		grid: c.d.m.CubeGrid,
-		base: func() (fs.FileInfo, error) { return c.d.m.StatCubes(at[2], at[1], at[0]) },
-		cube: func() (volume.CubeFile, error) { return c.d.t.openCube(c.d.m, at) },
+		fsys:     c.d.fsys,
+		name:     tree.BoxName(box),
+		at:       at,
+		part:     volume.Box{Min: box.Min.Sub(whole.Min), Max: box.Max.Sub(whole.Min)},
+		grid:     c.d.m.CubeGrid,
+		source:   func() (fs.FileInfo, error) { return c.d.m.StatCubes(at[2], at[1], at[0]) },
+		openCube: func() (volume.CubeFile, error) { return c.d.fsys.openCube(c.d.m, at) },
 	}
 }

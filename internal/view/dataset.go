@@ -1,113 +1,105 @@
 package view
 
 import (
+	"errors"
 	"io/fs"
 	"path"
 
+	"github.com/wkwfs/wkwfs/internal/omezarr"
+	"github.com/wkwfs/wkwfs/internal/tree"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// datasetDir shows the layers and the metadata files of a dataset.
+// datasetDir has the layers and the metadata files of a dataset.
 type datasetDir struct {
-	t *tree
-	d volume.Dataset
+	fsys *FS
+	d    volume.Dataset
 }
 
 func (d datasetDir) stat() (fs.FileInfo, error) { return statDir(".", d.d.Stat) }
 
-func (d datasetDir) list() ([]fs.DirEntry, error) {
+func (d datasetDir) list(yield func(entry, error) bool) {
 	names, err := d.d.Layers()
 	if err != nil {
-		return nil, err
-	}
-	entries, err := listAs(d, names, nil)
-	if err != nil {
-		return nil, err
+		yield(entry{}, err)
+		return
 	}
 	files, err := fs.ReadDir(d.d.Files(), ".")
 	for _, f := range files {
-		entries = append(entries, entry{f.Name(), passedFile{d.d.Files(), f.Name()}})
+		if !yield(entry{f.Name(), sourceFile{d.d.Files(), f.Name()}}, nil) {
+			return
+		}
 	}
-	return entries, err
+	if yieldChildren(d, names, yield) && err != nil {
+		yield(entry{}, err)
+	}
 }
 
 func (d datasetDir) child(name string) (node, error) {
-	if l, err := d.d.Layer(name); err == nil {
-		return layerDir{d.t, name, l}, nil
-	}
-	if _, err := fs.Stat(d.d.Files(), name); err != nil {
+	l, err := d.d.Layer(name)
+	switch {
+	case err == nil:
+		return layerDir{d.fsys, name, l}, nil
+	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	return passedFile{d.d.Files(), name}, nil
+	switch _, err := fs.Stat(d.d.Files(), name); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fs.ErrNotExist // the caller adds the path
+	case err != nil:
+		return nil, err
+	}
+	return sourceFile{d.d.Files(), name}, nil
 }
 
-// layerDir shows the mags of a layer.
+// layerDir has the mags of a layer, and the layer in other formats.
 type layerDir struct {
-	t    *tree
-	name string // empty where it is the root
+	fsys *FS
+	name string // empty if it is the root
 	l    volume.Layer
 }
 
 func (d layerDir) stat() (fs.FileInfo, error) { return statDir(d.name, d.l.Stat) }
 
-func (d layerDir) list() ([]fs.DirEntry, error) {
+func (d layerDir) list(yield func(entry, error) bool) {
 	names, err := d.l.Mags()
 	if err != nil {
-		return nil, err
+		yield(entry{}, err)
+		return
 	}
-	precomputed := precomputedDir{d}
-	if scales, _, err := precomputed.scales(); err == nil && len(scales) > 0 {
-		names = append(names, precomputedName)
+	mags := names
+	for _, v := range []levels{(precomputedDir{d}).scales(), (omeDir{l: d}).levels()} {
+		if v.exist(mags) {
+			names = append(names, v.names...)
+		}
 	}
-	return listAs(d, names, nil)
+	yieldChildren(d, names, yield)
 }
 
 func (d layerDir) child(name string) (node, error) {
-	if name == precomputedName {
+	switch name {
+	case tree.Precomputed:
 		return precomputedDir{d}, nil
+	case tree.OMEZarr:
+		return omeDir{d, name, omezarr.V04}, nil
+	case tree.OMEZarr3:
+		return omeDir{d, name, omezarr.V05}, nil
 	}
 	m, err := d.l.Mag(name)
 	if err != nil {
 		return nil, err
 	}
-	return magDir{d.t, path.Join(d.name, name), m}, nil
+	return magDir{d.fsys, path.Join(d.name, name), m}, nil
 }
 
-// statDir describes a directory of the tree that is one in the source.
+// statDir describes a directory of the tree with the attributes of a directory of the source, which stat returns.
 func statDir(name string, stat func() (fs.FileInfo, error)) (fs.FileInfo, error) {
 	if name == "" {
 		name = "."
 	}
-	base, err := stat()
+	source, err := stat()
 	if err != nil {
 		return nil, err
 	}
-	return dirInfo(name, base), nil
-}
-
-// passedFile is a file of the source that is shown as it is.
-type passedFile struct {
-	fsys fs.FS
-	name string
-}
-
-func (f passedFile) stat() (fs.FileInfo, error) {
-	base, err := fs.Stat(f.fsys, f.name)
-	if err != nil {
-		return nil, err
-	}
-	return fileInfo(f.name, base.Size(), base), nil
-}
-
-func (f passedFile) open() (fs.File, error) {
-	opened, err := f.fsys.Open(f.name)
-	if err != nil {
-		return nil, err
-	}
-	base, err := opened.Stat()
-	if err != nil {
-		opened.Close()
-		return nil, err
-	}
-	return &passed{opened, fileInfo(f.name, base.Size(), base)}, nil
+	return dirInfo(name, source), nil
 }

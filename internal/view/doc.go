@@ -1,12 +1,9 @@
-// Package view arranges volumes as files: it turns a [volume.Root] into an
-// [fs.FS] whose names are those of the mount (ARCHITECTURE.md, "What a mount
-// shows") and whose bytes are flat arrays.
+// Package view presents volumes as files. It turns a [volume.Root] into an [fs.FS]. The names are those of package tree
+// (README.md, "What is where"). The bytes are flat arrays.
 //
-// The tree is made of nodes that are built on the way to a path and thrown away
-// again; only what the source says is kept, by the source. Paths are resolved
-// without touching the source where the answer is in the name: z3/y0/x7.raw is
-// looked for once, as one file.
+// The tree consists of nodes. Nodes are created on the way to a path and are not kept. A path is resolved without
+// access to the source where its name is enough: z3/y0/x7.raw takes one lookup, of one file.
 //
-// All files of voxels are read by a [prefetch.Reader]: a box of a cube file, or of the
-// mosaic of a mag, with what a format puts around it.
+// Every file of voxels is read through a [prefetch.Reader]. It reads a box of a cube file, or of the mosaic of a mag.
+// The format of the file may put a header and a tail around the voxels.
 package view

@@ -4,53 +4,54 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
+	"iter"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/header"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
 const errNotDir = syscall.ENOTDIR
 
-// info describes an entry of the tree: a name, size and kind of its own, the rest
-// from the file or directory of the source that it is made of.
+// info describes an entry of the tree. Owner, times and permissions are those of the file or directory of the source
+// that the entry is made of.
 type info struct {
 	name   string
-	size   int64
-	stored int64 // bytes that it takes in the source
+	size   int64 // bytes
+	stored int64 // bytes that the voxels take in the source
 	mode   fs.FileMode
-	base   fs.FileInfo
+	source fs.FileInfo
 
-	version vfs.Version  // of the content; zero: that of base
-	array   *volume.Grid // of a file of voxels: what they are
+	version vfs.Version  // of the content; zero: that of source
+	array   *volume.Grid // of a file of voxels: their geometry; else nil
+	unit    header.Unit  // of the lengths in the header; empty: there are none
 }
 
-// fileInfo describes a file of size bytes made of base.
-func fileInfo(name string, size int64, base fs.FileInfo) info {
-	return info{name: name, size: size, stored: vfs.StoredOf(base), mode: base.Mode().Perm() &^ 0o333, base: base}
+// fileInfo describes a file of size bytes that is made of source.
+func fileInfo(name string, size int64, source fs.FileInfo) info {
+	return info{name: name, size: size, stored: vfs.StoredOf(source), mode: source.Mode().Perm() &^ 0o333, source: source}
 }
 
-// dirInfo describes a directory made of base. Where base is a file, who may read
-// the file may look into the directory.
-func dirInfo(name string, base fs.FileInfo) info {
-	perm := base.Mode().Perm() &^ 0o222
-	if !base.IsDir() {
+// dirInfo describes a directory that is made of source. If source is a file, users who may read it may list and search
+// the directory.
+func dirInfo(name string, source fs.FileInfo) info {
+	perm := source.Mode().Perm() &^ 0o222
+	if !source.IsDir() {
 		perm &= 0o444
 		perm |= perm >> 2
 	}
-	return info{name: name, mode: fs.ModeDir | perm, base: base}
+	return info{name: name, mode: fs.ModeDir | perm, source: source}
 }
 
 func (i info) Name() string       { return i.name }
 func (i info) Size() int64        { return i.size }
 func (i info) Mode() fs.FileMode  { return i.mode }
-func (i info) ModTime() time.Time { return i.base.ModTime() }
+func (i info) ModTime() time.Time { return i.source.ModTime() }
 func (i info) IsDir() bool        { return i.mode.IsDir() }
-func (i info) Sys() any           { return i.base.Sys() }
+func (i info) Sys() any           { return i.source.Sys() }
 
 // Stored implements vfs.StoredInfo.
 func (i info) Stored() int64 { return i.stored }
@@ -60,31 +61,33 @@ func (i info) Version() vfs.Version {
 	if i.version != (vfs.Version{}) {
 		return i.version
 	}
-	return vfs.VersionOf(i.base)
+	return vfs.VersionOf(i.source)
 }
 
-// Attributes implements vfs.AttributedInfo: numpy's name of the type, the extent on
-// x, y, z and the channels of the array, its order, the position of its first voxel
-// in voxels of the mag, and the size of a voxel in nm where it is known.
+// Attributes implements vfs.AttributedInfo. It returns numpy's name of the voxel type, the shape on x, y, z, the
+// channels, the order, the origin in absolute voxels of the mag and, if known, the size of a voxel in nm. The unit is that
+// of the lengths in the header.
 func (i info) Attributes() map[string]string {
-	if i.array == nil {
-		return nil
+	all := map[string]string{}
+	if i.unit != "" {
+		all["user.wkwfs.unit"] = string(i.unit)
 	}
 	g := i.array
-	all := map[string]string{
-		"user.wkwfs.dtype":    g.Type.String(),
-		"user.wkwfs.shape":    g.Size.String(),
-		"user.wkwfs.channels": strconv.Itoa(g.Channels),
-		"user.wkwfs.order":    "F",
-		"user.wkwfs.origin":   g.Origin.String(),
+	if g == nil {
+		return all
 	}
+	all["user.wkwfs.dtype"] = g.Type.String()
+	all["user.wkwfs.shape"] = g.Size.String()
+	all["user.wkwfs.channels"] = strconv.Itoa(g.Channels)
+	all["user.wkwfs.order"] = "F"
+	all["user.wkwfs.origin"] = g.Origin.String()
 	if g.Spacing != ([3]float64{}) {
 		all["user.wkwfs.voxel_size"] = fmt.Sprintf("%v,%v,%v nm", g.Spacing[0], g.Spacing[1], g.Spacing[2])
 	}
 	return all
 }
 
-// entry is a name in a listing; what else there is to know is looked up when asked.
+// entry is an entry of a listing. Info looks up the rest.
 type entry struct {
 	name string
 	node node
@@ -101,51 +104,98 @@ func (e entry) Type() fs.FileMode {
 	return 0
 }
 
-func sortedList(d directory) ([]fs.DirEntry, error) {
-	entries, err := d.list()
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return entries, err
-}
-
-// listAs makes the entries of children, by their names.
-func listAs(d directory, names []string, err error) ([]fs.DirEntry, error) {
-	entries := make([]fs.DirEntry, 0, len(names))
-	for _, name := range names {
-		n, childErr := d.child(name)
-		if childErr == nil { // what has gone since it was listed is not listed
-			entries = append(entries, entry{name, n})
+// batches yields the entries of a directory as vfs.List does.
+func batches(d directory) iter.Seq2[[]fs.DirEntry, error] {
+	return func(yield func([]fs.DirEntry, error) bool) {
+		var batch []fs.DirEntry
+		for e, err := range d.list {
+			if err != nil {
+				vfs.SortByName(batch)
+				yield(batch, err)
+				return
+			}
+			if len(batch) == vfs.BatchSize {
+				if vfs.SortByName(batch); !yield(batch, nil) {
+					return
+				}
+				batch = make([]fs.DirEntry, 0, vfs.BatchSize)
+			}
+			batch = append(batch, e)
+		}
+		if len(batch) > 0 {
+			vfs.SortByName(batch)
+			yield(batch, nil)
 		}
 	}
-	return entries, err
 }
 
-// openedDir is a directory of the tree that was opened: its entries as they were then.
+// maxListed is the largest number of entries that a directory lists if they are computed, such as slices. A larger
+// directory lists none of them. They can still be opened by name.
+const maxListed = 1 << 20
+
+// yieldChildren yields the entries of children by name. It omits those that have been removed since they were listed. It
+// returns false if yield does.
+func yieldChildren(d directory, names []string, yield func(entry, error) bool) bool {
+	for _, name := range names {
+		if n, err := d.child(name); err == nil && !yield(entry{name, n}, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// openedDir is an open directory.
 type openedDir struct {
 	info    fs.FileInfo
-	entries []fs.DirEntry
+	entries []fs.DirEntry // that were listed but not read
+	err     error         // after these entries; io.EOF at the end
+	next    func() ([]fs.DirEntry, error, bool)
+	stop    func()
 }
 
-func openDir(name string, d directory) (fs.File, error) {
+func openDir(d directory) (fs.File, error) {
 	info, err := d.stat()
 	if err != nil {
 		return nil, err
 	}
-	entries, err := sortedList(d)
-	if err != nil {
-		return nil, err
+	next, stop := iter.Pull2(batches(d))
+	opened := &openedDir{info: info, next: next, stop: stop}
+	if opened.fill(); opened.err != nil && opened.err != io.EOF {
+		stop()
+		return nil, opened.err
 	}
-	return &openedDir{info, entries}, nil
+	return opened, nil
+}
+
+// fill lists the next batch.
+func (d *openedDir) fill() {
+	batch, err, ok := d.next()
+	if err == nil && !ok {
+		err = io.EOF
+	}
+	d.entries, d.err = append(d.entries, batch...), err
 }
 
 func (d *openedDir) Stat() (fs.FileInfo, error) { return d.info, nil }
-func (d *openedDir) Close() error               { return nil }
+
+// Close ends the listing.
+func (d *openedDir) Close() error {
+	d.stop()
+	return nil
+}
 
 func (d *openedDir) Read([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "read", Path: d.info.Name(), Err: syscall.EISDIR}
 }
 
-// ReadDir follows fs.ReadDirFile.
+// ReadDir implements fs.ReadDirFile.
 func (d *openedDir) ReadDir(n int) ([]fs.DirEntry, error) {
+	for d.err == nil && (n <= 0 || len(d.entries) < n) {
+		d.fill()
+	}
+	if d.err != io.EOF && (n <= 0 || len(d.entries) == 0) {
+		return nil, d.err
+	}
 	if n <= 0 || n > len(d.entries) {
 		if n > 0 && len(d.entries) == 0 {
 			return nil, io.EOF

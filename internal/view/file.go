@@ -11,21 +11,23 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// openFile is an open file of voxels, with what its format puts around them. It
-// implements io.ReaderAt, io.Seeker, vfs.ContextReaderAt, vfs.Pusher and vfs.Holed.
+// openFile is an open file. It has three parts: the head of its format, voxels, and the tail of its format. It
+// implements io.ReaderAt, io.Seeker, vfs.ContextReaderAt, vfs.Pusher and vfs.HoleSeeker.
 type openFile struct {
-	*io.SectionReader // Read and Seek, by way of ReadAt
+	*io.SectionReader // Read and Seek, through ReadAt
 	info              info
 	layout            header.Layout
-	voxels            *prefetch.Reader // nil: there are none in it
-	shared            *prefetch.Reader // of an array that the voxels are a part of, from offset on; nil: none
-	offset            int64
-	holes             *mosaic.Holes // nil: none are known
-	leave             func()        // ends the use of shared
+	voxels            *prefetch.Reader // nil: the file has no voxels
+	holes             *mosaic.Holes    // of voxels; nil: not known
 	close             func()
+
+	// whole reads an array that contains the voxels from offset on. If it is not nil, it is used instead of voxels.
+	whole      *prefetch.Reader
+	offset     int64
+	closeWhole func() // nil: none
 }
 
-// newFile makes a file of the layout around voxels. It closes voxels and calls close when it is closed.
+// newFile returns a file. When it is closed, it closes voxels and calls close.
 func newFile(i info, layout header.Layout, voxels *prefetch.Reader, close func()) *openFile {
 	f := &openFile{info: i, layout: layout, voxels: voxels, close: close}
 	f.SectionReader = io.NewSectionReader(background{f}, 0, i.size)
@@ -34,17 +36,18 @@ func newFile(i info, layout header.Layout, voxels *prefetch.Reader, close func()
 
 func (f *openFile) Stat() (fs.FileInfo, error) { return f.info, nil }
 
-// head and size are the lengths, in bytes, of the first two parts.
-func (f *openFile) head() int64 { return int64(len(f.layout.Head)) }
+// headSize returns the length of the head, in bytes.
+func (f *openFile) headSize() int64 { return int64(len(f.layout.Head)) }
 
-func (f *openFile) size() int64 {
+// voxelsSize returns the length of the voxels, in bytes.
+func (f *openFile) voxelsSize() int64 {
 	if f.voxels == nil {
 		return 0
 	}
 	return f.voxels.Array().Size()
 }
 
-// ReadAtContext reads across head, voxels and tail; all or nothing.
+// ReadAtContext implements vfs.ContextReaderAt. A read that fails returns no bytes.
 func (f *openFile) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, fs.ErrInvalid
@@ -63,63 +66,62 @@ func (f *openFile) ReadAtContext(ctx context.Context, p []byte, off int64) (int,
 	return n, nil
 }
 
-// readPart reads from the part that off lies in, to its end at most. Zero bytes are
-// the end of the file.
+// readPart reads from one part, up to its end at most. It returns 0 bytes at the end of the file.
 func (f *openFile) readPart(ctx context.Context, p []byte, off int64) (int, error) {
-	if off < f.head() {
+	if off < f.headSize() {
 		return copy(p, f.layout.Head[off:]), nil
 	}
-	off -= f.head()
+	off -= f.headSize()
 	switch {
-	case off < f.size() && f.shared != nil:
-		return f.shared.ReadAt(ctx, p[:min(int64(len(p)), f.size()-off)], f.offset+off)
-	case off < f.size():
+	case off < f.voxelsSize() && f.whole != nil:
+		return f.whole.ReadAt(ctx, p[:min(int64(len(p)), f.voxelsSize()-off)], f.offset+off)
+	case off < f.voxelsSize():
 		return f.voxels.ReadAt(ctx, p, off)
 	}
-	off -= f.size()
+	off -= f.voxelsSize()
 	if off >= f.layout.TailSize {
 		return 0, io.EOF
 	}
 	return f.layout.Tail.ReadAt(p, off)
 }
 
-// Push implements vfs.Pusher. What a shared reader decodes is of other files too.
+// Push implements vfs.Pusher. A reader of the whole array does not push: what it decodes also belongs to other files.
 func (f *openFile) Push(to vfs.Sink) {
-	if f.voxels != nil && f.shared == nil {
+	if f.voxels != nil && f.whole == nil {
 		f.voxels.Push(to)
 	}
 }
 
-// SeekData implements vfs.Holed.
+// SeekData implements vfs.HoleSeeker.
 func (f *openFile) SeekData(off int64) (int64, error) {
-	at := off - f.head()
-	if f.holes == nil || at < 0 || at >= f.size() {
+	at := off - f.headSize()
+	if f.holes == nil || at < 0 || at >= f.voxelsSize() {
 		return off, nil
 	}
 	data, err := f.holes.SeekData(at)
 	if err == io.EOF && f.layout.TailSize > 0 {
-		return f.head() + f.size(), nil
+		return f.headSize() + f.voxelsSize(), nil
 	}
-	return f.head() + data, err
+	return f.headSize() + data, err
 }
 
-// SeekHole implements vfs.Holed.
+// SeekHole implements vfs.HoleSeeker.
 func (f *openFile) SeekHole(off int64) (int64, error) {
-	at := max(off-f.head(), 0)
-	if f.holes == nil || at >= f.size() {
+	at := max(off-f.headSize(), 0)
+	if f.holes == nil || at >= f.voxelsSize() {
 		return f.info.size, nil
 	}
 	hole, err := f.holes.SeekHole(at)
-	if hole == f.size() {
+	if hole == f.voxelsSize() {
 		return f.info.size, err // after the tail
 	}
-	return f.head() + hole, err
+	return f.headSize() + hole, err
 }
 
-// Close gives up what was begun ahead of the reader. It waits for pushes, not for loads.
+// Close cancels prefetching. It waits for pushes in flight, but not for loads.
 func (f *openFile) Close() error {
-	if f.leave != nil {
-		f.leave()
+	if f.closeWhole != nil {
+		f.closeWhole()
 	}
 	if f.voxels != nil {
 		f.voxels.Close()
@@ -128,26 +130,9 @@ func (f *openFile) Close() error {
 	return nil
 }
 
-// background is ReadAtContext without a context.
+// background is an io.ReaderAt that reads without a deadline.
 type background struct{ vfs.ContextReaderAt }
 
 func (b background) ReadAt(p []byte, off int64) (int, error) {
 	return b.ReadAtContext(context.Background(), p, off)
-}
-
-// passed is an open file of the source that is shown as it is.
-type passed struct {
-	fs.File
-	info info
-}
-
-func (p *passed) Stat() (fs.FileInfo, error) { return p.info, nil }
-
-// ReadAt fails if the file has changed since it was opened.
-func (p *passed) ReadAt(b []byte, off int64) (int, error) {
-	n, err := p.File.(io.ReaderAt).ReadAt(b, off)
-	if changed := vfs.Unchanged(p.File, p.info.base); changed != nil {
-		return 0, changed
-	}
-	return n, err
 }

@@ -2,83 +2,97 @@ package view
 
 import (
 	"io/fs"
+	"iter"
 	"log/slog"
 	"strings"
 	"sync"
 
 	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/internal/header"
+	"github.com/wkwfs/wkwfs/internal/lru"
 	"github.com/wkwfs/wkwfs/internal/prefetch"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Options says how the tree reads its sources.
+// Options configures an FS.
 type Options struct {
-	// Cache keeps decoded blocks. Nil means one that keeps nothing.
+	// Cache keeps decoded blocks. Nil means a cache that keeps none.
 	Cache *cache.Cache
-	// Log receives what is wrong with a source but has nobody to be returned to.
+	// Log receives faults of the source that no call returns. Nil discards them.
 	Log *slog.Logger
-	// Private says that nobody but the user who runs this process reads the tree, so that it does not
-	// matter who may read which cube.
+	// Private means that only the user of this process reads the tree. Then files that are made of several cubes need
+	// no permissions that hold for all of them.
 	Private bool
+	// Unit is the unit of lengths in headers. If it is empty, each format has its own.
+	Unit header.Unit
+	// HideBlocks leaves the directories of blocks out of listings, for clients that walk trees by themselves. They are
+	// still found by name.
+	HideBlocks bool
+	// DurableVersions gives files of a whole mag the same version in all processes, as files of one cube have, while the
+	// source is the same. It takes a stat of the metadata for each snapshot.
+	DurableVersions bool
 }
 
-// FS is a source as a tree of files. It implements fs.StatFS and fs.ReadDirFS; its
-// files implement io.ReaderAt, io.Seeker and vfs.ContextReaderAt, its FileInfos have
-// the owner, times and permissions of the source, without write permission.
-type FS struct{ root directory }
+// FS presents a source as a tree of files. It implements fs.StatFS and fs.ReadDirFS. Its files implement io.ReaderAt,
+// io.Seeker and vfs.ContextReaderAt. Owners, times and permissions are those of the source, without write permission.
+// All methods may be called by several goroutines at once.
+type FS struct {
+	root      directory
+	log       *slog.Logger
+	prefetch  *prefetch.Prefetcher
+	snapshots snapshots
+	levels    *levelCache
+
+	hideBlocks bool // see Options
+}
 
 var (
 	_ fs.StatFS    = (*FS)(nil)
 	_ fs.ReadDirFS = (*FS)(nil)
+	_ vfs.ListFS   = (*FS)(nil)
 )
 
-// New arranges the source as files.
+// New returns the tree of a source. The caller may close the source when it no longer uses the tree and its files.
 func New(root volume.Root, o Options) *FS {
 	if o.Cache == nil {
-		o.Cache = keepsNothing()
+		o.Cache = noCache()
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	t := newTree(o)
+	p := prefetch.New(o.Cache)
+	f := &FS{log: o.Log, prefetch: p, levels: newLevelCache(), snapshots: snapshots{prefetch: p, shared: !o.Private, unit: o.Unit, last: lru.New[volume.Mag, *snapshot](maxCubes)}}
+	f.hideBlocks, f.snapshots.durable = o.HideBlocks, o.DurableVersions
+	f.root = f.rootDir(root)
+	return f
+}
+
+func (f *FS) rootDir(root volume.Root) directory {
 	switch {
 	case root.Dataset != nil:
-		return &FS{datasetDir{t, root.Dataset}}
+		return datasetDir{f, root.Dataset}
 	case root.Layer != nil:
-		return &FS{layerDir{t, "", root.Layer}}
+		return layerDir{f, "", root.Layer}
 	case root.Mag != nil:
-		return &FS{magDir{t, "", root.Mag}}
+		return magDir{f, "", root.Mag}
 	}
-	return &FS{singleDir{t, root.Cube}}
+	return singleDir{f, root.Cube}
 }
 
-// tree is what all nodes of one FS share.
-type tree struct {
-	Options
-	shelf    shelf
-	prefetch *prefetch.Prefetcher
-}
+// noCache returns a cache that keeps nothing, the same one for all trees.
+var noCache = sync.OnceValue(func() *cache.Cache { return cache.New(0) })
 
-func newTree(o Options) *tree {
-	p := prefetch.New(o.Cache)
-	return &tree{Options: o, prefetch: p, shelf: shelf{prefetch: p, shared: !o.Private, shown: map[volume.Mag]*shown{}}}
-}
-
-// keepsNothing is the cache of all trees that are given none.
-var keepsNothing = sync.OnceValue(func() *cache.Cache { return cache.New(0) })
-
-// A node is an entry of the tree: a directory or a file. Making one costs nothing;
-// whether it exists in the source shows when it is described, listed or opened.
+// A node is an entry of the tree. A node may exist without its entry: stat, list and open return fs.ErrNotExist then.
 type node interface {
 	stat() (fs.FileInfo, error)
 }
 
 type directory interface {
 	node
-	// list returns the entries that exist, in any order.
-	list() ([]fs.DirEntry, error)
-	// child returns the entry of the name, fs.ErrNotExist where the name says that
-	// there can be none.
+	// list yields the entries that exist, in any order. Entries that are few come first. An error is the last item.
+	list(yield func(entry, error) bool)
+	// child returns the node of a name. It returns fs.ErrNotExist if there cannot be such an entry.
 	child(name string) (node, error)
 }
 
@@ -99,7 +113,7 @@ func (f *FS) find(op, name string) (node, error) {
 	for part := range strings.SplitSeq(name, "/") {
 		dir, ok := n.(directory)
 		if !ok {
-			return nil, notExist(op, name)
+			return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 		}
 		var err error
 		if n, err = dir.child(part); err != nil {
@@ -109,7 +123,7 @@ func (f *FS) find(op, name string) (node, error) {
 	return n, nil
 }
 
-// Stat describes an entry without opening any file of the source.
+// Stat describes an entry. It opens no cube.
 func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	n, err := f.find("stat", name)
 	if err != nil {
@@ -122,8 +136,8 @@ func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// Open opens a file or a directory. What is read from a file is the source as it is
-// now: when it changes, reads of what has not been read before fail.
+// Open opens a file or a directory. A file shows the source as it is now. If the source changes later, reads return the
+// old voxels or fail with vfs.ErrChanged.
 func (f *FS) Open(name string) (fs.File, error) {
 	n, err := f.find("open", name)
 	if err != nil {
@@ -134,7 +148,7 @@ func (f *FS) Open(name string) (fs.File, error) {
 	case file:
 		opened, err = n.open()
 	case directory:
-		opened, err = openDir(name, n)
+		opened, err = openDir(n)
 	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
@@ -142,23 +156,43 @@ func (f *FS) Open(name string) (fs.File, error) {
 	return opened, nil
 }
 
-// ReadDir lists a directory, sorted by name.
+// ReadDir lists a directory, sorted by name. Large directories take less memory with List.
 func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
-	n, err := f.find("readdir", name)
-	if err != nil {
-		return nil, err
+	var all []fs.DirEntry
+	for batch, err := range f.List(name) {
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = batch
+			continue
+		}
+		all = append(all, batch...)
 	}
-	dir, ok := n.(directory)
-	if !ok {
-		return nil, &fs.PathError{Op: "readdir", Path: name, Err: errNotDir}
-	}
-	entries, err := sortedList(dir)
-	if err != nil {
-		return nil, &fs.PathError{Op: "readdir", Path: name, Err: err}
-	}
-	return entries, nil
+	vfs.SortByName(all)
+	return all, nil
 }
 
-func notExist(op, name string) error {
-	return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+// List implements vfs.ListFS.
+func (f *FS) List(name string) iter.Seq2[[]fs.DirEntry, error] {
+	return func(yield func([]fs.DirEntry, error) bool) {
+		n, err := f.find("readdir", name)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		dir, ok := n.(directory)
+		if !ok {
+			yield(nil, &fs.PathError{Op: "readdir", Path: name, Err: errNotDir})
+			return
+		}
+		for batch, err := range batches(dir) {
+			if err != nil {
+				err = &fs.PathError{Op: "readdir", Path: name, Err: err}
+			}
+			if !yield(batch, err) {
+				return
+			}
+		}
+	}
 }

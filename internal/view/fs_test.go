@@ -15,16 +15,17 @@ import (
 	"github.com/wkwfs/wkwfs/internal/store"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/internal/view"
+	"github.com/wkwfs/wkwfs/internal/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// writeDataset writes a layer "color" with mag 1 of two cubes of 2³ blocks of 4³
-// voxels, at 0,0,0 and 3,1,0, and returns its directory.
-func writeDataset(t *testing.T) (dir string, src coords) {
+// writeDataset writes a dataset and returns its directory. Layer color has mag 1 with two cubes of 2³ blocks of 4³ voxels,
+// at 0,0,0 and 3,1,0.
+func writeDataset(t *testing.T) (dir string, src voxeltest.Source) {
 	t.Helper()
 	dir = t.TempDir()
-	src = coords{grid: grid(volume.Cube(8), volume.Cube(4), volume.Uint16, 1)}
+	src = voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(8), volume.Cube(4), volume.Uint16, 1)}
 	for _, name := range []string{"z0/y0/x0.wkw", "z0/y1/x3.wkw"} {
 		path := filepath.Join(dir, "color/1", name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -41,7 +42,7 @@ func writeDataset(t *testing.T) (dir string, src coords) {
 	return dir, src
 }
 
-// open shows what is at name in dir as files.
+// open returns the tree of the source at name in dir.
 func open(t *testing.T, dir, name string) *view.FS {
 	t.Helper()
 	fsys, err := store.Open(dir)
@@ -64,12 +65,12 @@ func TestTreeIsAFileSystem(t *testing.T) {
 	}
 }
 
-// TestTreeBeginsAtItsSource holds what a mount of each kind of source shows at its top.
-func TestTreeBeginsAtItsSource(t *testing.T) {
+// TestTreeRoots lists the root of each kind of source.
+func TestTreeRoots(t *testing.T) {
 	dir, _ := writeDataset(t)
 	for source, want := range map[string]string{
 		".":                    "color datasource-properties.json",
-		"color":                "1 precomputed",
+		"color":                "1 ome-v3.zarr ome.zarr precomputed",
 		"color/1":              "box slices volume.json volume.mhd volume.nhdr volume.nii volume.npy volume.nrrd volume.raw volume.tif volume.xmf z0",
 		"color/1/z0/y0/x0.wkw": "x0.blocks x0.raw",
 	} {
@@ -82,29 +83,29 @@ func TestTreeBeginsAtItsSource(t *testing.T) {
 			names = append(names, e.Name())
 		}
 		if got := strings.Join(names, " "); got != want {
-			t.Errorf("%s: shows %q, want %q", source, got, want)
+			t.Errorf("%s: got %q, expected %q", source, got, want)
 		}
 	}
 }
 
-// TestTreeReads holds that cubes and blocks have the bytes of the model.
+// TestTreeReads compares cubes and blocks with the model.
 func TestTreeReads(t *testing.T) {
 	dir, src := writeDataset(t)
 	tree := open(t, dir, ".")
 	got, err := fs.ReadFile(tree, "color/1/z0/y1/x3.raw")
-	if err != nil || !slices.Equal(got, naive(src, volume.Box{Max: volume.Cube(8)})) {
+	if err != nil || !slices.Equal(got, src.Flat(volume.Box{Max: volume.Cube(8)})) {
 		t.Errorf("cube: %d bytes, error %v", len(got), err)
 	}
 	for b := range (volume.Box{Max: volume.Cube(2)}).All() {
 		name := "color/1/z0/y1/x3.blocks/z" + string('0'+rune(b[2])) + "/y" + string('0'+rune(b[1])) + "/x" + string('0'+rune(b[0])) + ".raw"
 		got, err := fs.ReadFile(tree, name)
-		if err != nil || !slices.Equal(got, naive(src, src.grid.BlockBox(b))) {
+		if err != nil || !slices.Equal(got, src.Flat(src.Shape.BlockBox(b))) {
 			t.Errorf("%s: %d bytes, error %v", name, len(got), err)
 		}
 	}
 }
 
-func TestTreeHasNothingElse(t *testing.T) {
+func TestTreeMissingNames(t *testing.T) {
 	dir, _ := writeDataset(t)
 	tree := open(t, dir, ".")
 	for _, name := range []string{
@@ -113,17 +114,17 @@ func TestTreeHasNothingElse(t *testing.T) {
 		"color/1/z0/y0/x0.blocks/z0/y9/x0.raw", "color/1/z0/y0/x1.blocks/z0/y0/x0.raw", "color/1/z0/y0/x0.raw/x", "color/1/z99999999999999999999",
 	} {
 		if _, err := tree.Stat(name); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("stat %s: %v, want that it does not exist", name, err)
+			t.Errorf("stat %s: got %v, expected fs.ErrNotExist", name, err)
 		}
 		if _, err := tree.Open(name); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("open %s: %v, want that it does not exist", name, err)
+			t.Errorf("open %s: got %v, expected fs.ErrNotExist", name, err)
 		}
 	}
 }
 
-// TestTreeDescribes holds sizes, times and permissions: those of the source, without
-// those to write.
-func TestTreeDescribes(t *testing.T) {
+// TestTreeAttributes checks sizes, times and permissions. Times and permissions are those of the source, without write
+// permission.
+func TestTreeAttributes(t *testing.T) {
 	dir, _ := writeDataset(t)
 	cube := filepath.Join(dir, "color/1/z0/y0/x0.wkw")
 	if err := os.Chmod(cube, 0o640); err != nil {
@@ -156,15 +157,15 @@ func TestTreeDescribes(t *testing.T) {
 			continue
 		}
 		if info.Size() != want.size || info.Mode() != want.mode || !info.ModTime().Equal(stored.ModTime()) {
-			t.Errorf("%s: %d bytes, %v, %v; want %d, %v, %v", name, info.Size(), info.Mode(), info.ModTime(), want.size, want.mode, stored.ModTime())
+			t.Errorf("%s: got %d bytes, %v, %v; expected %d, %v, %v", name, info.Size(), info.Mode(), info.ModTime(), want.size, want.mode, stored.ModTime())
 		}
 	}
 }
 
-// TestTreeStaysConsistent holds what an open file shows when the source changes:
-// what it was, or an error; and that the next open shows the new content.
-func TestTreeStaysConsistent(t *testing.T) {
-	const name = "color/1/z0/y0/x0.raw"
+// TestTreeChanges changes the source of an open file. The open file has the old content or fails. The next open shows the
+// new content.
+func TestTreeChanges(t *testing.T) {
+	const cubeFile = "color/1/z0/y0/x0.raw"
 	read := func(t *testing.T, f fs.File) ([]byte, error) {
 		t.Helper()
 		p := make([]byte, 1024)
@@ -172,13 +173,13 @@ func TestTreeStaysConsistent(t *testing.T) {
 		return p, err
 	}
 	for _, c := range []struct {
-		what    string
+		name    string
 		change  func(t *testing.T, cube string)
-		fails   bool // the open file, with vfs.ErrChanged
-		missing bool // the name, afterwards
+		fails   bool // the open file fails with vfs.ErrChanged
+		missing bool // the name does not exist afterwards
 	}{
 		{"replaced", func(t *testing.T, cube string) {
-			src := coords{grid: grid(volume.Cube(8), volume.Cube(4), volume.Uint16, 1), absent: map[volume.Vec]bool{{}: true}}
+			src := voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(8), volume.Cube(4), volume.Uint16, 1), Absent: map[volume.Vec]bool{{}: true}}
 			if err := wkw.WriteCube(context.Background(), cube, wkw.Raw, src); err != nil {
 				t.Fatal(err)
 			}
@@ -198,10 +199,10 @@ func TestTreeStaysConsistent(t *testing.T) {
 			}
 		}, true, false},
 	} {
-		t.Run(c.what, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			dir, src := writeDataset(t)
 			tree := open(t, dir, ".")
-			f, err := tree.Open(name)
+			f, err := tree.Open(cubeFile)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -212,13 +213,13 @@ func TestTreeStaysConsistent(t *testing.T) {
 			if c.fails != errors.Is(err, vfs.ErrChanged) || !c.fails && err != nil {
 				t.Errorf("open file: error %v", err)
 			}
-			if err == nil && !slices.Equal(got, naive(src, volume.Box{Max: volume.Cube(8)})) {
-				t.Error("open file: not its old content")
+			if err == nil && !slices.Equal(got, src.Flat(volume.Box{Max: volume.Cube(8)})) {
+				t.Error("open file: other content")
 			}
-			after, err := tree.Stat(name)
+			after, err := tree.Stat(cubeFile)
 			if c.missing {
 				if !errors.Is(err, fs.ErrNotExist) {
-					t.Errorf("afterwards: %v, want that it does not exist", err)
+					t.Errorf("afterwards: got %v, expected fs.ErrNotExist", err)
 				}
 				return
 			}
@@ -229,7 +230,7 @@ func TestTreeStaysConsistent(t *testing.T) {
 	}
 }
 
-func TestTreeFilesSeek(t *testing.T) {
+func TestSeek(t *testing.T) {
 	dir, src := writeDataset(t)
 	f, err := open(t, dir, ".").Open("color/1/z0/y0/x0.raw")
 	if err != nil {
@@ -240,7 +241,7 @@ func TestTreeFilesSeek(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := io.ReadAll(f)
-	if want := naive(src, volume.Box{Max: volume.Cube(8)}); err != nil || !slices.Equal(got, want[len(want)-100:]) {
-		t.Errorf("the last 100 bytes: %d, error %v", len(got), err)
+	if want := src.Flat(volume.Box{Max: volume.Cube(8)}); err != nil || !slices.Equal(got, want[len(want)-100:]) {
+		t.Errorf("the last 100 bytes: got %d bytes, error %v", len(got), err)
 	}
 }

@@ -6,62 +6,74 @@ import (
 	"strings"
 
 	"github.com/wkwfs/wkwfs/internal/header"
+	"github.com/wkwfs/wkwfs/internal/mosaic"
+	"github.com/wkwfs/wkwfs/internal/tree"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// magDir shows a mag: the whole volume in all formats, its slices and boxes, and
-// the index of its cube files.
+// magDir has the whole volume in all formats, its slices and boxes, and the cube files of a mag.
 type magDir struct {
-	t    *tree
-	path string // of the layer and mag, as far as they have names here
+	fsys *FS
+	path string // of the mag in the tree; empty if it is the root
 	m    volume.Mag
 }
 
-func (d magDir) stat() (fs.FileInfo, error) { return statDir(path.Base(d.path), d.m.Stat) }
-
-func (d magDir) list() ([]fs.DirEntry, error) {
-	entries, err := d.listCubes()
-	if err != nil {
-		return nil, err
+func (d magDir) stat() (fs.FileInfo, error) {
+	if d.fsys.snapshots.shared {
+		return statDir(path.Base(d.path), func() (fs.FileInfo, error) { return mosaic.StatMag(d.m) })
 	}
-	m, err := d.shown()
-	if err != nil {
-		d.t.Log.Warn("mag shown without its volume", "mag", d.path, "err", err)
-		return entries, nil
-	}
-	for _, f := range d.files() {
-		if _, err := f.shape(m); err == nil {
-			entries = append(entries, entry{f.name, f})
-		}
-	}
-	return append(entries, entry{slicesName, slicesDir{d}}, entry{boxName, boxDir{d}}), nil
+	return statDir(path.Base(d.path), d.m.Stat)
 }
 
-// files are the formats that the whole volume is offered in, if they can hold it.
-func (d magDir) files() []arrayFile {
-	files := []arrayFile{d.file(jsonSuffix), d.file(rawSuffix)}
+func (d magDir) list(yield func(entry, error) bool) {
+	snap, err := d.snapshot()
+	if err != nil {
+		d.fsys.log.Warn("mag shown without its volume", "mag", d.path, "err", err)
+	} else if !d.yieldVolumes(snap, yield) {
+		return
+	}
+	if d.m.About().NamedByBox {
+		yield(entry{tree.Chunks, chunksDir{d}}, nil)
+		return
+	}
+	d.cubes().list(yield)
+}
+
+// yieldVolumes yields the entries that are made of all cubes. It returns false if yield does.
+func (d magDir) yieldVolumes(snap *snapshot, yield func(entry, error) bool) bool {
+	for _, f := range d.volumes() {
+		if _, err := f.contents(snap); err == nil && !yield(entry{f.name, f}, nil) {
+			return false
+		}
+	}
+	return yield(entry{tree.Slices, slicesDir{d}}, nil) && yield(entry{tree.Boxes, boxDir{d}}, nil)
+}
+
+// volumes returns the files of the whole volume in all formats. A format may be unable to describe the volume.
+func (d magDir) volumes() []arrayFile {
+	files := []arrayFile{d.volume(tree.JSON), d.volume(tree.Raw)}
 	for _, f := range header.Formats() {
-		files = append(files, d.file(f.Suffix))
+		files = append(files, d.volume(f.Suffix))
 	}
 	return files
 }
 
-func (d magDir) file(suffix string) arrayFile {
-	return arrayFile{d: d, name: volumeStem + suffix, suffix: suffix}
+func (d magDir) volume(suffix string) arrayFile {
+	return arrayFile{d: d, name: tree.VolumeStem + suffix, suffix: suffix}
 }
 
 func (d magDir) child(name string) (node, error) {
 	switch name {
-	case slicesName:
+	case tree.Slices:
 		return slicesDir{d}, nil
-	case boxName:
+	case tree.Boxes:
 		return boxDir{d}, nil
 	}
-	if suffix, ok := strings.CutPrefix(name, volumeStem); ok {
-		return d.file(suffix), nil
+	if suffix, ok := strings.CutPrefix(name, tree.VolumeStem); ok {
+		return d.volume(suffix), nil
 	}
-	if d.m.About().Chunks {
-		if name == chunksName {
+	if d.m.About().NamedByBox {
+		if name == tree.Chunks {
 			return chunksDir{d}, nil
 		}
 		return nil, fs.ErrNotExist
@@ -69,27 +81,20 @@ func (d magDir) child(name string) (node, error) {
 	return d.cubes().child(name)
 }
 
-// listCubes lists where the cube files are: on this level, or in a directory.
-func (d magDir) listCubes() ([]fs.DirEntry, error) {
-	if d.m.About().Chunks {
-		return []fs.DirEntry{entry{chunksName, chunksDir{d}}}, nil
-	}
-	return d.cubes().list()
+func (d magDir) cubes() cubesDir { return cubesDir{fsys: d.fsys, m: d.m} }
+
+// snapshot returns the last snapshot of the mag, without comparing it with the source.
+func (d magDir) snapshot() (*snapshot, error) {
+	return d.fsys.snapshots.get(d.m, func(*snapshot) bool { return true })
 }
 
-func (d magDir) cubes() cubesDir { return cubesDir{t: d.t, m: d.m} }
-
-// shown returns the voxels of the mag as they were when they were last compared with the source.
-func (d magDir) shown() (*shown, error) {
-	return d.t.shelf.get(d.m, func(*shown) bool { return true })
-}
-
-// shownNow returns the voxels of the mag, those of the box as they are now; nil is all.
-func (d magDir) shownNow(box *volume.Box) (*shown, error) {
-	return d.t.shelf.get(d.m, func(m *shown) bool {
+// currentSnapshot returns a snapshot in which the box, in absolute voxels of the mag, matches the source. Nil is the
+// whole volume.
+func (d magDir) currentSnapshot(box *volume.Box) (*snapshot, error) {
+	return d.fsys.snapshots.get(d.m, func(s *snapshot) bool {
 		if box == nil {
-			return m.Current(m.Bounds())
+			return s.Current(s.Bounds())
 		}
-		return m.Current(*box)
+		return s.Current(*box)
 	})
 }

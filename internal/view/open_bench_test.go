@@ -9,14 +9,15 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/store"
 	"github.com/wkwfs/wkwfs/internal/view"
+	"github.com/wkwfs/wkwfs/internal/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// BenchmarkOpenChunk opens and reads one chunk of a layer of which 1,000 cubes were seen.
+// BenchmarkOpenChunk opens and reads a chunk of a layer of 1,000 cubes.
 func BenchmarkOpenChunk(b *testing.B) {
 	dir := b.TempDir()
-	src := coords{grid: grid(volume.Cube(8), volume.Cube(4), volume.Uint8, 1)}
+	src := voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(8), volume.Cube(4), volume.Uint8, 1)}
 	for x := range 1000 {
 		path := filepath.Join(dir, fmt.Sprintf("color/1/z0/y0/x%d.wkw", x))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

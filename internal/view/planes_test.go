@@ -38,7 +38,7 @@ func readSlice(tree fs.FS, z int, n int64) ([]byte, error) {
 	return b, nil
 }
 
-// slicesOf returns all slices of newStreamed's mag, read without a cache.
+// slicesOf returns all slices of the mag of newMag.
 func slicesOf(t *testing.T, plain fs.FS) [][]byte {
 	t.Helper()
 	var all [][]byte
@@ -52,29 +52,28 @@ func slicesOf(t *testing.T, plain fs.FS) [][]byte {
 	return all
 }
 
-// TestStackOfSlices reads all slices in their order: they are those of the mag, and once it is known that they all
-// will be read, they come out of slabs, as the volume does.
-func TestStackOfSlices(t *testing.T) {
-	dir, plain := newStreamed(t)
+// TestSlicesInOrder reads all slices in order. After the first slices, the rest are read from slabs, like the volume.
+func TestSlicesInOrder(t *testing.T) {
+	dir, plain := newMag(t)
 	want := slicesOf(t, plain)
 	blocks := cache.New(64 << 20)
 	defer blocks.Close()
 	tree := newTree(t, dir, view.Options{Cache: blocks})
 	for z := range want {
 		if got, err := readSlice(tree, z, 4096); err != nil || !bytes.Equal(got, want[z]) {
-			t.Fatalf("slice %d: %d bytes, not those that are there: %v", z, len(got), err)
+			t.Fatalf("slice %d: got %d bytes, not the expected ones: %v", z, len(got), err)
 		}
 	}
 	// Each of the first slices has bytes of 8 × 4 blocks.
-	if got, most := wanted(blocks), uint64(5)*8*4; got > most {
-		t.Errorf("%d blocks were wanted of the cache, expected at most %d", got, most)
+	if got, most := blockReads(blocks), uint64(5)*8*4; got > most {
+		t.Errorf("%d blocks were read from the cache, expected at most %d", got, most)
 	}
 }
 
-// TestWhoPicksSlices reads slices in other orders: no block is loaded twice, and none that nobody wants.
-func TestWhoPicksSlices(t *testing.T) {
-	dir, _ := newStreamed(t)
-	const planes, layer = 128, 8 * 4 // blocks of one layer, which is 16 planes
+// TestSlicesInOtherOrders reads slices in other orders. No block is loaded twice, and only blocks of the slices are loaded.
+func TestSlicesInOtherOrders(t *testing.T) {
+	dir, _ := newMag(t)
+	const planes, slab = 128, 8 * 4 // blocks of a slab, which is 16 planes
 	all := make([]int, planes)
 	for i := range all {
 		all[i] = i
@@ -91,14 +90,14 @@ func TestWhoPicksSlices(t *testing.T) {
 		read []int
 		most uint64 // loads
 	}{
-		{"one", []int{20}, layer},
-		{"a few of a layer", []int{20, 21, 22, 17, 29, 19}, layer},
-		{"back and forth", []int{20, 21, 20, 21, 22, 21, 20, 19, 18, 19, 20}, layer},
-		{"backwards", backwards, planes / 16 * layer},
-		{"random", random, planes / 16 * layer},
-		{"every third", append(every(all, 3), every(all, 3)...), planes / 16 * layer},
-		{"two readers in order", byTwo, planes / 16 * layer},
-		{"in order, again and again", append(slices.Clone(all), all...), 2 * planes / 16 * layer},
+		{"one", []int{20}, slab},
+		{"a few of a slab", []int{20, 21, 22, 17, 29, 19}, slab},
+		{"back and forth", []int{20, 21, 20, 21, 22, 21, 20, 19, 18, 19, 20}, slab},
+		{"backwards", backwards, planes / 16 * slab},
+		{"random", random, planes / 16 * slab},
+		{"every third", append(every(all, 3), every(all, 3)...), planes / 16 * slab},
+		{"two readers in order", byTwo, planes / 16 * slab},
+		{"in order, again and again", append(slices.Clone(all), all...), 2 * planes / 16 * slab},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			blocks := cache.New(64 << 20)
@@ -116,7 +115,7 @@ func TestWhoPicksSlices(t *testing.T) {
 	}
 }
 
-// every returns each nth of some numbers.
+// every returns every nth number.
 func every(all []int, n int) (some []int) {
 	for i := 0; i < len(all); i += n {
 		some = append(some, all[i])
@@ -124,10 +123,10 @@ func every(all []int, n int) (some []int) {
 	return some
 }
 
-// TestSlicesTogether has readers of the same stack, of every third slice, of slices from the last to the first, and of
-// the volume, with memory for few of them.
-func TestSlicesTogether(t *testing.T) {
-	dir, plain := newStreamed(t)
+// TestSlicesConcurrently runs readers of slices in several orders, and a reader of the volume. There is memory for the slabs
+// of a few of them.
+func TestSlicesConcurrently(t *testing.T) {
+	dir, plain := newMag(t)
 	want := slicesOf(t, plain)
 	for _, budget := range []int64{256 << 10, 2 << 20, 64 << 20} {
 		blocks := cache.New(budget)
@@ -139,7 +138,7 @@ func TestSlicesTogether(t *testing.T) {
 				for i := range want {
 					z := [...]int{i, i, i * 3 % len(want), len(want) - 1 - i, i ^ 1, (i + 64) % len(want)}[reader]
 					if got, err := readSlice(tree, z, 5000); err != nil || !bytes.Equal(got, want[z]) {
-						t.Errorf("reader %d, slice %d: %d bytes, not those that are there: %v", reader, z, len(got), err)
+						t.Errorf("reader %d, slice %d: got %d bytes, not the expected ones: %v", reader, z, len(got), err)
 						return
 					}
 				}
@@ -154,9 +153,9 @@ func TestSlicesTogether(t *testing.T) {
 	}
 }
 
-// TestStackIsLeft holds that a stream of slices has memory while somebody may open another slice, and no longer.
-func TestStackIsLeft(t *testing.T) {
-	dir, _ := newStreamed(t)
+// TestSlicesReleaseMemory reads slices in order. Their slabs keep memory while the next slice may be opened, and no longer.
+func TestSlicesReleaseMemory(t *testing.T) {
+	dir, _ := newMag(t)
 	synctest.Test(t, func(t *testing.T) {
 		const budget = 4 << 20
 		blocks := cache.New(budget)
@@ -178,18 +177,18 @@ func TestStackIsLeft(t *testing.T) {
 		}
 		read(0, 60)
 		if free() {
-			t.Error("60 slices were read, and there is no stream")
+			t.Error("no memory is reserved after 60 slices")
 		}
 		time.Sleep(4 * time.Second)
 		read(60, 61)
 		time.Sleep(4 * time.Second)
 		if free() {
-			t.Error("the stream has not waited for the next slice")
+			t.Error("no memory is reserved 4 seconds after a slice")
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if !free() {
-			t.Error("nobody has read a slice for 6 seconds, and the memory is not free")
+			t.Error("memory is still reserved 6 seconds after the last slice")
 		}
 		read(61, 128)
 		time.Sleep(time.Minute)

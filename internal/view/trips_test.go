@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"sync"
@@ -15,37 +16,36 @@ import (
 	"github.com/wkwfs/wkwfs/internal/store"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/internal/view"
+	"github.com/wkwfs/wkwfs/internal/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// trip is how long a file server takes to answer in these tests. Their clock stands still but for those who wait for it.
+// trip is the time of a round trip to the file server. The clock of these tests advances only while all goroutines wait.
 const trip = 5 * time.Millisecond
 
-// server is a directory on a file server: each request takes a trip. It has no page cache. The attributes of an open
-// file are known.
+// server is a directory on a file server. Each request takes a trip. There is no page cache. Only the attributes of an
+// open file take no trip.
 type server struct {
-	dir       *store.Dir // not embedded: it has faster ways of its own
-	mu        sync.Mutex
-	now, most int // requests in flight
-	looks     int
-	reads     int
+	dir      *store.Dir // not embedded: its optional methods would bypass the server
+	mu       sync.Mutex
+	inFlight int // requests
+	most     int // largest inFlight
 }
 
-func (s *server) ask(counter *int) {
+func (s *server) request() {
 	s.mu.Lock()
-	*counter++
-	s.now++
-	s.most = max(s.most, s.now)
+	s.inFlight++
+	s.most = max(s.most, s.inFlight)
 	s.mu.Unlock()
 	time.Sleep(trip)
 	s.mu.Lock()
-	s.now--
+	s.inFlight--
 	s.mu.Unlock()
 }
 
 func (s *server) Open(name string) (fs.File, error) {
-	s.ask(&s.looks)
+	s.request()
 	f, err := s.dir.Open(name)
 	if err != nil {
 		return nil, err
@@ -53,19 +53,22 @@ func (s *server) Open(name string) (fs.File, error) {
 	return serverFile{f, s}, nil
 }
 
-func (s *server) Stat(name string) (fs.FileInfo, error)  { s.ask(&s.looks); return s.dir.Stat(name) }
-func (s *server) Lstat(name string) (fs.FileInfo, error) { s.ask(&s.looks); return s.dir.Lstat(name) }
+func (s *server) ChecksKind() bool                       { return s.dir.ChecksKind() }
+func (s *server) Stat(name string) (fs.FileInfo, error)  { s.request(); return s.dir.Stat(name) }
+func (s *server) Lstat(name string) (fs.FileInfo, error) { s.request(); return s.dir.Lstat(name) }
 func (s *server) ReadDir(name string) ([]fs.DirEntry, error) {
-	s.ask(&s.looks)
+	s.request()
 	return s.dir.ReadDir(name)
 }
 
-func (s *server) ReadLink(name string) (string, error) { s.ask(&s.looks); return s.dir.ReadLink(name) }
+func (s *server) ReadLink(name string) (string, error) { s.request(); return s.dir.ReadLink(name) }
 
-// Describe answers at once for all entries of a directory, as NFS does.
-func (s *server) Describe(dir string, wanted func(string) bool) ([]vfs.Described, error) {
-	s.ask(&s.looks)
-	return vfs.Describe(struct{ fs.FS }{s.dir}, dir, wanted)
+// Describe takes one trip for all entries of a directory, as in NFS.
+func (s *server) Describe(dir string, wanted func(string) bool) iter.Seq2[[]vfs.Described, error] {
+	return func(yield func([]vfs.Described, error) bool) {
+		s.request()
+		vfs.Describe(struct{ fs.FS }{s.dir}, dir, wanted)(yield)
+	}
 }
 
 type serverFile struct {
@@ -74,25 +77,25 @@ type serverFile struct {
 }
 
 func (f serverFile) Read(p []byte) (int, error) {
-	f.s.ask(&f.s.reads)
+	f.s.request()
 	return f.File.Read(p)
 }
 
 func (f serverFile) ReadAt(p []byte, off int64) (int, error) {
-	f.s.ask(&f.s.reads)
+	f.s.request()
 	return f.File.(io.ReaderAt).ReadAt(p, off)
 }
 
-// tripped is a dataset on a server: one layer of 2 × 2 × 2 cubes of 32³ blocks of 4³ voxels.
-type tripped struct {
+// remote is a dataset on a server: a layer of 2 × 2 × 2 cubes of 32³ blocks of 4³ voxels.
+type remote struct {
 	t    *testing.T
 	s    *server
 	tree *view.FS
 }
 
-var trippedGrid = grid(volume.Cube(128), volume.Cube(4), volume.Uint8, 1) // of a cube
+var remoteGrid = voxeltest.Grid(volume.Cube(128), volume.Cube(4), volume.Uint8, 1) // of a cube
 
-func newTripped(t *testing.T, dir string) *tripped {
+func newRemote(t *testing.T, dir string) *remote {
 	d, err := store.Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -105,11 +108,11 @@ func newTripped(t *testing.T, dir string) *tripped {
 	}
 	blocks := cache.New(256 << 20)
 	t.Cleanup(blocks.Close)
-	return &tripped{t, s, view.New(root, view.Options{Cache: blocks, Private: true})}
+	return &remote{t, s, view.New(root, view.Options{Cache: blocks, Private: true})}
 }
 
-// does runs f and holds that it takes so many trips, and no more requests are in flight than may be.
-func (p *tripped) does(what string, trips int, f func()) {
+// expect runs f and checks how many trips it takes, and how many requests are in flight.
+func (p *remote) expect(trips int, what string, f func()) {
 	p.t.Helper()
 	start := time.Now()
 	f()
@@ -121,7 +124,7 @@ func (p *tripped) does(what string, trips int, f func()) {
 	}
 }
 
-func (p *tripped) open(name string) fs.File {
+func (p *remote) open(name string) fs.File {
 	p.t.Helper()
 	f, err := p.tree.Open(name)
 	if err != nil {
@@ -130,8 +133,8 @@ func (p *tripped) open(name string) fs.File {
 	return f
 }
 
-// read reads n bytes of a file, which shows a box, and compares them.
-func (p *tripped) read(f fs.File, box volume.Box, off int64, n int) {
+// read reads n bytes of the file of a box and compares them with the model.
+func (p *remote) read(f fs.File, box volume.Box, off int64, n int) {
 	p.t.Helper()
 	got := make([]byte, n)
 	if _, err := f.(io.ReaderAt).ReadAt(got, off); err != nil {
@@ -141,48 +144,48 @@ func (p *tripped) read(f fs.File, box volume.Box, off int64, n int) {
 	for i := range got {
 		at := int(off) + i
 		v := volume.Vec{at % size[0], at / size[0] % size[1], at / size[0] / size[1]}.Add(box.Min)
-		v = v.Sub(v.Div(trippedGrid.Size).Mul(trippedGrid.Size))
-		if got[i] != byteAt(v, 0) {
-			p.t.Fatalf("byte %d: got %d, expected %d", at, got[i], byteAt(v, 0))
+		v = v.Sub(v.Div(remoteGrid.Size).Mul(remoteGrid.Size))
+		if got[i] != voxeltest.ByteAt(v, 0) {
+			p.t.Fatalf("byte %d: got %d, expected %d", at, got[i], voxeltest.ByteAt(v, 0))
 		}
 	}
 }
 
-// TestTrips counts how often each operation waits for a server that answers late.
+// TestTrips counts the round trips of each operation.
 func TestTrips(t *testing.T) {
 	dir := t.TempDir()
-	writeTripped(t, dir)
+	writeRemote(t, dir)
 	synctest.Test(t, func(t *testing.T) {
-		p := newTripped(t, dir)
+		p := newRemote(t, dir)
 		whole := volume.Box{Max: volume.Cube(256)}
-		cube := volume.Box{Max: trippedGrid.Size}
+		cube := volume.Box{Max: remoteGrid.Size}
 		var f fs.File
-		if _, err := p.tree.Stat("color/1/z0/y0/x0.raw"); err != nil { // finds the layer, the mag and the geometry
+		if _, err := p.tree.Stat("color/1/z0/y0/x0.raw"); err != nil { // reads the metadata, the mags and the geometry
 			t.Fatal(err)
 		}
-		p.does("opening a cube: the file, and its header", 2, func() { f = p.open("color/1/z0/y0/x0.raw") })
-		p.does("its first block: its place, and itself", 2, func() { p.read(f, cube, 0, 4) })
-		p.does("the next block, whose place is known", 1, func() { p.read(f, cube, 4, 4) })
-		p.does("a row of 32 blocks", 2, func() { p.read(f, cube, 128*100, 128) })
+		p.expect(2, "open a cube: file, header", func() { f = p.open("color/1/z0/y0/x0.raw") })
+		p.expect(2, "read its first block: jump table, block", func() { p.read(f, cube, 0, 4) })
+		p.expect(1, "read the next block: block", func() { p.read(f, cube, 4, 4) })
+		p.expect(2, "read a row of 32 blocks: jump table, blocks", func() { p.read(f, cube, 128*100, 128) })
 		f.Close()
 
-		p.does("describing the volume: the directory twice, and three levels of cubes", 5, func() {
+		p.expect(5, "stat the volume: directory twice, three levels of cubes", func() {
 			if _, err := p.tree.Stat("color/1/volume.raw"); err != nil {
 				t.Error(err)
 			}
 		})
-		p.does("opening the volume", 1, func() { f = p.open("color/1/volume.raw") })
-		p.does("its first 4 KiB: two cubes, their headers, the places of the blocks, and these", 4, func() { p.read(f, whole, 0, 4096) })
-		p.does("4 KiB of the same cubes", 2, func() { p.read(f, whole, 256*256*50, 4096) })
+		p.expect(1, "open the volume", func() { f = p.open("color/1/volume.raw") })
+		p.expect(4, "read its first 4 KiB, of two cubes: files, headers, jump tables, blocks", func() { p.read(f, whole, 0, 4096) })
+		p.expect(2, "read 4 KiB of the same cubes: jump tables, blocks", func() { p.read(f, whole, 256*256*50, 4096) })
 		f.Close()
-		p.does("opening it again as another format", 1, func() { p.open("color/1/volume.npy").Close() })
+		p.expect(1, "open another format", func() { p.open("color/1/volume.npy").Close() })
 		box := volume.Box{Min: volume.Vec{30, 31, 31}, Max: volume.Vec{39, 40, 40}}
-		p.does("a box of 27 blocks", 1+2, func() {
+		p.expect(1+2, "open and read a box of 27 blocks", func() {
 			f = p.open("color/1/box/30-39_31-40_31-40.raw")
 			p.read(f, box, 0, 9*9*9)
 		})
 		f.Close()
-		p.does("a slice", 1+2, func() {
+		p.expect(1+2, "open and read a slice", func() {
 			f = p.open("color/1/slices/z0000033.tif")
 			if _, err := f.(io.ReaderAt).ReadAt(make([]byte, 4096), 30_000); err != nil {
 				t.Error(err)
@@ -190,12 +193,12 @@ func TestTrips(t *testing.T) {
 		})
 		f.Close()
 		synctest.Wait()
-		time.Sleep(time.Minute) // all that goes on by itself ends
+		time.Sleep(time.Minute) // all goroutines end
 	})
 }
 
-// writeTripped writes the dataset. All cubes are the same file.
-func writeTripped(t *testing.T, dir string) {
+// writeRemote writes the dataset. All cubes are links to the same file.
+func writeRemote(t *testing.T, dir string) {
 	t.Helper()
 	mag := filepath.Join(dir, "color/1")
 	first := ""
@@ -211,7 +214,7 @@ func writeTripped(t *testing.T, dir string) {
 			continue
 		}
 		first = name
-		if err := wkw.WriteCube(t.Context(), name, wkw.LZ4, coords{grid: trippedGrid}); err != nil {
+		if err := wkw.WriteCube(t.Context(), name, wkw.LZ4, voxeltest.Source{Shape: remoteGrid}); err != nil {
 			t.Fatal(err)
 		}
 	}

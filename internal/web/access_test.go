@@ -26,7 +26,7 @@ func TestToken(t *testing.T) {
 		{"/ids.raw?token=se%2Bcret", headers{"Authorization: Bearer wrong"}, 200},
 		{"/ids.raw?token=", nil, 401},
 		{"/ids.raw?token=SE%2BCRET", nil, 401},
-		{"/nothing", nil, 401}, // says nothing about what there is
+		{"/nothing", nil, 401}, // does not reveal which files exist
 		{"/", nil, 401},
 		{"/.wkwfs/preview/color/1/middle.png", nil, 401},
 	} {
@@ -34,24 +34,24 @@ func TestToken(t *testing.T) {
 		if reply.StatusCode != test.status {
 			t.Errorf("%s %q: status %d, want %d", test.path, test.send, reply.StatusCode, test.status)
 		}
-		if asks := reply.Header.Get("WWW-Authenticate"); (asks == `Bearer realm="wkwfs"`) != (test.status == 401) {
-			t.Errorf("%s %q: WWW-Authenticate is %q", test.path, test.send, asks)
+		if challenge := reply.Header.Get("WWW-Authenticate"); (challenge == `Bearer realm="wkwfs"`) != (test.status == 401) {
+			t.Errorf("%s %q: WWW-Authenticate is %q", test.path, test.send, challenge)
 		}
 		if strings.Contains(string(body), "cret") && test.status == 401 {
-			t.Errorf("%s: tells the token:\n%s", test.path, body)
+			t.Errorf("%s: the reply has the token:\n%s", test.path, body)
 		}
 		if caching := reply.Header.Get("Cache-Control"); test.status == 200 && caching != "private, no-cache" {
 			t.Errorf("%s: Cache-Control is %q", test.path, caching)
 		}
 	}
-	// Links of a page that was come to by a link have the token; others do not.
+	// The links of a page have the token if the request had it in its query, not if it was in a header.
 	_, body, _ := fetch(t, "GET", url+"/color/1?token=se%2Bcret", headers{"Accept: text/html"})
 	if want := `href="/color/1/volume.raw?token=se%2Bcret"`; !strings.Contains(string(body), want) {
 		t.Errorf("the page lacks %s:\n%s", want, body)
 	}
 	_, body, _ = fetch(t, "GET", url+"/color/1", headers{"Accept: text/html", "Authorization: Bearer se+cret"})
 	if strings.Contains(string(body), "token") {
-		t.Errorf("the page tells the token:\n%s", body)
+		t.Errorf("the page has the token:\n%s", body)
 	}
 }
 
@@ -64,14 +64,17 @@ func TestOrigins(t *testing.T) {
 		allowed string
 		vary    string
 	}{
-		{"all", nil, headers{"Origin: https://a.org"}, "*", ""},
-		{"all, no origin", nil, nil, "*", ""},
+		{"all", []string{"https://b.org", "*"}, headers{"Origin: https://a.org"}, "*", ""},
+		{"all, no origin", []string{"*"}, nil, "*", ""},
+		{"nobody", nil, headers{"Origin: https://a.org"}, "", ""},
+		{"nobody, a page without an origin", nil, headers{"Origin: null"}, "", ""},
+		{"nobody, no origin", nil, nil, "", ""},
 		{"one", []string{"https://a.org", "https://b.org"}, headers{"Origin: https://b.org"}, "https://b.org", "Origin"},
 		{"another", []string{"https://a.org"}, headers{"Origin: https://a.org.evil.org"}, "", "Origin"},
 		{"none", []string{"https://a.org"}, nil, "", "Origin"},
 	} {
 		url := start(t, newTree(), web.Options{Origins: test.origins, Token: "secret"})
-		for _, path := range []string{"/ids.raw?token=secret", "/nothing?token=secret", "/ids.raw"} { // errors can be read too
+		for _, path := range []string{"/ids.raw?token=secret", "/nothing?token=secret", "/ids.raw"} { // errors are readable, too
 			reply, _, _ := fetch(t, "GET", url+path, test.send)
 			h := reply.Header
 			if h.Get(allow) != test.allowed || strings.Contains(h.Get(expose), "Content-Range") != (test.allowed != "") || (h.Get(resource) == "cross-origin") != (test.allowed != "") {

@@ -11,17 +11,17 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// content is an open file as the io.ReadSeeker that http.ServeContent wants. It
-// remembers what went wrong, which ServeContent does not tell.
+// content is an open file as the io.ReadSeeker that http.ServeContent needs. It keeps the error of a read, because
+// ServeContent does not return it.
 type content struct {
-	size   int64
+	size   int64 // bytes
 	cancel context.CancelFunc
 
-	mu     sync.Mutex // held while reading: ServeContent may leave a reader behind
-	ctx    context.Context
-	file   fs.File
-	off    int64
-	failed error
+	mu   sync.Mutex // held while reading: ServeContent may return while a read is in flight
+	ctx  context.Context
+	file fs.File
+	off  int64
+	err  error // of the read that failed
 }
 
 func newContent(ctx context.Context, f fs.File, size int64) *content {
@@ -32,8 +32,8 @@ func newContent(ctx context.Context, f fs.File, size int64) *content {
 func (c *content) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.failed != nil {
-		return 0, c.failed
+	if c.err != nil {
+		return 0, c.err
 	}
 	p = p[:min(int64(len(p)), max(c.size-c.off, 0))]
 	if len(p) == 0 {
@@ -47,7 +47,7 @@ func (c *content) Read(p []byte) (int, error) {
 	case err == nil || errors.Is(err, io.EOF):
 		err = fmt.Errorf("byte %d: expected %d bytes in the file: %w", c.off, c.size, io.ErrUnexpectedEOF)
 	}
-	c.failed = err
+	c.err = err
 	return 0, err
 }
 
@@ -67,12 +67,13 @@ func (c *content) Seek(off int64, whence int) (int64, error) {
 	return off, nil
 }
 
-// stop ends reading, waits for a read that is under way, and returns what went wrong.
+// stop cancels a read in flight, waits until it has returned, and returns the error of the read that failed. Later
+// reads fail.
 func (c *content) stop() error {
 	c.cancel()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	failed := c.failed
-	c.failed = fs.ErrClosed
-	return failed
+	err := c.err
+	c.err = fs.ErrClosed
+	return err
 }

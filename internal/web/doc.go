@@ -1,14 +1,13 @@
 // Package web serves a read-only [fs.FS] over HTTP.
 //
-// [Handler] answers for the files with ranges, versions (ETag), gzip and CORS, for
-// the directories with an index as JSON or HTML, and for the root, when a browser
-// asks, with a page that shows the layers. What the page knows of layers it has from the
-// files themselves: a directory with a volume.json is a mag. [Serve] is the server
-// around a handler: its timeouts, and its end.
+// [Handler] returns files, with ranges, versions (ETag), gzip and CORS. It lists directories as JSON or HTML. To a
+// browser that asks for the root, it returns a page that shows the layers. The page gets all facts about layers from
+// the files: a directory with a volume.json is a mag. [Serve] runs a server with a handler, timeouts and an orderly
+// shutdown.
 //
-// A reply is right or is seen to fail. What cannot be read before the first byte is
-// status 500 with the reason; later than that, the connection is cut, so that the
-// length is not what was announced.
+// A reply is correct or the client sees that it failed. If an error occurs before the first byte, the status is 500
+// and the body has the reason. After the first byte, the connection is cut, so that the reply is shorter than
+// announced.
 //
-// Names that begin with .wkwfs are the server's own.
+// The paths below /.wkwfs belong to the server, not to the tree.
 package web

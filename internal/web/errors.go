@@ -7,7 +7,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// refusal is an error that is about the request, not about the files.
+// refusal is an error of the request, not of the files.
 type refusal struct {
 	status int
 	text   string
@@ -17,24 +17,24 @@ func (r *refusal) Error() string { return r.text }
 
 func refuse(status int, text string) error { return &refusal{status, text} }
 
-var errBusy = refuse(http.StatusServiceUnavailable, "too many requests at once: come again in a second")
+var errTooManyRequests = refuse(http.StatusServiceUnavailable, "too many requests at once: try again in a second")
 
-// errWrite says that the client does not take the reply.
-var errWrite = errors.New("the client does not take the reply")
+// errWrite is the error of a reply that could not be sent to the client.
+var errWrite = errors.New("the client does not accept the reply")
 
-// unreadable is an error of reading what is open: even where something below does
-// not exist, the file does.
-type unreadable struct{ cause error }
+// readError is an error of reading a file that is open. Its status is 500 even if the cause is that a file below does
+// not exist: the requested file does.
+type readError struct{ cause error }
 
-func (u *unreadable) Error() string { return u.cause.Error() }
-func (u *unreadable) Unwrap() error { return u.cause }
+func (e *readError) Error() string { return e.cause.Error() }
+func (e *readError) Unwrap() error { return e.cause }
 
-// statusOf returns the status for an error. What is nobody else's doing is 500.
+// statusOf returns the HTTP status for an error.
 func statusOf(err error) int {
 	var refused *refusal
-	var broken *unreadable
+	var unreadable *readError
 	switch {
-	case errors.As(err, &broken):
+	case errors.As(err, &unreadable):
 		return http.StatusInternalServerError
 	case errors.As(err, &refused):
 		return refused.status

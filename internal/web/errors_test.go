@@ -30,7 +30,7 @@ func TestStatusOf(t *testing.T) {
 		{syscall.EIO, http.StatusInternalServerError},
 		{errors.New("bad"), http.StatusInternalServerError},
 		{refuse(http.StatusTeapot, "no"), http.StatusTeapot},
-		{&unreadable{fs.ErrNotExist}, http.StatusInternalServerError},
+		{&readError{fs.ErrNotExist}, http.StatusInternalServerError},
 	} {
 		if got := statusOf(fmt.Errorf("block 3: %w", c.err)); got != c.want {
 			t.Errorf("%v: got %d, expected %d", c.err, got, c.want)

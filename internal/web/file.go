@@ -11,21 +11,26 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/tree"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// contentTypes are those of the files of a tree. What is voxels has none of its own.
+// contentTypes has the types of files by extension or base name. Files of voxels have no type of their own.
 var contentTypes = map[string]string{
-	".json": "application/json",
-	"info":  "application/json", // of a Precomputed volume
-	".tif":  "image/tiff",
-	".png":  "image/png",
-	".jpg":  "image/jpeg",
-	".xmf":  "application/xml",
-	".nhdr": "text/plain; charset=utf-8",
-	".mhd":  "text/plain; charset=utf-8",
-	".txt":  "text/plain; charset=utf-8",
-	".md":   "text/plain; charset=utf-8",
+	tree.JSON:    "application/json",
+	tree.Info:    "application/json",
+	tree.TIFF:    "image/tiff",
+	".zattrs":    "application/json",
+	".zarray":    "application/json",
+	".zgroup":    "application/json",
+	".zmetadata": "application/json",
+	".png":       "image/png",
+	".jpg":       "image/jpeg",
+	".xmf":       "application/xml",
+	".nhdr":      "text/plain; charset=utf-8",
+	".mhd":       "text/plain; charset=utf-8",
+	".txt":       "text/plain; charset=utf-8",
+	".md":        "text/plain; charset=utf-8",
 }
 
 func contentType(name string) string {
@@ -37,50 +42,50 @@ func contentType(name string) string {
 	return "application/octet-stream"
 }
 
-// file replies with a file.
-func (h *handler) file(w *response, r *http.Request, name string) error {
+// serveFile replies with a file of the tree.
+func (h *handler) serveFile(w *response, r *http.Request, name string) error {
 	f, err := h.fsys.Open(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat() // of what was opened: the name may be another file by now
+	info, err := f.Stat() // not of the name, which may be another file by now
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", contentType(name))
 	w.Header().Set("ETag", fileTag(info))
 	c := newContent(r.Context(), f, info.Size())
-	h.serve(w, r, info.ModTime(), info.Size(), c)
-	if err := c.stop(); err != nil && w.failed == nil {
-		return &unreadable{err}
+	h.serveContent(w, r, info.ModTime(), info.Size(), c)
+	if err := c.stop(); err != nil && w.err == nil {
+		return &readError{err}
 	}
 	return nil
 }
 
-// fileTag names the content of the file.
+// fileTag returns the ETag of a file: it identifies the content.
 func fileTag(info fs.FileInfo) string {
 	return fmt.Sprintf(`"%x-%x"`, vfs.VersionOf(info), info.Size())
 }
 
-// made replies with bytes that were made for the request.
-func (h *handler) made(w *response, r *http.Request, contentType string, b []byte) {
+// serveBytes replies with bytes that were generated for the request. Their hash is the ETag.
+func (h *handler) serveBytes(w *response, r *http.Request, contentType string, b []byte) {
 	sum := sha256.Sum256(b)
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sum[:16]))
-	h.serve(w, r, time.Time{}, int64(len(b)), bytes.NewReader(b))
+	h.serveContent(w, r, time.Time{}, int64(len(b)), bytes.NewReader(b))
 }
 
-// serve replies with the content, whose type and version are in the headers.
-func (h *handler) serve(w *response, r *http.Request, modified time.Time, size int64, c io.ReadSeeker) {
-	// A cache may keep it, and has to ask each time whether it still is so.
+// serveContent replies with size bytes of c. The caller has set the headers Content-Type and ETag.
+func (h *handler) serveContent(w *response, r *http.Request, modified time.Time, size int64, c io.ReadSeeker) {
+	// no-cache lets a cache store the reply. The cache has to ask before each use whether the reply is still valid.
 	caching := "no-cache"
 	if h.options.Token != "" {
 		caching = "private, no-cache"
 	}
 	w.Header().Set("Cache-Control", caching)
-	if since := r.Header.Get("If-Range"); since != "" && !strings.HasPrefix(since, `"`) {
-		// A date is exact to the second: a part could be glued to one of another version.
+	if condition := r.Header.Get("If-Range"); condition != "" && !strings.HasPrefix(condition, `"`) {
+		// A date has a resolution of one second: the client could join ranges of two versions.
 		r.Header.Del("Range")
 	}
 	w.negotiateGzip(r, size)

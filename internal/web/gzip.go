@@ -9,37 +9,36 @@ import (
 	"sync"
 )
 
-// Smaller files are not worth the time, and of larger ones the client wants to see the
-// length, and to go on where it stopped.
+// Replies of minGzip to maxGzip bytes may be compressed. For smaller ones it does not pay. For larger ones the client
+// needs the length, and ranges to resume a download.
 const (
 	minGzip = 1 << 10
 	maxGzip = 64 << 20
 )
 
-// gzipSuffix marks the version of a compressed reply: its bytes are others, and
-// RFC 9110, 8.8.3.3, wants another name for them.
+// gzipSuffix ends the ETag of a compressed reply. Its bytes differ from those of the plain reply, so RFC 9110, 8.8.3.3,
+// demands another ETag.
 const gzipSuffix = `-gzip"`
 
 func gzipTag(tag string) string { return strings.TrimSuffix(tag, `"`) + gzipSuffix }
 
-// negotiateGzip finds out whether a file of size bytes may be sent compressed, and
-// lets http.ServeContent, which knows nothing of that, recognise the version of what
-// the client has.
+// negotiateGzip decides whether a reply of size bytes may be compressed. It also removes gzipSuffix from If-None-Match:
+// http.ServeContent knows only the plain tags.
 func (w *response) negotiateGzip(r *http.Request, size int64) {
 	w.Header().Add("Vary", "Accept-Encoding")
 	w.mayCompress = r.Method == http.MethodGet && r.Header.Get("Range") == "" && size >= minGzip && size <= maxGzip && acceptsGzip(r)
-	has := r.Header.Get("If-None-Match")
-	if w.hasGzip = strings.Contains(has, gzipSuffix); w.hasGzip {
-		r.Header.Set("If-None-Match", strings.ReplaceAll(has, gzipSuffix, `"`))
+	tags := r.Header.Get("If-None-Match")
+	if w.clientHasGzip = strings.Contains(tags, gzipSuffix); w.clientHasGzip {
+		r.Header.Set("If-None-Match", strings.ReplaceAll(tags, gzipSuffix, `"`))
 	}
 }
 
-// acceptsGzip reads Accept-Encoding. RFC 9110, 12.5.3.
+// acceptsGzip reports whether Accept-Encoding allows gzip. RFC 9110, 12.5.3.
 func acceptsGzip(r *http.Request) bool {
 	accepts := false
 	for _, list := range r.Header.Values("Accept-Encoding") {
 		for item := range strings.SplitSeq(list, ",") {
-			switch coding, quality := weighted(item); {
+			switch coding, quality := splitQuality(item); {
 			case strings.EqualFold(coding, "gzip"), strings.EqualFold(coding, "x-gzip"):
 				return quality > 0
 			case coding == "*":
@@ -50,20 +49,20 @@ func acceptsGzip(r *http.Request) bool {
 	return accepts
 }
 
-// weighted splits "name;q=0.5"; without a weight it is 1. RFC 9110, 12.4.2.
-func weighted(item string) (name string, quality float64) {
+// splitQuality splits "name;q=0.5". Without q, the quality is 1. If q is not a number, it is 0. RFC 9110, 12.4.2.
+func splitQuality(item string) (name string, quality float64) {
 	name, parameters, _ := strings.Cut(item, ";")
 	quality = 1
 	for p := range strings.SplitSeq(parameters, ";") {
 		if key, value, ok := strings.Cut(strings.TrimSpace(p), "="); ok && strings.EqualFold(key, "q") {
-			quality, _ = strconv.ParseFloat(value, 64) // what is no number weighs nothing
+			quality, _ = strconv.ParseFloat(value, 64)
 		}
 	}
 	return strings.TrimSpace(name), quality
 }
 
-// worthCompressing tries the first bytes: ids and metadata shrink to a fraction, grey
-// values of a microscope and what is compressed already do not.
+// worthCompressing reports whether the first bytes of a reply shrink to two thirds. IDs and metadata shrink to a
+// fraction. Grey values of a microscope and compressed files do not.
 func worthCompressing(first []byte) bool {
 	first = first[:min(len(first), 16<<10)]
 	var n counter
@@ -83,11 +82,11 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Compressors are large: they are used again.
+// compressors are large, so they are reused.
 var compressors = sync.Pool{New: func() any {
 	z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 	if err != nil {
-		panic(err) // the level is one
+		panic(err) // BestSpeed is a valid level
 	}
 	return z
 }}

@@ -8,38 +8,40 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wkwfs/wkwfs/errlog"
+	"github.com/wkwfs/wkwfs/internal/log"
+	"github.com/wkwfs/wkwfs/internal/tree"
 )
 
-// Options says who may read, and what the start page says.
+// Options configures a [Handler].
 type Options struct {
 	// Name is the title of the start page.
 	Name string
-	// Token, unless it is empty, has to be in every request: as "Authorization: Bearer
-	// TOKEN" or as the parameter token of the query, for links.
+	// Token is required in every request, unless it is empty: in the header "Authorization: Bearer TOKEN" or, for
+	// links, in the query parameter token.
 	Token string
-	// Origins are the web sites whose scripts may read, such as "https://example.org".
-	// None are all.
+	// Origins are the web sites whose scripts may read, such as "https://example.org". "*" is all sites.
 	Origins []string
-	// Neuroglancer is the address of the viewer that the start page links to; empty: no links.
+	// Viewer has the files of a Neuroglancer, each compressed with gzip as NAME.gz: a page index.html, and what it needs.
+	// The page requests state.json beside it. The server has these files at [ViewerPath]. They need no token.
+	Viewer fs.FS
+	// Neuroglancer is the URL of the viewer that pages open if Viewer is nil. Origins should have its site. If it is empty,
+	// too, pages have no links to a viewer.
 	Neuroglancer string
-	// MaxRequests is how many requests are answered at once; what is above is told to come
-	// again. 0 is [DefaultMaxRequests].
+	// MaxRequests is how many requests are answered at once, shared fairly between the addresses of clients. A request
+	// above the limit waits for ten seconds and then gets status 503. 0 means [DefaultMaxRequests].
 	MaxRequests int
-	// Log receives what is wrong with the files, each error once, and at the level debug
-	// every request.
+	// Log receives each error of the files once and, at level debug, every request. Nil discards them.
 	Log *slog.Logger
 }
 
-// DefaultMaxRequests is how many requests are answered at once. Each has a buffer
-// of 256 KiB.
+// DefaultMaxRequests is the default of Options.MaxRequests. Each request has a buffer of 256 KiB.
 const DefaultMaxRequests = 128
 
-// ownPrefix begins the paths that are not of the tree.
-const ownPrefix = ".wkwfs/"
+// ownPrefix starts the paths that belong to the server, not to the tree.
+const ownPrefix = tree.Server + "/"
 
-// Handler answers for the files and directories of fsys. Its files are read as package
-// vfs says, with the context of the request.
+// Handler returns a handler that serves the files and directories of fsys. It reads files with vfs.ReadAt and the
+// context of the request.
 func Handler(fsys fs.FS, o Options) http.Handler {
 	if o.MaxRequests == 0 {
 		o.MaxRequests = DefaultMaxRequests
@@ -48,31 +50,31 @@ func Handler(fsys fs.FS, o Options) http.Handler {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &handler{
-		fsys:    fsys,
-		options: o,
-		slots:   make(chan struct{}, o.MaxRequests),
-		report:  errlog.New(o.Log),
-		gallery: newGallery(),
+		fsys:     fsys,
+		options:  o,
+		slots:    newSlots(o.MaxRequests),
+		errors:   log.NewFaults(o.Log),
+		pictures: newPictureCache(),
 	}
 }
 
 type handler struct {
-	fsys    fs.FS
-	options Options
-	slots   chan struct{} // one for each request that is being answered
-	report  *errlog.Log
-	gallery *gallery
+	fsys     fs.FS
+	options  Options
+	slots    *slots
+	errors   *log.Faults
+	pictures *pictureCache
 }
 
 func (h *handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w := newResponse(rw)
-	begin := time.Now()
+	start := time.Now()
 	defer func() {
-		// The query is left out: it may have the token.
+		// Not the query: it may have the token.
 		h.options.Log.Debug("request", "method", r.Method, "path", r.URL.Path, "range", r.Header.Get("Range"),
-			"status", w.status, "bytes", w.sent, "took", time.Since(begin), "from", r.RemoteAddr)
+			"status", w.status, "bytes", w.sent, "took", time.Since(start), "from", r.RemoteAddr)
 	}()
-	err := h.answer(w, r)
+	err := h.reply(w, r)
 	if err == nil {
 		err = w.finish()
 	}
@@ -81,39 +83,43 @@ func (h *handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer writes the reply; an error is what prevents that.
-func (h *handler) answer(w *response, r *http.Request) error {
+// filePolicy is the Content-Security-Policy of all replies but pages. A file that a browser takes for a page can do
+// nothing.
+const filePolicy = "default-src 'none'; sandbox"
+
+// reply checks the request and writes the reply. If it fails, part of the reply may have been sent.
+func (h *handler) reply(w *response, r *http.Request) error {
+	w.Header().Set("Content-Security-Policy", filePolicy)
 	h.allowOrigin(w.Header(), r)
 	switch r.Method {
 	case http.MethodOptions:
 		return h.preflight(w, r)
 	case http.MethodGet, http.MethodHead:
 	default:
-		w.Header().Set("Allow", methods)
-		return refuse(http.StatusMethodNotAllowed, "there is nothing but "+methods+" here")
+		w.Header().Set("Allow", allowedMethods)
+		return refuse(http.StatusMethodNotAllowed, "the methods are "+allowedMethods)
 	}
 	if r.ContentLength != 0 {
-		return refuse(http.StatusRequestEntityTooLarge, "a request to read has no body")
+		return refuse(http.StatusRequestEntityTooLarge, "a request must not have a body")
 	}
-	if !h.authorised(r) {
+	if !h.isPublic(r.URL.Path) && !h.authorised(r) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="wkwfs"`)
-		return refuse(http.StatusUnauthorized, "a token is needed: Authorization: Bearer TOKEN, or ?token=TOKEN")
+		return refuse(http.StatusUnauthorized, "a token is required: Authorization: Bearer TOKEN, or ?token=TOKEN")
 	}
-	select {
-	case h.slots <- struct{}{}:
-		defer func() { <-h.slots }()
-	default:
-		return errBusy
+	slot, err := h.slots.acquire(r.Context(), r.RemoteAddr, w.control)
+	if err != nil {
+		return err
 	}
+	defer h.slots.release(slot)
+	w.slot = slot
 	return h.route(w, r)
 }
 
-// route finds what the path means. A slash at its end is allowed, and demands a
-// directory.
+// route serves what the path names. A path that ends with a slash must name a directory.
 func (h *handler) route(w *response, r *http.Request) error {
 	name, slash := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if own, ok := strings.CutPrefix(name, ownPrefix); ok {
-		return h.own(w, r, own)
+		return h.serveOwn(w, r, own)
 	}
 	switch {
 	case r.URL.Path == "/":
@@ -128,26 +134,26 @@ func (h *handler) route(w *response, r *http.Request) error {
 	case !info.IsDir() && slash:
 		return &fs.PathError{Op: "open", Path: name + "/", Err: fs.ErrNotExist}
 	case !info.IsDir():
-		return h.file(w, r, name)
+		return h.serveFile(w, r, name)
 	case !prefersHTML(r):
-		return h.jsonIndex(w, r, name)
+		return h.serveJSONIndex(w, r, name)
 	case name == ".":
-		return h.startPage(w, r)
+		return h.serveStartPage(w, r)
 	}
-	return h.htmlIndex(w, r, name)
+	return h.serveHTMLIndex(w, r, name)
 }
 
-// fail replies with the error, or cuts the connection if the reply has begun.
+// fail replies with the error. If the headers were sent already, it cuts the connection.
 func (h *handler) fail(w *response, r *http.Request, err error) {
 	if r.Context().Err() != nil || errors.Is(err, errWrite) {
-		panic(http.ErrAbortHandler) // nobody listens
+		panic(http.ErrAbortHandler) // the client is gone
 	}
 	status := statusOf(err)
 	if status == http.StatusInternalServerError {
-		h.report.Report("read", strings.TrimPrefix(r.URL.Path, "/"), err)
+		h.errors.Report("read", strings.TrimPrefix(r.URL.Path, "/"), err)
 	}
-	if w.begun {
+	if w.headersSent {
 		panic(http.ErrAbortHandler)
 	}
-	w.error(status, err.Error())
+	w.writeError(status, err.Error())
 }

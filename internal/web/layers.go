@@ -9,42 +9,42 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"strings"
+
+	"github.com/wkwfs/wkwfs/internal/tree"
+	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/volume"
 )
 
-// facts is what volume.json says of a mag, as far as it is needed here.
-type facts struct {
+// volumeInfo has the fields of volume.json that this package needs.
+type volumeInfo struct {
 	Name      string      `json:"name"`
 	Category  string      `json:"category"`
 	Dtype     string      `json:"dtype"`
-	Shape     [3]int      `json:"shape"` // voxels on x, y, z
+	Shape     volume.Vec  `json:"shape"` // voxels on x, y, z
 	Channels  int         `json:"channels"`
 	Bytes     int64       `json:"bytes"`
-	Origin    [3]int      `json:"origin"`     // voxels of the mag
+	Origin    volume.Vec  `json:"origin"`     // voxels of the mag
 	VoxelSize *[3]float64 `json:"voxel_size"` // nil: not known
 	Unit      string      `json:"unit"`
 	Error     string      `json:"error"` // why there is no volume
 }
 
-// factsFile is the name that makes a directory a mag.
-const factsFile = "volume.json"
+// maxInfoBytes is the greatest length of a volume.json.
+const maxInfoBytes = 1 << 20
 
-// maxFacts is how long a volume.json may be, in bytes.
-const maxFacts = 1 << 20
-
-// readFacts reads the volume.json of a directory, and how its version is called.
-func (h *handler) readFacts(dir string) (v facts, tag string, err error) {
-	name := path.Join(dir, factsFile)
+// readInfo reads the volume.json of a mag and validates it. It also returns the ETag of that file.
+func (h *handler) readInfo(dir string) (v volumeInfo, tag string, err error) {
+	name := path.Join(dir, tree.VolumeJSON)
 	f, err := h.fsys.Open(name)
 	if err != nil {
 		return v, "", err
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	stat, err := f.Stat()
 	if err != nil {
 		return v, "", err
 	}
-	b, err := io.ReadAll(io.LimitReader(f, maxFacts))
+	b, err := io.ReadAll(io.LimitReader(f, maxInfoBytes))
 	if err != nil {
 		return v, "", err
 	}
@@ -54,54 +54,53 @@ func (h *handler) readFacts(dir string) (v facts, tag string, err error) {
 	if v.Error != "" {
 		return v, "", fmt.Errorf("%s: %s", name, v.Error)
 	}
-	return v, fileTag(info), v.check(name)
+	return v, fileTag(stat), v.validate(name)
 }
 
-// check makes sure that there can be such an array.
-func (v *facts) check(name string) error {
-	voxel, known := voxelTypes[v.Dtype]
+// validate checks that an array of this type and shape can exist.
+func (v *volumeInfo) validate(name string) error {
+	t := v.channelType()
 	switch {
-	case !known:
-		return fmt.Errorf("%s: dtype %q is not known", name, v.Dtype)
-	case v.Channels < 1 || v.Channels > maxVoxelBytes/voxel.bytes:
-		return fmt.Errorf("%s: %d channels of %s: expected 1 to %d bytes a voxel", name, v.Channels, v.Dtype, maxVoxelBytes)
+	case !t.Valid():
+		return fmt.Errorf("%s: unknown dtype %q", name, v.Dtype)
+	case v.Channels < 1 || v.Channels > maxVoxelBytes/t.Size():
+		return fmt.Errorf("%s: %d channels of %s: expected 1 to %d bytes per voxel", name, v.Channels, v.Dtype, maxVoxelBytes)
 	case min(v.Shape[0], v.Shape[1], v.Shape[2]) < 1:
 		return fmt.Errorf("%s: shape %v is empty", name, v.Shape)
 	}
 	return nil
 }
 
-// mag is a directory with a volume.json.
+// mag is a directory with a volume.json. Other directories have none.
 type mag struct {
-	dir   string
-	facts facts
-	err   error // what prevents that it is read
+	dir  string
+	info volumeInfo
+	err  error // of reading volume.json
 }
 
-// layer is mags of the same thing.
+// layer is a directory of mags.
 type layer struct {
 	dir  string
-	mags []mag // the finest first
-	// err is what prevents that it is listed.
-	err error
+	mags []mag // finest first
+	err  error // of listing dir
 }
 
-// maxDirectories is how many directories are looked into on each level: the tree may
-// be of cubes, not of layers.
+// maxDirectories is how many directories of each level are searched for mags. The tree may be one of cubes, not of
+// layers.
 const maxDirectories = 1000
 
-// layers finds the mags in the root, one level down, or two.
+// layers finds the mags in the root and up to two levels below.
 func (h *handler) layers(ctx context.Context) ([]layer, error) {
 	if h.isMag(".") {
 		return []layer{{dir: ".", mags: []mag{h.magAt(".")}}}, nil
 	}
-	top, err := h.directories(".")
+	dirs, err := h.directories(".")
 	if err != nil {
 		return nil, err
 	}
 	root := layer{dir: "."}
-	var all []layer
-	for _, dir := range top {
+	var layers []layer
+	for _, dir := range dirs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -110,22 +109,22 @@ func (h *handler) layers(ctx context.Context) ([]layer, error) {
 			continue
 		}
 		if l := h.layerAt(dir); len(l.mags) > 0 || l.err != nil {
-			all = append(all, l)
+			layers = append(layers, l)
 		}
 	}
 	if len(root.mags) > 0 {
 		root.sort()
-		all = slices.Insert(all, 0, root)
+		layers = slices.Insert(layers, 0, root)
 	}
-	return all, nil
+	return layers, nil
 }
 
 // layerAt finds the mags in a directory.
 func (h *handler) layerAt(dir string) layer {
 	l := layer{dir: dir}
-	var below []string
-	below, l.err = h.directories(dir)
-	for _, d := range below {
+	var dirs []string
+	dirs, l.err = h.directories(dir)
+	for _, d := range dirs {
 		if h.isMag(d) {
 			l.mags = append(l.mags, h.magAt(d))
 		}
@@ -135,56 +134,62 @@ func (h *handler) layerAt(dir string) layer {
 }
 
 func (l *layer) sort() {
-	slices.SortStableFunc(l.mags, func(a, b mag) int { return cmp.Compare(b.facts.Bytes, a.facts.Bytes) })
+	slices.SortStableFunc(l.mags, func(a, b mag) int { return cmp.Compare(b.info.Bytes, a.info.Bytes) })
 }
 
 func (h *handler) isMag(dir string) bool {
-	_, err := fs.Stat(h.fsys, path.Join(dir, factsFile))
+	_, err := fs.Stat(h.fsys, path.Join(dir, tree.VolumeJSON))
 	return err == nil
 }
 
 func (h *handler) magAt(dir string) mag {
-	v, _, err := h.readFacts(dir)
-	return mag{dir, v, err}
+	info, _, err := h.readInfo(dir)
+	return mag{dir, info, err}
 }
 
-// directories are the paths of the directories in a directory.
+// directories returns the paths of the directories in dir, at most maxDirectories.
 func (h *handler) directories(dir string) ([]string, error) {
-	entries, err := fs.ReadDir(h.fsys, dir)
-	var found []string
-	for _, e := range entries {
-		if e.IsDir() && len(found) < maxDirectories {
-			found = append(found, path.Join(dir, e.Name()))
+	var dirs []string
+	for entries, err := range vfs.List(h.fsys, dir) {
+		for _, e := range entries {
+			if e.IsDir() && len(dirs) < maxDirectories {
+				dirs = append(dirs, path.Join(dir, e.Name()))
+			}
+		}
+		if err != nil || len(dirs) == maxDirectories {
+			return dirs, err
 		}
 	}
-	return found, err
+	return dirs, nil
 }
 
-// overview returns the mag whose picture stands for the layer: the coarsest that is
-// wide enough, else the finest that can be read.
+// overview returns the mag whose picture represents the layer: the coarsest one with at least 256 voxels on x, else the
+// finest one. It ignores mags with errors, and returns false if all have.
 func (l *layer) overview() (mag, bool) {
-	const wide = 256
+	const minWidth = 256
 	var best mag
 	found := false
 	for _, m := range l.mags {
-		if m.err == nil && (!found || m.facts.Shape[0] >= wide) {
+		if m.err == nil && (!found || m.info.Shape[0] >= minWidth) {
 			best, found = m, true
 		}
 	}
 	return best, found
 }
 
-// volumes are the names of the files in a mag that have the whole volume.
-func (h *handler) volumes(m mag) []string {
-	entries, err := fs.ReadDir(h.fsys, m.dir)
-	if err != nil {
-		return nil // the page says so already where it matters
-	}
-	var names []string
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "volume.") {
-			names = append(names, e.Name())
+// volumeFiles returns the names of the files in a mag that hold or describe the whole volume.
+func (h *handler) volumeFiles(m mag) []string {
+	for entries, err := range vfs.List(h.fsys, m.dir) {
+		if err != nil {
+			return nil // the page links to the directory, which shows the error
 		}
+		var names []string
+		for _, e := range entries {
+			if tree.IsVolume(e.Name()) {
+				names = append(names, e.Name())
+			}
+		}
+		return names // they are listed first
 	}
-	return names
+	return nil
 }

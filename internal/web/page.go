@@ -17,23 +17,22 @@ import (
 var pageFiles embed.FS
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"bytes":  formatBytes,
-	"number": formatNumber,
-	"time":   func(t time.Time) string { return t.Format("2006-01-02 15:04:05") },
+	"bytes": formatBytes,
+	"time":  func(t time.Time) string { return t.Format("2006-01-02 15:04:05") },
 	"style": func() (template.CSS, error) {
 		b, err := pageFiles.ReadFile("pages/style.css")
 		return template.CSS(b), err
 	},
-	// In the page itself: the browser would ask for a file without the token.
+	// The icon is part of the page: a browser would request a file without the token.
 	"icon": func() (template.URL, error) {
 		b, err := pageFiles.ReadFile("pages/icon.svg")
 		return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(b)), err
 	},
 }).ParseFS(pageFiles, "pages/*.html"))
 
-// page replies with a page. It needs nothing but itself and pictures of ours, and a
-// browser holds it to that.
-func (h *handler) page(w *response, r *http.Request, name string, data any) error {
+// servePage replies with a page. The Content-Security-Policy allows it nothing but its own style and pictures of this
+// server.
+func (h *handler) servePage(w *response, r *http.Request, name string, data any) error {
 	var b bytes.Buffer
 	if err := pages.ExecuteTemplate(&b, name, data); err != nil {
 		return err
@@ -41,15 +40,15 @@ func (h *handler) page(w *response, r *http.Request, name string, data any) erro
 	header := w.Header()
 	header.Add("Vary", "Accept")
 	header.Set("Content-Security-Policy", "default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	header.Set("Referrer-Policy", "no-referrer") // the address may have the token
-	h.made(w, r, "text/html; charset=utf-8", b.Bytes())
+	header.Set("Referrer-Policy", "no-referrer") // the URL may have the token
+	h.serveBytes(w, r, "text/html; charset=utf-8", b.Bytes())
 	return nil
 }
 
-// linker makes links that carry the token; empty: none.
+// linker makes links that have the token in their query. The empty linker makes links without a token.
 type linker string
 
-// to is the link to a name of the tree.
+// to returns the link to a path of the tree.
 func (l linker) to(name string, isDir bool) string {
 	u := url.URL{Path: "/" + name}
 	switch {
@@ -62,6 +61,19 @@ func (l linker) to(name string, isDir bool) string {
 	return u.String()
 }
 
+// toViewer returns the link that opens layers in Neuroglancer. Without names, it opens all layers.
+func (l linker) toViewer(layers ...string) string {
+	query := url.Values{}
+	if l != "" {
+		query.Set(tokenParameter, string(l))
+	}
+	for _, name := range layers {
+		query.Add(layerParameter, name)
+	}
+	u := url.URL{Path: ViewerPath, RawQuery: query.Encode()}
+	return u.String()
+}
+
 func (l linker) query() string {
 	if l == "" {
 		return ""
@@ -69,25 +81,24 @@ func (l linker) query() string {
 	return url.Values{tokenParameter: {string(l)}}.Encode()
 }
 
-// step is a directory on the way to another one.
-type step struct{ Name, Link string }
+type namedLink struct{ Name, Link string }
 
-// steps are the directories above name, the root first.
-func (l linker) steps(root, name string) []step {
-	steps := []step{{root, l.to(".", true)}}
+// parents returns links to the directories above name, from the root on. root is the name of the root.
+func (l linker) parents(root, name string) []namedLink {
+	links := []namedLink{{root, l.to(".", true)}}
 	parent := path.Dir(name)
 	if parent == "." {
-		return steps
+		return links
 	}
-	at := ""
+	dir := ""
 	for part := range strings.SplitSeq(parent, "/") {
-		at = path.Join(at, part)
-		steps = append(steps, step{part, l.to(at, true)})
+		dir = path.Join(dir, part)
+		links = append(links, namedLink{part, l.to(dir, true)})
 	}
-	return steps
+	return links
 }
 
-// formatBytes writes a size for people: 1536 is "1.5 KiB".
+// formatBytes formats a size: 1536 is "1.5 KiB".
 func formatBytes(n int64) string {
 	const units = "KMGTPE"
 	if n < 1024 {
@@ -105,5 +116,5 @@ func formatBytes(n int64) string {
 	return strconv.FormatFloat(size, 'f', digits, 64) + " " + units[unit:unit+1] + "iB"
 }
 
-// formatNumber writes a number for people: with no more digits than it needs.
+// formatNumber formats a number with at most 6 digits.
 func formatNumber(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }

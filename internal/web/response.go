@@ -9,32 +9,31 @@ import (
 	"time"
 )
 
-// A client has stallTime to take the next stepSize bytes. The whole of a reply may
-// take any time.
+// A client has stallTimeout to accept the next stepSize bytes. A whole reply may take any time.
 const (
-	stallTime = 30 * time.Second
-	stepSize  = 64 << 10
+	stallTimeout = 30 * time.Second
+	stepSize     = 64 << 10
 )
 
-// pieceSize is how many bytes are read, and then written, at a time.
-const pieceSize = 256 << 10
+// bufferSize is how many bytes are read, and then written, at a time.
+const bufferSize = 256 << 10
 
-var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
-// response is a reply whose status and headers wait for its first bytes: so that what
-// cannot be read can still become an error, and that it can be seen whether the bytes
-// are worth compressing.
+// response is an http.ResponseWriter that sends status and headers together with the first bytes of the body. Until
+// then, an error can replace the reply, and the first bytes show whether compression pays.
 type response struct {
-	client      http.ResponseWriter
-	control     *http.ResponseController
-	mayCompress bool // the client takes gzip, and it is a whole file
-	hasGzip     bool // what the client has of it already, is compressed
+	client        http.ResponseWriter
+	control       *http.ResponseController
+	slot          *slot // nil: the request needs none
+	mayCompress   bool  // the client accepts gzip, and the reply is a whole file
+	clientHasGzip bool  // If-None-Match has the tag of a compressed reply
 
-	status int
-	begun  bool // status and headers were sent
-	sent   int64
-	zip    *gzip.Writer
-	failed error // of writing to the client
+	status      int
+	headersSent bool
+	sent        int64        // bytes of the body
+	compressor  *gzip.Writer // nil: the body is not compressed
+	err         error        // of writing to the client
 }
 
 var _ io.ReaderFrom = (*response)(nil)
@@ -51,27 +50,26 @@ func (w *response) WriteHeader(status int) {
 	}
 }
 
-// Write sends the bytes, and before the first ones the headers.
 func (w *response) Write(p []byte) (int, error) {
-	w.begin(p)
-	if w.zip != nil {
-		return w.zip.Write(p)
+	w.sendHeaders(p)
+	if w.compressor != nil {
+		return w.compressor.Write(p)
 	}
-	return steady{w}.Write(p)
+	return stepWriter{w}.Write(p)
 }
 
-// ReadFrom sends what src has. Bytes that were read together with an error are not sent.
+// ReadFrom sends src up to its end. It does not send bytes that were read together with an error.
 func (w *response) ReadFrom(src io.Reader) (int64, error) {
-	piece := pieces.Get().(*[pieceSize]byte)
-	defer pieces.Put(piece)
+	buffer := buffers.Get().(*[bufferSize]byte)
+	defer buffers.Put(buffer)
 	total := int64(0)
 	for {
-		n, err := fill(src, piece[:])
+		n, err := fill(buffer[:], src)
 		if err != nil && err != io.EOF {
 			return total, err
 		}
 		if n > 0 {
-			if _, err := w.Write(piece[:n]); err != nil {
+			if _, err := w.Write(buffer[:n]); err != nil {
 				return total, err
 			}
 			total += int64(n)
@@ -82,8 +80,9 @@ func (w *response) ReadFrom(src io.Reader) (int64, error) {
 	}
 }
 
-// fill reads until p is full or src ends.
-func fill(src io.Reader, p []byte) (n int, err error) {
+// fill reads until p is full or src fails. io.ReadFull would not distinguish the end of src from its error
+// io.ErrUnexpectedEOF.
+func fill(p []byte, src io.Reader) (n int, err error) {
 	for n < len(p) && err == nil {
 		var read int
 		read, err = src.Read(p[n:])
@@ -92,74 +91,74 @@ func fill(src io.Reader, p []byte) (n int, err error) {
 	return n, err
 }
 
-// begin sends status and headers; first is the beginning of what follows.
-func (w *response) begin(first []byte) {
-	if w.begun {
+// sendHeaders sends status and headers, unless they were sent. first holds the first bytes of the body.
+func (w *response) sendHeaders(first []byte) {
+	if w.headersSent {
 		return
 	}
-	w.begun = true
+	w.headersSent = true
 	w.WriteHeader(http.StatusOK)
 	header := w.Header()
 	switch {
-	case w.status == http.StatusNotModified && w.hasGzip:
+	case w.status == http.StatusNotModified && w.clientHasGzip:
 		header.Set("ETag", gzipTag(header.Get("ETag")))
 	case w.status == http.StatusOK && w.mayCompress && worthCompressing(first):
 		header.Set("Content-Encoding", "gzip")
 		header.Set("ETag", gzipTag(header.Get("ETag")))
 		header.Del("Content-Length")
-		header.Del("Accept-Ranges") // of the compressed bytes there are none
-		w.zip = newGzip(steady{w})
+		header.Del("Accept-Ranges") // there are no ranges of compressed bytes
+		w.compressor = newGzip(stepWriter{w})
 	}
-	w.extend()
+	w.extendDeadline()
 	w.client.WriteHeader(w.status)
 }
 
-// finish completes a reply that nothing went wrong with.
+// finish completes a reply without errors.
 func (w *response) finish() error {
-	w.begin(nil)
-	if w.zip != nil {
-		w.failed = w.zip.Close()
-		putGzip(w.zip)
+	w.sendHeaders(nil)
+	if w.compressor != nil {
+		w.err = w.compressor.Close()
+		putGzip(w.compressor)
 	}
-	if w.failed != nil {
+	if w.err != nil {
 		return errWrite
 	}
 	return nil
 }
 
-// error replies with a text, in place of what was to be sent.
-func (w *response) error(status int, text string) {
+// writeError sends an error text in place of the reply.
+func (w *response) writeError(status int, text string) {
 	header := w.Header()
-	for _, name := range []string{"Content-Length", "Content-Range", "Accept-Ranges", "ETag", "Last-Modified", "Content-Security-Policy"} {
+	for _, name := range []string{"Content-Length", "Content-Range", "Accept-Ranges", "ETag", "Last-Modified"} {
 		header.Del(name)
 	}
 	header.Set("Content-Type", "text/plain; charset=utf-8")
+	header.Set("Content-Security-Policy", filePolicy)
 	header.Set("Cache-Control", "no-store")
 	switch status {
 	case http.StatusServiceUnavailable:
 		header.Set("Retry-After", "1")
 	case http.StatusMethodNotAllowed, http.StatusRequestEntityTooLarge:
-		header.Set("Connection", "close") // a body that may follow is not read
+		header.Set("Connection", "close") // the server does not read the body of the request
 	}
 	w.status, w.mayCompress = status, false
-	// Nobody is left to tell if this does not arrive.
-	_, _ = io.WriteString(w, strings.TrimSpace(text)+"\n")
+	_, _ = io.WriteString(w, strings.TrimSpace(text)+"\n") // if it fails, the client is gone
 }
 
-// extend gives the client time to take what is written next. Not every
-// ResponseWriter can; those of a server can.
-func (w *response) extend() { _ = w.control.SetWriteDeadline(time.Now().Add(stallTime)) }
+// extendDeadline gives the client stallTimeout for the next write. It does nothing with a ResponseWriter that has no
+// deadlines, as in tests.
+func (w *response) extendDeadline() { _ = w.control.SetWriteDeadline(time.Now().Add(stallTimeout)) }
 
-// steady writes to the client in steps, each of which may take stallTime.
-type steady struct{ w *response }
+// stepWriter writes to the client in steps. Each step may take stallTimeout.
+type stepWriter struct{ w *response }
 
-func (s steady) Write(p []byte) (n int, err error) {
-	for n < len(p) && s.w.failed == nil {
-		s.w.extend()
+func (s stepWriter) Write(p []byte) (n int, err error) {
+	for n < len(p) && s.w.err == nil {
+		s.w.extendDeadline()
 		var wrote int
-		wrote, s.w.failed = s.w.client.Write(p[n:min(n+stepSize, len(p))])
+		wrote, s.w.err = s.w.slot.write(func() (int, error) { return s.w.client.Write(p[n:min(n+stepSize, len(p))]) })
 		n += wrote
 	}
 	s.w.sent += int64(n)
-	return n, s.w.failed
+	return n, s.w.err
 }

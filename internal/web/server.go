@@ -9,45 +9,42 @@ import (
 	"time"
 )
 
-// The times that a client, and a reply after the end, may take. What may be slow is a
-// download, as long as it goes on: see stallTime.
+// A download may take any time as long as it advances: see stallTimeout.
 const (
-	headerTime = 10 * time.Second
-	idleTime   = 2 * time.Minute
-	endTime    = 10 * time.Second
+	headerTimeout   = 10 * time.Second // for the headers of a request
+	idleTimeout     = 2 * time.Minute  // between requests of a connection
+	shutdownTimeout = 10 * time.Second // for replies in flight
 )
 
-// maxHeader is how long the headers of a request may be, in bytes.
-const maxHeader = 32 << 10
+const maxHeaderBytes = 32 << 10
 
-// Serve answers what arrives at the listener, until ctx is done; then nothing new is
-// accepted, and what is being answered has ten seconds to end. It closes the
-// listener. An error is that of the listener.
+// Serve answers the requests of a listener until ctx is done. Then it accepts no more requests and gives replies in
+// flight ten seconds to finish. It closes the listener. It returns an error if the listener fails.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
-	base, cut := context.WithCancel(context.WithoutCancel(ctx))
-	defer cut()
+	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
 	server := &http.Server{
 		Handler:           h,
-		ReadHeaderTimeout: headerTime,
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    maxHeader,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext:       func(net.Listener) context.Context { return base },
 	}
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ended)
-		patience, done := context.WithTimeout(base, endTime)
-		defer done()
-		if err := server.Shutdown(patience); err != nil {
-			log.Warn("ending: downloads are cut", "waited", endTime)
-			cut()
-			_ = server.Close() // the listener is closed already
+		grace, release := context.WithTimeout(base, shutdownTimeout)
+		defer release()
+		if err := server.Shutdown(grace); err != nil {
+			log.Warn("shutdown: cutting the downloads in flight", "waited", shutdownTimeout)
+			cancel()
+			_ = server.Close() // Shutdown has closed the listener
 		}
 	})
 	err := server.Serve(l)
-	if stop() { // it is not ctx that ended it
-		_ = server.Close() // the first error is the one to tell
+	if stop() { // ctx is not done: the listener failed
+		_ = server.Close()
 		return err
 	}
 	<-ended

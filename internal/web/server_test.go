@@ -16,10 +16,10 @@ import (
 	"github.com/wkwfs/wkwfs/internal/web"
 )
 
-// pipes is a listener whose connections have neither a network nor a buffer, so that
-// time inside a synctest bubble depends on nothing else.
+// pipes is a listener of unbuffered connections without a network. Inside a synctest bubble, time passes only while
+// all goroutines wait.
 type pipes struct {
-	calls  chan net.Conn
+	conns  chan net.Conn
 	closed chan struct{}
 }
 
@@ -27,7 +27,7 @@ func newPipes() *pipes { return &pipes{make(chan net.Conn), make(chan struct{})}
 
 func (p *pipes) Accept() (net.Conn, error) {
 	select {
-	case c := <-p.calls:
+	case c := <-p.conns:
 		return c, nil
 	case <-p.closed:
 		return nil, net.ErrClosed
@@ -45,33 +45,32 @@ func (p *pipes) Close() error {
 
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// call connects and asks for a path.
-func (p *pipes) call(t *testing.T, path string) (net.Conn, *bufio.Reader) {
+// get connects and requests a path.
+func (p *pipes) get(t *testing.T, path string) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	ours, theirs := net.Pipe()
-	p.calls <- theirs
+	p.conns <- theirs
 	if _, err := io.WriteString(ours, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	return ours, bufio.NewReader(ours)
 }
 
-// served runs a server in a bubble, and test beside it; end stops the server and
-// returns what it says.
-func served(t *testing.T, files *tree, o web.Options, test func(t *testing.T, at *pipes, end func() error)) {
+// withServer runs test with a server in a bubble. end stops the server and returns its error.
+func withServer(t *testing.T, files *tree, o web.Options, test func(t *testing.T, at *pipes, end func() error)) {
 	synctest.Test(t, func(t *testing.T) {
 		at := newPipes()
 		ctx, cancel := context.WithCancel(t.Context())
 		result := make(chan error, 1)
 		go func() { result <- web.Serve(ctx, at, web.Handler(files, o), slog.New(slog.DiscardHandler)) }()
-		over := false
+		ended := false
 		end := func() error {
-			over = true
+			ended = true
 			cancel()
 			return <-result
 		}
 		test(t, at, end)
-		if !over {
+		if !ended {
 			if err := end(); err != nil {
 				t.Error(err)
 			}
@@ -79,27 +78,27 @@ func served(t *testing.T, files *tree, o web.Options, test func(t *testing.T, at
 	})
 }
 
-// TestStalledClient holds that who takes nothing for half a minute is left, and that who
-// takes a little now and then gets everything, however long it takes.
+// TestStalledClient: the server disconnects a client that accepts nothing for 30 seconds. A slow client gets the whole
+// reply.
 func TestStalledClient(t *testing.T) {
-	served(t, newTree(), web.Options{}, func(t *testing.T, at *pipes, _ func() error) {
-		conn, in := at.call(t, "/color/1/volume.raw")
+	withServer(t, newTree(), web.Options{}, func(t *testing.T, at *pipes, _ func() error) {
+		conn, in := at.get(t, "/color/1/volume.raw")
 		reply, err := http.ReadResponse(in, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(31 * time.Second) // of the bubble: it takes no time
+		time.Sleep(31 * time.Second) // in the bubble: this takes no real time
 		n, err := io.Copy(io.Discard, reply.Body)
 		if !errors.Is(err, io.ErrUnexpectedEOF) || n > 128<<10 {
-			t.Errorf("%d bytes, error %v: want that the connection was closed", n, err)
+			t.Errorf("%d bytes, error %v: the connection should be closed", n, err)
 		}
 		conn.Close()
 
-		conn, in = at.call(t, "/color/1/volume.raw")
+		conn, in = at.get(t, "/color/1/volume.raw")
 		if reply, err = http.ReadResponse(in, nil); err != nil {
 			t.Fatal(err)
 		}
-		begin, total := time.Now(), 0
+		start, total := time.Now(), 0
 		for {
 			time.Sleep(8 * time.Second)
 			n, err := io.CopyN(io.Discard, reply.Body, 30<<10)
@@ -108,41 +107,41 @@ func TestStalledClient(t *testing.T) {
 				break
 			}
 			if err != nil {
-				t.Fatalf("after %d bytes and %v: %v", total, time.Since(begin), err)
+				t.Fatalf("after %d bytes and %v: %v", total, time.Since(start), err)
 			}
 		}
-		if total != 1<<20 || time.Since(begin) < 4*time.Minute {
-			t.Errorf("%d bytes in %v", total, time.Since(begin))
+		if total != 1<<20 || time.Since(start) < 4*time.Minute {
+			t.Errorf("%d bytes in %v", total, time.Since(start))
 		}
 		conn.Close()
 	})
 }
 
-// TestSilentClient holds that connections on which nothing comes are closed.
+// TestSilentClient: the server closes connections that send nothing.
 func TestSilentClient(t *testing.T) {
-	served(t, newTree(), web.Options{}, func(t *testing.T, at *pipes, _ func() error) {
+	withServer(t, newTree(), web.Options{}, func(t *testing.T, at *pipes, _ func() error) {
 		for text, limit := range map[string]time.Duration{
 			"":                            10 * time.Second,
 			"GET / HTTP/1.1\r\nHost: x\r": 10 * time.Second,
 		} {
 			ours, theirs := net.Pipe()
-			at.calls <- theirs
+			at.conns <- theirs
 			if _, err := io.WriteString(ours, text); err != nil {
 				t.Fatal(err)
 			}
-			begin := time.Now()
-			_, _ = io.Copy(io.Discard, ours) // an error says the same as an end
-			if took := time.Since(begin); took > limit {
+			start := time.Now()
+			_, _ = io.Copy(io.Discard, ours) // ends when the server closes the connection
+			if took := time.Since(start); took > limit {
 				t.Errorf("%q: closed after %v", text, took)
 			}
 		}
-		conn, in := at.call(t, "/color/1/volume.json")
+		conn, in := at.get(t, "/color/1/volume.json")
 		if _, err := http.ReadResponse(in, nil); err != nil {
 			t.Fatal(err)
 		}
-		begin := time.Now()
+		start := time.Now()
 		_, _ = io.Copy(io.Discard, in)
-		if took := time.Since(begin); took != 2*time.Minute {
+		if took := time.Since(start); took != 2*time.Minute {
 			t.Errorf("an idle connection was closed after %v", took)
 		}
 		conn.Close()
@@ -151,19 +150,19 @@ func TestSilentClient(t *testing.T) {
 
 func TestTooManyRequests(t *testing.T) {
 	files := newTree()
-	served(t, files, web.Options{MaxRequests: 2}, func(t *testing.T, at *pipes, _ func() error) {
+	withServer(t, files, web.Options{MaxRequests: 2}, func(t *testing.T, at *pipes, _ func() error) {
 		blocked := files.block("slow.raw")
-		one, oneIn := at.call(t, "/slow.raw")
-		two, _ := at.call(t, "/slow.raw")
+		one, oneIn := at.get(t, "/slow.raw")
+		two, _ := at.get(t, "/slow.raw")
 		synctest.Wait()
-		three, threeIn := at.call(t, "/ids.raw")
+		three, threeIn := at.get(t, "/ids.raw")
 		reply, err := http.ReadResponse(threeIn, nil)
 		if err != nil || reply.StatusCode != 503 || reply.Header.Get("Retry-After") != "1" {
 			t.Errorf("reply %+v, error %v: want 503", reply, err)
 		}
-		two.Close() // who leaves makes room
+		two.Close() // its request frees a slot
 		synctest.Wait()
-		four, fourIn := at.call(t, "/color/1/volume.json")
+		four, fourIn := at.get(t, "/color/1/volume.json")
 		if reply, err = http.ReadResponse(fourIn, nil); err != nil || reply.StatusCode != 200 {
 			t.Errorf("reply %+v, error %v: want 200", reply, err)
 		}
@@ -177,16 +176,16 @@ func TestTooManyRequests(t *testing.T) {
 	})
 }
 
-// TestEnd holds that what is being sent is completed, if that is soon enough.
-func TestEnd(t *testing.T) {
-	for _, soon := range []bool{true, false} {
+// TestShutdown: a reply in flight is completed if it takes less than ten seconds, else cut.
+func TestShutdown(t *testing.T) {
+	for _, fast := range []bool{true, false} {
 		files := newTree()
-		served(t, files, web.Options{}, func(t *testing.T, at *pipes, end func() error) {
+		withServer(t, files, web.Options{}, func(t *testing.T, at *pipes, end func() error) {
 			blocked := files.block("slow.raw")
-			conn, in := at.call(t, "/slow.raw")
+			conn, in := at.get(t, "/slow.raw")
 			defer conn.Close()
 			synctest.Wait()
-			if soon {
+			if fast {
 				time.AfterFunc(9*time.Second, func() { close(blocked) })
 			}
 			got := make(chan string)
@@ -199,21 +198,21 @@ func TestEnd(t *testing.T) {
 				_, err = io.Copy(io.Discard, reply.Body)
 				got <- reply.Status + map[bool]string{true: " whole", false: " cut"}[err == nil]
 			}()
-			said := make(chan error)
-			begin := time.Now()
-			go func() { said <- end() }()
+			ended := make(chan error)
+			start := time.Now()
+			go func() { ended <- end() }()
 			text := <-got
-			if err := <-said; err != nil {
+			if err := <-ended; err != nil {
 				t.Error(err)
 			}
-			if took := time.Since(begin); soon && text != "200 OK whole" || !soon && !strings.Contains(text, "EOF") || took > 11*time.Second {
-				t.Errorf("soon %v: %s after %v", soon, text, took)
+			if took := time.Since(start); fast && text != "200 OK whole" || !fast && !strings.Contains(text, "EOF") || took > 11*time.Second {
+				t.Errorf("fast %v: %s after %v", fast, text, took)
 			}
 		})
 	}
 }
 
-// TestBrokenListener holds that Serve says why it ended.
+// TestBrokenListener: Serve returns the error of its listener.
 func TestBrokenListener(t *testing.T) {
 	at := newPipes()
 	at.Close()

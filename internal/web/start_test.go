@@ -3,12 +3,10 @@ package web_test
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"encoding/xml"
 	"html"
 	"image/png"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -28,7 +26,7 @@ func writeSample(t *testing.T) (dir string) {
 	t.Helper()
 	o := sample.Defaults()
 	o.Box = volume.Box{Min: volume.Vec{10, 20, 30}, Max: volume.Vec{50, 54, 49}}
-	o.Block, o.CubeSide, o.Mags, o.Untouched = 16, 32, []int{1, 2}, volume.Box{}
+	o.Block, o.CubeSide, o.Mags, o.Unrecorded = 16, 32, []int{1, 2}, volume.Box{}
 	dir = filepath.Join(t.TempDir(), "cortex")
 	if err := sample.Write(t.Context(), dir, o); err != nil {
 		t.Fatal(err)
@@ -36,8 +34,8 @@ func writeSample(t *testing.T) (dir string) {
 	return dir
 }
 
-// show shows what is at name in dir as files.
-func show(t *testing.T, dir, name string) fs.FS {
+// openTree returns the tree of the source at name in dir.
+func openTree(t *testing.T, dir, name string) fs.FS {
 	t.Helper()
 	fsys, err := store.Open(dir)
 	if err != nil {
@@ -55,7 +53,7 @@ const browser = "Accept: text/html"
 
 func TestStartPage(t *testing.T) {
 	dir := writeSample(t)
-	at := start(t, show(t, dir, "."), web.Options{Name: "cort<ex>", Neuroglancer: "https://viewer.example/ng/", Token: "a+b"})
+	at := start(t, openTree(t, dir, "."), web.Options{Name: "cort<ex>", Neuroglancer: "https://viewer.example/ng/", Token: "a+b"})
 	reply, body, err := fetch(t, "GET", at+"/?token=a%2Bb", headers{browser})
 	if err != nil || reply.StatusCode != 200 {
 		t.Fatalf("status %d, error %v:\n%s", reply.StatusCode, err, body)
@@ -70,14 +68,14 @@ func TestStartPage(t *testing.T) {
 			t.Errorf("the page lacks %s", want)
 		}
 	}
-	// What the page is made of has to be on this server, and be there.
+	// All links lead to existing files of this server, or to the viewer.
 	links := regexp.MustCompile(`(?:href|src)="([^"]*)"`).FindAllStringSubmatch(page, -1)
 	viewers := 0
 	for _, l := range links {
 		link := html.UnescapeString(l[1])
-		if strings.HasPrefix(link, "https://viewer.example/ng/#!") {
+		if strings.HasPrefix(link, web.ViewerPath+"?") {
 			viewers++
-			continue
+			continue // TestRedirectToViewer
 		}
 		if strings.HasPrefix(link, "data:") {
 			continue // the icon, which is in the page
@@ -91,10 +89,10 @@ func TestStartPage(t *testing.T) {
 	}
 }
 
-// TestIcon holds that pages bring their icon along, and that a browser is allowed to show
-// it: otherwise it asks for /favicon.ico, which is not there.
+// TestIcon: pages contain their icon, and their policy allows it. Otherwise, browsers request /favicon.ico, which does
+// not exist.
 func TestIcon(t *testing.T) {
-	at := start(t, show(t, writeSample(t), "."), web.Options{})
+	at := start(t, openTree(t, writeSample(t), "."), web.Options{})
 	for _, page := range []string{"/", "/color/"} {
 		reply, body, err := fetch(t, "GET", at+page, headers{browser})
 		if err != nil {
@@ -120,45 +118,9 @@ func TestIcon(t *testing.T) {
 	}
 }
 
-func TestViewerLinks(t *testing.T) {
-	at := start(t, show(t, writeSample(t), "."), web.Options{Neuroglancer: "https://viewer.example/", Token: "a+b"})
-	_, body, _ := fetch(t, "GET", at+"/?token=a%2Bb", headers{browser})
-	found := regexp.MustCompile(`href="https://viewer.example/#!([^"]*)"`).FindAllSubmatch(body, -1)
-	if len(found) != 3 {
-		t.Fatalf("%d links", len(found))
-	}
-	text, err := url.PathUnescape(html.UnescapeString(string(found[0][1]))) // opens all
-	if err != nil {
-		t.Fatal(err)
-	}
-	var state struct {
-		Layers []struct{ Type, Source, Name string }
-	}
-	if err := json.Unmarshal([]byte(text), &state); err != nil || len(state.Layers) != 2 {
-		t.Fatalf("error %v:\n%s", err, text)
-	}
-	for i, want := range []string{"image color", "segmentation segmentation"} {
-		l := state.Layers[i]
-		source := at + "/" + l.Name + "/precomputed/?token=a%2Bb|neuroglancer-precomputed:"
-		if l.Type+" "+l.Name != want || l.Source != source {
-			t.Errorf("layer %+v, want %s at %s", l, want, source)
-		}
-		// The viewer puts names before the query.
-		info := strings.Replace(strings.TrimSuffix(l.Source, "|neuroglancer-precomputed:"), "/?", "/info?", 1)
-		if reply, body, _ := fetch(t, "GET", info, headers{"Origin: https://viewer.example"}); reply.StatusCode != 200 ||
-			reply.Header.Get("Content-Type") != "application/json" || !json.Valid(body) || reply.Header.Get("Access-Control-Allow-Origin") != "*" {
-			t.Errorf("%s: status %d:\n%s", info, reply.StatusCode, body)
-		}
-	}
-	at = start(t, show(t, writeSample(t), "."), web.Options{})
-	if _, body, _ = fetch(t, "GET", at, headers{browser}); strings.Contains(string(body), "Neuroglancer") {
-		t.Error("there are links to no viewer")
-	}
-}
-
-// TestPreview holds that the picture of a layer is its middle plane.
+// TestPreview: the picture of a layer is its middle plane.
 func TestPreview(t *testing.T) {
-	tree := show(t, writeSample(t), ".")
+	tree := openTree(t, writeSample(t), ".")
 	at := start(t, tree, web.Options{})
 	const path = "/.wkwfs/preview/segmentation/1/middle.png"
 	reply, body, err := fetch(t, "GET", at+path, nil)
@@ -176,16 +138,16 @@ func TestPreview(t *testing.T) {
 	colours := map[string]any{}
 	for i := range 40 * 34 {
 		id, got := string(ids[4*i:4*i+4]), img.At(i%40, i/40)
-		if before, met := colours[id]; met && before != got {
-			t.Fatalf("id % x is %v and %v", id, before, got)
+		if before, ok := colours[id]; ok && before != got {
+			t.Fatalf("ID % x is %v and %v", id, before, got)
 		}
 		colours[id] = got
 		if _, _, _, alpha := got.RGBA(); (alpha == 0) != (id == "\x00\x00\x00\x00") {
-			t.Fatalf("id % x is %v", id, got)
+			t.Fatalf("ID % x is %v", id, got)
 		}
 	}
 	if len(colours) < 2 {
-		t.Errorf("there are %d ids in the plane: that tests nothing", len(colours))
+		t.Errorf("the plane has %d IDs: the test needs more", len(colours))
 	}
 	tag := reply.Header.Get("ETag")
 	if reply, _, _ = fetch(t, "GET", at+path, headers{"If-None-Match: " + tag}); reply.StatusCode != 304 {
@@ -195,12 +157,11 @@ func TestPreview(t *testing.T) {
 		t.Errorf("HEAD: status %d", reply.StatusCode)
 	}
 	if reply, _, _ = fetch(t, "GET", at+"/.wkwfs/preview/color/3/middle.png", nil); reply.StatusCode != 404 {
-		t.Errorf("of a mag that is not: status %d", reply.StatusCode)
+		t.Errorf("a mag that does not exist: status %d", reply.StatusCode)
 	}
 }
 
-// TestStartPageOfParts holds what the page shows of a layer, a mag and a cube, and of
-// damage.
+// TestStartPageOfParts tests the page of a layer, a mag, a cube and a damaged dataset.
 func TestStartPageOfParts(t *testing.T) {
 	dir := writeSample(t)
 	for source, test := range map[string]struct {
@@ -209,9 +170,9 @@ func TestStartPageOfParts(t *testing.T) {
 	}{
 		"color":                {3, `<img class="thumb" src="/.wkwfs/preview/2/middle.png"`},
 		"color/1":              {2, `src="/.wkwfs/preview/middle.png"`},
-		"color/1/z0/y0/x0.wkw": {0, "There is no volume here"},
+		"color/1/z0/y0/x0.wkw": {0, "There are no volumes here"},
 	} {
-		at := start(t, show(t, dir, source), web.Options{Name: "part"})
+		at := start(t, openTree(t, dir, source), web.Options{Name: "part"})
 		reply, body, _ := fetch(t, "GET", at+"/", headers{browser})
 		if n := strings.Count(string(body), "<img"); reply.StatusCode != 200 || n != test.pictures || !strings.Contains(string(body), test.want) {
 			t.Errorf("%s: status %d, %d pictures:\n%s", source, reply.StatusCode, n, body)
@@ -230,7 +191,7 @@ func TestStartPageOfParts(t *testing.T) {
 	if err := os.WriteFile(cube, b[:len(b)/2], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	at := start(t, show(t, dir, "."), web.Options{})
+	at := start(t, openTree(t, dir, "."), web.Options{})
 	if reply, _, _ := fetch(t, "GET", at+"/", headers{browser}); reply.StatusCode != 200 {
 		t.Errorf("the page of a damaged dataset: status %d", reply.StatusCode)
 	}
@@ -240,8 +201,8 @@ func TestStartPageOfParts(t *testing.T) {
 	}
 }
 
-// TestUnreadableFacts holds that the page names what cannot be read and shows the rest.
-func TestUnreadableFacts(t *testing.T) {
+// TestUnreadableInfo: the page shows the error of each mag with a damaged volume.json, and all other mags.
+func TestUnreadableInfo(t *testing.T) {
 	files := newTree()
 	for name, text := range map[string]string{
 		"a/1": `{"dtype":"uint8","channels":1,"shape":[4,4,4],"bytes":64}`, "a/2": `{"error":"too large"}`, "a/4": `{"dtype":`, "a/8": `{"dtype":"uint8","channels":1}`,
@@ -249,7 +210,7 @@ func TestUnreadableFacts(t *testing.T) {
 		files.set(name+"/volume.json", &leaf{data: []byte(text)})
 	}
 	_, body, _ := fetch(t, "GET", start(t, files, web.Options{})+"/", headers{browser})
-	for _, want := range []string{"a/2/volume.json: too large", "a/4/volume.json: unexpected end of JSON input", "a/8/volume.json: shape [0 0 0] is empty", "4 × 4 × 4", "not known"} {
+	for _, want := range []string{"a/2/volume.json: too large", "a/4/volume.json: unexpected end of JSON input", "a/8/volume.json: shape 0,0,0 is empty", "4 × 4 × 4", "unknown"} {
 		if !strings.Contains(string(body), want) {
 			t.Errorf("the page lacks %q:\n%s", want, body)
 		}

@@ -23,7 +23,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/web"
 )
 
-// tree is files in memory that count what is read of them.
+// tree is a file system in memory that counts the bytes that are read.
 type tree struct {
 	mu    sync.Mutex
 	files map[string]*leaf
@@ -34,16 +34,16 @@ type tree struct {
 type leaf struct {
 	data    []byte
 	version byte
-	err     error // of opening
-	broken  int   // from this byte on it cannot be read; 0: it is whole
-	size    int64 // what it says it has; 0: what it has
-	block   chan struct{}
+	err     error         // of Open and Stat
+	broken  int           // offset of the first damaged byte; 0: none; -1: reads fail with fs.ErrNotExist
+	size    int64         // that Stat reports, if not 0
+	block   chan struct{} // if not nil, reads wait until it is closed
 }
 
-// errBroken is how damage reads.
+// errBroken is the error of damaged bytes.
 var errBroken = errors.New("color/1/z0/y0/x0.wkw: block 7 at byte 4096: expected 512 bytes of LZ4, found 100")
 
-var written = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
+var modified = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 
 func newTree() *tree {
 	return &tree{files: map[string]*leaf{
@@ -61,7 +61,7 @@ func newTree() *tree {
 	}}
 }
 
-// noise is bytes that no compressor makes smaller, and that differ from place to place.
+// noise returns n bytes that do not compress and differ from offset to offset.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	state := uint32(1)
@@ -88,7 +88,7 @@ func (t *tree) Stat(name string) (fs.FileInfo, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !fs.ValidPath(name) {
-		panic("asked for " + name) // it is a fault to come this far
+		panic("invalid path " + name) // the handler has to reject it
 	}
 	if l := t.files[name]; l != nil {
 		if l.err != nil {
@@ -126,7 +126,7 @@ func (t *tree) ReadDir(dir string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// set exchanges a file.
+// set adds or replaces a file.
 func (t *tree) set(name string, l *leaf) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -140,7 +140,7 @@ func (t *tree) block(name string) chan struct{} {
 	return c
 }
 
-// entry describes a file, or a directory: that has no leaf.
+// entry describes a file or, without a leaf, a directory.
 type entry struct {
 	name string
 	leaf *leaf
@@ -148,7 +148,7 @@ type entry struct {
 
 func (e entry) Name() string               { return e.name }
 func (e entry) IsDir() bool                { return e.leaf == nil }
-func (e entry) ModTime() time.Time         { return written }
+func (e entry) ModTime() time.Time         { return modified }
 func (e entry) Sys() any                   { return nil }
 func (e entry) Version() vfs.Version       { return vfs.Version{0xab, e.leaf.version} }
 func (e entry) Type() fs.FileMode          { return e.Mode().Type() }
@@ -207,10 +207,16 @@ func (o *opened) ReadAtContext(ctx context.Context, p []byte, off int64) (int, e
 	return n, err
 }
 
-// start serves the files, and returns where.
+// start serves the files and returns the URL.
 func start(t *testing.T, fsys fs.FS, o web.Options) string {
 	t.Helper()
-	server := httptest.NewServer(web.Handler(fsys, o))
+	return startHandler(t, web.Handler(fsys, o))
+}
+
+// startHandler is start for any handler.
+func startHandler(t *testing.T, h http.Handler) string {
+	t.Helper()
+	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	return server.URL
 }
@@ -218,7 +224,7 @@ func start(t *testing.T, fsys fs.FS, o web.Options) string {
 // headers are "Name: value" lines.
 type headers []string
 
-// request sends a request that asks for nothing by itself, not even for gzip.
+// request sends a request with no headers but those given: not even Accept-Encoding.
 func request(t *testing.T, method, url string, h headers) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
@@ -236,7 +242,7 @@ func request(t *testing.T, method, url string, h headers) *http.Response {
 	return reply
 }
 
-// fetch is request with the body, and the error of reading that.
+// fetch sends a request, and returns the reply with its body and the error of reading the body.
 func fetch(t *testing.T, method, url string, h headers) (*http.Response, []byte, error) {
 	t.Helper()
 	reply := request(t, method, url, h)
@@ -245,8 +251,8 @@ func fetch(t *testing.T, method, url string, h headers) (*http.Response, []byte,
 	return reply, b, err
 }
 
-// logged is a log that can be read.
-func logged(level slog.Level) (*slog.Logger, *strings.Builder) {
+// newLog returns a log and its text.
+func newLog(level slog.Level) (*slog.Logger, *strings.Builder) {
 	var b strings.Builder
 	return slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: level})), &b
 }

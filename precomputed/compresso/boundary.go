@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Codes among the locations. Other numbers are labels, to which labelBase is added.
+// Codes in the locations. Numbers from labelBase are labels plus labelBase.
 const (
 	codeLeft = iota // x − 1
 	codeRight
@@ -13,13 +13,13 @@ const (
 	codeDown
 	codeAbove // z − 1
 	codeBelow
-	codeLabel // the next number is the label as it is
+	codeLabel // the next number is the label
 	labelBase
 )
 
-// labelBoundary gives the voxels on the boundary their labels: that of the voxel to the
-// left if it is off the boundary, else that of the one above it in the slice, with
-// connectivity 6 else that of the slice before, and else what the next code says.
+// labelBoundary sets the labels of the voxels on the boundary. A voxel has the label of the first of these voxels
+// that is off the boundary: x − 1, y − 1, and with connectivity 6 z − 1. If there is none, the next code in the
+// locations gives the label.
 func (c *chunk) labelBoundary() error {
 	next := 0
 	row, plane := c.size[0], c.size[0]*c.size[1]
@@ -54,13 +54,12 @@ func (c *chunk) labelBoundary() error {
 	return nil
 }
 
-// copyLabel gives voxel to the label of voxel from.
+// copyLabel sets the label of voxel to to that of voxel from.
 func (c *chunk) copyLabel(to, from int) {
 	copy(c.dst[to*c.width:][:c.width], c.dst[from*c.width:])
 }
 
-// labelByCode gives a voxel the label that location next says, and returns the number
-// of the location behind it.
+// labelByCode sets the label of a voxel by the code in location next. It returns the location after the code.
 func (c *chunk) labelByCode(next int, voxel [3]int) (int, error) {
 	if next == c.locations.len() {
 		return 0, c.locations.fault(next, fmt.Sprintf("a code for voxel %v", voxel), "the end of the locations")
@@ -88,8 +87,8 @@ func (c *chunk) labelByCode(next int, voxel [3]int) (int, error) {
 	return next + 1, nil
 }
 
-// copyNeighbour gives voxel at the label of a neighbour. It reports false if there is
-// none on that side, or if it comes later on the boundary and has no label yet.
+// copyNeighbour sets the label of voxel at to that of a neighbour. It returns false if there is no such voxel, or if
+// that voxel has no label yet because it is a later one on the boundary.
 func (c *chunk) copyNeighbour(code, at int, voxel [3]int) bool {
 	axis, forward := code/2, code%2 == 1
 	stride := [...]int{1, c.size[0], c.size[0] * c.size[1]}[axis]

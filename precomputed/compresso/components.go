@@ -5,18 +5,17 @@ import (
 	"fmt"
 )
 
-// run is a run of voxels off the boundary, within one row: the voxels x with
-// begin ≤ x < end.
+// run is a run of voxels off the boundary in one row: the voxels x with start ≤ x < end.
 type run struct {
-	begin, end uint16
-	parent     int // a run before it of the same component; itself if it is the first
+	start, end uint16
+	parent     int // an earlier run of the same component, or the run itself if it is the first
 }
 
-// runs are all runs of some slices, in the order of the volume. They are a forest, a
-// tree for each component, whose root is the first of its runs.
+// runs has all runs of some slices, in the order of the volume. It is a forest with one tree for each component. The
+// root of a tree is the first run.
 type runs []run
 
-// root returns the first run of a component and shortens the way to it.
+// root returns the first run of the component of run i. It shortens the path to it.
 func (r runs) root(i int) int {
 	for r[i].parent != i {
 		r[i].parent = r[r[i].parent].parent
@@ -25,11 +24,10 @@ func (r runs) root(i int) int {
 	return i
 }
 
-// join makes one component of those runs of two rows that touch. Rows are given by
-// where their runs begin and end.
+// join joins the components of touching runs of two rows. The rows are runs a to aEnd and b to bEnd.
 func (r runs) join(a, aEnd, b, bEnd int) {
 	for a < aEnd && b < bEnd {
-		if r[a].begin < r[b].end && r[b].begin < r[a].end {
+		if r[a].start < r[b].end && r[b].start < r[a].end {
 			p, q := r.root(a), r.root(b)
 			r[max(p, q)].parent = min(p, q)
 		}
@@ -41,7 +39,7 @@ func (r runs) join(a, aEnd, b, bEnd int) {
 	}
 }
 
-// appendRow appends the runs of a row.
+// appendRow appends the runs of a row. boundary has a byte per voxel of the row.
 func (r runs) appendRow(boundary []byte) runs {
 	for x := 0; x < len(boundary); {
 		if boundary[x] != 0 {
@@ -58,21 +56,21 @@ func (r runs) appendRow(boundary []byte) runs {
 	return r
 }
 
-// labelComponents finds the connected components of voxels off the boundary and gives
-// them their labels. Components are numbered in the order of their first voxels.
+// labelComponents finds the connected components of voxels off the boundary and sets their labels. Component n, in
+// the order of the first voxels, has label n of the ids.
 func (c *chunk) labelComponents() error {
 	slices, number := 1, 0
 	if c.connectivity == 6 {
 		slices = c.size[2]
 	}
 	var r runs
-	var rows []int // where the runs of each row begin, and the end of all
+	var rows []int // first run of each row, and the end of the last row
 	for z := 0; z < c.size[2]; z += slices {
 		r, rows = r[:0], rows[:0]
 		for row := range c.size[1] * slices {
 			rows = append(rows, len(r))
-			begin := (z*c.size[1] + row) * c.size[0]
-			r = r.appendRow(c.boundary[begin:][:c.size[0]])
+			start := (z*c.size[1] + row) * c.size[0]
+			r = r.appendRow(c.boundary[start:][:c.size[0]])
 			if row%c.size[1] > 0 {
 				r.join(rows[row-1], rows[row], rows[row], len(r))
 			}
@@ -93,20 +91,20 @@ func (c *chunk) labelComponents() error {
 	return nil
 }
 
-// labelRuns gives runs the labels of their components, the first of which has this
-// number, and returns the number of the next component. The runs are of rows that
-// begin with that row of the chunk.
+// labelRuns sets the labels of runs. rows has the first run of each row, as in labelComponents, and row is the first
+// of these rows in the chunk. number is the number of the first component. labelRuns returns the number after the
+// last component.
 func (c *chunk) labelRuns(r runs, rows []int, row, number int) (int, error) {
 	for i := range len(rows) - 1 {
 		at := (row + i) * c.size[0]
 		for n := rows[i]; n < rows[i+1]; n++ {
-			out := c.dst[(at+int(r[n].begin))*c.width : (at+int(r[n].end))*c.width]
+			out := c.dst[(at+int(r[n].start))*c.width : (at+int(r[n].end))*c.width]
 			if r[n].parent != n {
-				// Parents come first, and were replaced by numbers.
+				// The parent is an earlier run. Its parent field now has the number of the component.
 				r[n].parent = r[r[n].parent].parent
 			} else {
 				if number == c.ids.len() {
-					return 0, c.ids.fault(number, "a label for every component", fmt.Sprintf("%d labels", number))
+					return 0, c.ids.fault(number, "a label for each component", fmt.Sprintf("%d labels", number))
 				}
 				r[n].parent = number
 				number++
@@ -117,7 +115,7 @@ func (c *chunk) labelRuns(r runs, rows []int, row, number int) (int, error) {
 	return number, nil
 }
 
-// fill repeats a label.
+// fill fills out with a label.
 func fill(out, label []byte) {
 	for n := copy(out, label); n < len(out); n *= 2 {
 		copy(out[n:], out[:n])

@@ -1,20 +1,18 @@
-// Package compresso decodes compresso, an encoding of label volumes in Neuroglancer
-// Precomputed.
+// Package compresso decodes compresso, an encoding of label volumes in Neuroglancer Precomputed.
 //
-// A chunk is stored as the boundary between its labels, one bit a voxel, and little
-// else: what lies between boundaries is connected and has one label; most voxels of the
-// boundary have the label of a neighbour. A chunk consists of
+// A chunk stores the boundary between labels, with one bit per voxel. Voxels between boundaries are connected and
+// have one label. Most voxels on the boundary have the label of a neighbour. A chunk consists of
 //
 //	header     36 bytes
-//	ids        a label for every connected component of voxels off the boundary
-//	values     bitmaps of boundaries in small windows, each different one once
-//	locations  codes and labels for the voxels of the boundary that need one
-//	windows    which value each window has, run-length encoded
-//	index      version 1 only: where each slice begins; not needed to decode them all
+//	ids        a label for each connected component of voxels off the boundary
+//	values     the different bitmaps of the boundary in small windows
+//	locations  a code for each boundary voxel that has no earlier neighbour off the boundary
+//	windows    the value of each window, run-length encoded
+//	index      version 1 only: the start of each slice; Decode does not need it
 //
-// The format is that of the library seung-lab/compresso, versions 0 and 1 (not that of
-// the original publication), described in its README; everything is little-endian.
-// The package keeps no state: its functions may be called at the same time.
+// The format is that of the library seung-lab/compresso, versions 0 and 1, described in its README. The format of the
+// original publication is different. All numbers are little-endian. The functions of the package may be called by
+// many goroutines at once.
 package compresso
 
 import (
@@ -25,24 +23,25 @@ import (
 
 // Decode decodes one chunk of one channel into dst.
 //
-// size is the chunk's extent in voxels, in the order x, y, z, and bytesPerValue is 1,
-// 2, 4 or 8 (uint8 to uint64); both must be what the chunk's own header says. dst is
-// filled in Fortran order, x fastest, little-endian; it must be exactly
-// size·bytesPerValue long. Its content is undefined after an error. data is only
-// read, and not retained. Data that breaks the format gives a [*FormatError].
+// size is the size of the chunk in voxels, in the order x, y, z. bytesPerValue is 1, 2, 4 or 8 (uint8 to uint64).
+// Both must be equal to those in the header of the chunk.
 //
-// The memory that it takes is in proportion to dst, whatever data says: a byte a voxel
-// and 16 bytes for each run of voxels between boundaries.
+// Decode writes little-endian labels to dst, with x fastest. dst must have exactly size·bytesPerValue bytes. Its
+// content is undefined after an error. Decode does not modify or retain data. If data is invalid, the error is a
+// [*volume.FormatError] with a byte offset in data.
+//
+// The memory that Decode takes is proportional to dst, even if data is invalid: a byte per voxel, and 16 bytes for
+// each run of voxels between boundaries.
 func Decode(data []byte, size [3]int, bytesPerValue int, dst []byte) error {
 	switch bytesPerValue {
 	case 1, 2, 4, 8:
 	default:
-		return fmt.Errorf("compresso: %d bytes a value: expected 1, 2, 4 or 8", bytesPerValue)
+		return fmt.Errorf("compresso: %d bytes per value: expected 1, 2, 4 or 8", bytesPerValue)
 	}
 	if min(size[0], size[1], size[2]) < 1 || max(size[0], size[1], size[2]) > math.MaxUint16 {
 		return fmt.Errorf("compresso: %v voxels: expected 1 to %d on each axis", size, math.MaxUint16)
 	}
-	// Three numbers of 16 bits and one of 4 have a product of 52 bits.
+	// The product of three 16-bit numbers and 8 does not overflow.
 	if voxels := size[0] * size[1] * size[2]; len(dst) != voxels*bytesPerValue {
 		return fmt.Errorf("compresso: %d bytes for %v voxels of %d bytes", len(dst), size, bytesPerValue)
 	}
@@ -63,24 +62,24 @@ func Decode(data []byte, size [3]int, bytesPerValue int, dst []byte) error {
 	return c.labelBoundary()
 }
 
-// chunk is a chunk in its parts, and what has been decoded of it.
+// chunk has the parts of a chunk, and the decoded voxels.
 type chunk struct {
 	header
 	ids, values, locations, windows section
 
-	boundary []byte // a byte a voxel: 1 on the boundary
+	boundary []byte // a byte per voxel: 1 on the boundary
 	dst      []byte
 }
 
 // section is an array of numbers in a chunk.
 type section struct {
-	name  string
-	data  []byte
-	begin int // of data, in the chunk
-	width int // bytes of a number
+	name   string
+	data   []byte
+	offset int // of data, in the chunk
+	width  int // bytes of a number
 }
 
-// len returns how many numbers the section has.
+// len returns the count of numbers.
 func (s section) len() int { return len(s.data) / s.width }
 
 // at returns number i.
@@ -94,10 +93,10 @@ func (s section) at(i int) uint64 {
 
 // fault returns the error for number i.
 func (s section) fault(i int, expected string, found any) error {
-	return &FormatError{fmt.Sprintf("%s %d", s.name, i), s.begin + i*s.width, expected, fmt.Sprint(found)}
+	return invalid(fmt.Sprintf("%s %d", s.name, i), s.offset+i*s.width, expected, fmt.Sprint(found))
 }
 
-// decodeWindows sets the bits of all windows in the chunk's boundary.
+// decodeWindows sets the boundary from the windows.
 func (c *chunk) decodeWindows() error {
 	c.boundary = make([]byte, c.size[0]*c.size[1]*c.size[2])
 	if c.values.len() == 0 {
@@ -109,7 +108,7 @@ func (c *chunk) decodeWindows() error {
 		if next == c.windows.len() {
 			return c.windows.fault(next, fmt.Sprintf("%d windows", total), fmt.Sprintf("%d before the end", done))
 		}
-		// The lowest bit tells a run of the first value from the number of a value.
+		// If the lowest bit is set, the number is a run of windows with the first value, else the number of a value.
 		n := c.windows.at(next)
 		isRun, n := n&1 == 1, n>>1
 		switch {
@@ -128,10 +127,10 @@ func (c *chunk) decodeWindows() error {
 			done++
 		}
 	}
-	return c.checkIndex(next)
+	return c.checkEnd(next)
 }
 
-// setWindow sets the bits of a window. What sticks out of the chunk is nothing.
+// setWindow sets the boundary in one window. It ignores bits outside the chunk.
 func (c *chunk) setWindow(window int, value uint64) {
 	x := window % c.grid[0] * c.step[0]
 	y := window / c.grid[0] % c.grid[1] * c.step[1]

@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"github.com/wkwfs/wkwfs/precomputed/internal/reftest"
+	"github.com/wkwfs/wkwfs/volume"
 )
 
-// stream is a chunk in its parts, to be written by hand.
+// stream has the parts of a chunk.
 type stream struct {
 	version, width byte
 	size           [3]uint16
@@ -45,9 +46,8 @@ func (s stream) encode() []byte {
 	return append(out, s.index...)
 }
 
-// twoSlices is a chunk of 4 × 2 × 2 voxels, a window a slice. In slice 0 column 1 is
-// boundary, which has its labels from the left; slice 1 is boundary but for one voxel,
-// so that nearly all of it needs a code:
+// twoSlices returns a chunk of 4 × 2 × 2 voxels with a window per slice. In slice 0, column 1 is boundary and has the
+// labels of column 0. In slice 1, all voxels but one are boundary, and most need a code:
 //
 //	7 7 9 9    9 6 8 8
 //	7 7 9 9    7 7 5 8
@@ -82,11 +82,10 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestConnectivity6 shows that components reach over slices, and that voxels on the
-// boundary have their label from the slice before.
+// TestConnectivity6: components extend over slices, and voxels on the boundary may have the label of the slice before.
 func TestConnectivity6(t *testing.T) {
-	// Slices # is boundary: . #, . ., # .
-	// Column 0 and column 1 touch in the middle: one component in three dimensions.
+	// The slices are ". #", ". ." and "# .", where # is boundary. The columns touch in the middle slice, so there is
+	// one component.
 	s := stream{
 		width: 1, size: [3]uint16{2, 1, 3}, step: [3]byte{2, 1, 3}, connectivity: 6,
 		ids: []uint64{3}, values: []uint64{0b01_00_10}, windows: []uint64{0},
@@ -105,7 +104,7 @@ func TestConnectivity6(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for _, c := range []struct {
-		what   string
+		name   string
 		change func(*stream)
 		patch  func([]byte) []byte
 		want   string
@@ -121,11 +120,11 @@ func TestErrors(t *testing.T) {
 		{"ids", nil, put(22, 255), "number of ids at byte 15: expected at most 14 in a chunk of 50 bytes, found 18374686479671623683"},
 		{"connectivity", nil, put(35, 8), "connectivity at byte 35: expected 4 or 6, found 8"},
 		{"no index", nil, put(4, 1), "index at byte 48: expected 4 bytes, found 2"},
-		{"more windows", func(s *stream) { s.windows = append(s.windows, 0) }, nil, "window 2 at byte 50: expected the end of the windows, 0 bytes before the chunk's, found 1 more bytes"},
+		{"more windows", func(s *stream) { s.windows = append(s.windows, 0) }, nil, "window 2 at byte 50: expected the end of the windows, 0 bytes before the end of the chunk, found 1 more bytes"},
 		{"fewer windows", func(s *stream) { s.windows = s.windows[:1] }, nil, "window 1 at byte 49: expected 2 windows, found 1 before the end"},
 		{"long run", func(s *stream) { s.windows[0] = 3<<1 | 1 }, nil, "window 0 at byte 48: expected a run within 2 windows, 0 done, found 3"},
 		{"value", func(s *stream) { s.windows[1] = 2 << 1 }, nil, "window 1 at byte 49: expected one of 2 values, found 2"},
-		{"fewer ids", func(s *stream) { s.ids = s.ids[:2] }, nil, "id 2 at byte 38: expected a label for every component, found 2 labels"},
+		{"fewer ids", func(s *stream) { s.ids = s.ids[:2] }, nil, "id 2 at byte 38: expected a label for each component, found 2 labels"},
 		{"more ids", func(s *stream) { s.ids = append(s.ids, 1) }, nil, "id 3 at byte 39: expected 4 components, found 3"},
 		{"fewer locations", func(s *stream) { s.locations = s.locations[:6] }, nil, "location 6 at byte 47: expected a code for voxel [2 1 1], found the end of the locations"},
 		{"more locations", func(s *stream) { s.locations = append(s.locations, 0) }, nil, "location 7 at byte 48: expected the end of the locations, found 1 more"},
@@ -143,8 +142,8 @@ func TestErrors(t *testing.T) {
 			data = c.patch(data)
 		}
 		err := Decode(data, [3]int{4, 2, 2}, 1, make([]byte, 16))
-		if _, is := errors.AsType[*FormatError](err); !is || strings.TrimPrefix(err.Error(), "compresso: ") != c.want {
-			t.Errorf("%s: got\n%v, expected\n%s", c.what, err, c.want)
+		if _, is := errors.AsType[*volume.FormatError](err); !is || strings.TrimPrefix(err.Error(), "compresso: ") != c.want {
+			t.Errorf("%s: got\n%v, expected\n%s", c.name, err, c.want)
 		}
 	}
 }
@@ -156,7 +155,7 @@ func put(at int, b byte) func([]byte) []byte {
 	}
 }
 
-// TestArguments shows that what a caller gets wrong is an error too.
+// TestArguments: invalid arguments are errors.
 func TestArguments(t *testing.T) {
 	data := twoSlices().encode()
 	for _, c := range []struct {
@@ -169,7 +168,7 @@ func TestArguments(t *testing.T) {
 		{[3]int{65536, 1, 1}, 1, 65536},
 	} {
 		if err := Decode(data, c.size, c.width, make([]byte, c.dst)); err == nil {
-			t.Errorf("%+v: decoded", c)
+			t.Errorf("%+v: no error", c)
 		}
 	}
 }
@@ -186,7 +185,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		err = Decode(data, c.size, c.width, make([]byte, c.size[0]*c.size[1]*c.size[2]*c.width))
-		if _, is := errors.AsType[*FormatError](err); err != nil && !is && min(c.size[0], c.size[1], c.size[2]) > 0 {
+		if _, is := errors.AsType[*volume.FormatError](err); err != nil && !is && min(c.size[0], c.size[1], c.size[2]) > 0 {
 			t.Fatal(err)
 		}
 	})

@@ -1,16 +1,11 @@
 package compresso
 
-import "fmt"
+import (
+	"fmt"
 
-// FormatError says where and how a chunk breaks the format.
-type FormatError struct {
-	What     string // the field at fault
-	Offset   int    // in bytes from the chunk's begin
-	Expected string
-	Found    string
-}
+	"github.com/wkwfs/wkwfs/volume"
+)
 
-// Error names the field, the byte offset, and both values.
-func (e *FormatError) Error() string {
-	return fmt.Sprintf("compresso: %s at byte %d: expected %s, found %s", e.What, e.Offset, e.Expected, e.Found)
+func invalid(part string, offset int, expected, found string) error {
+	return fmt.Errorf("compresso: %w", &volume.FormatError{Part: part, Offset: int64(offset), Expected: expected, Found: found})
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/wkwfs/wkwfs/precomputed/internal/reftest"
+	"github.com/wkwfs/wkwfs/volume"
 )
 
 func decodeChunk(s reftest.Scale, size [3]int, data []byte) ([]byte, error) {
@@ -18,8 +19,8 @@ func TestReferenceVolumes(t *testing.T) {
 
 func TestDamagedVolumes(t *testing.T) {
 	for name, err := range reftest.Damaged(t, "compresso", decodeChunk) {
-		if _, is := errors.AsType[*FormatError](err); !is {
-			t.Errorf("%s: got %v, expected a FormatError", name, err)
+		if _, is := errors.AsType[*volume.FormatError](err); !is {
+			t.Errorf("%s: got %v, expected a volume.FormatError", name, err)
 		}
 	}
 }

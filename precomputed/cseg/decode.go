@@ -1,17 +1,16 @@
-// Package cseg decodes compressed_segmentation, the block-wise encoding of label
-// volumes in Neuroglancer Precomputed.
+// Package cseg decodes compressed_segmentation, an encoding of label volumes in Neuroglancer Precomputed.
 //
-// A chunk is cut into small blocks. Each has a table of the labels in it, which
-// blocks may share, and per voxel an index into that table of 0, 1, 2, 4, 8, 16 or
-// 32 bits. Offsets are counted in little-endian words of 32 bits:
+// A chunk is divided into small blocks. A block has a table of its labels, and for each voxel an index of 0, 1, 2, 4,
+// 8, 16 or 32 bits into the table. Blocks may share a table. Offsets are in little-endian words of 32 bits:
 //
-//	chunk      a word per channel: where the channel begins
-//	channel    two words per block (its header), then tables and values in any order
-//	header     bits 0–23 where the table begins, 24–31 the bits of an index,
-//	           32–63 where the indices begin; counted from the channel's begin
+//	chunk      one word per channel: the offset of the channel in the chunk; then the channels
+//	channel    one header of two words per block; then tables and indices in any order
+//	header     bits 0–23: offset of the table in the channel
+//	           bits 24–31: bits of an index
+//	           bits 32–63: offset of the indices in the channel
 //
-// The specification is "Compressed segmentation format" in Neuroglancer's sources.
-// The package keeps no state: its functions may be called at the same time.
+// The specification is "Compressed segmentation format" in the sources of Neuroglancer. The functions of the package
+// may be called by many goroutines at once.
 package cseg
 
 import (
@@ -28,27 +27,26 @@ const (
 
 // Decode decodes one chunk into dst.
 //
-// size is the chunk's extent and block that of a block, both in voxels, in the order
-// x, y, z; a chunk clipped at the edge of the volume has the clipped size, its blocks
-// are stored whole. bytesPerValue is 4 (uint32) or 8 (uint64).
+// size is the size of the chunk and block that of a block, both in voxels, in the order x, y, z. A chunk that is
+// clipped at the edge of the volume has the clipped size, but its blocks are stored whole. bytesPerValue is 4
+// (uint32) or 8 (uint64).
 //
-// dst is filled in Fortran order, x fastest and the channel slowest, little-endian;
-// it must be exactly size·channels·bytesPerValue long. Its content is undefined after
-// an error. data is only read, and not retained. Data that breaks the format gives a
-// [*FormatError].
+// Decode writes little-endian labels to dst, with x fastest and the channel slowest. dst must have exactly
+// size·channels·bytesPerValue bytes. Its content is undefined after an error. Decode does not modify or retain data.
+// If data is invalid, the error is a [*volume.FormatError] with a byte offset in data.
 func Decode(data []byte, size [3]int, block [3]int, channels int, bytesPerValue int, dst []byte) error {
 	if min(size[0], size[1], size[2], block[0], block[1], block[2], channels) < 1 {
 		return fmt.Errorf("compressed_segmentation: %d channels of %v voxels in blocks of %v: expected 1 or more of each", channels, size, block)
 	}
 	if bytesPerValue != 4 && bytesPerValue != 8 {
-		return fmt.Errorf("compressed_segmentation: %d bytes a value: expected 4 or 8", bytesPerValue)
+		return fmt.Errorf("compressed_segmentation: %d bytes per value: expected 4 or 8", bytesPerValue)
 	}
 	channelBytes := product(size[0], size[1], size[2], bytesPerValue)
 	if product(channelBytes, channels) != len(dst) {
 		return fmt.Errorf("compressed_segmentation: %d bytes for %d channels of %v voxels of %d bytes", len(dst), channels, size, bytesPerValue)
 	}
 	if len(data)%wordBytes != 0 || len(data)/wordBytes < channels {
-		return &FormatError{"chunk", 0, fmt.Sprintf("whole words of %d bytes, %d or more", wordBytes, channels), fmt.Sprintf("%d bytes", len(data))}
+		return invalid("chunk", 0, fmt.Sprintf("whole words of %d bytes, %d or more", wordBytes, channels), fmt.Sprintf("%d bytes", len(data)))
 	}
 	for c := range channels {
 		d, err := openChannel(data, c, size, block, bytesPerValue)
@@ -65,15 +63,15 @@ func Decode(data []byte, size [3]int, block [3]int, channels int, bytesPerValue 
 // channel is one channel of a chunk.
 type channel struct {
 	number int
-	data   []byte // from the channel's begin to the chunk's end
-	begin  int    // of data, in the chunk
+	data   []byte // from the start of the channel to the end of the chunk
+	offset int    // of data, in the chunk
 
 	size, block, grid [3]int
 	blockVoxels       int
 	width             int // bytes of a label
 }
 
-// openChannel finds a channel and makes sure that the headers of its blocks are there.
+// openChannel returns a channel. It checks that the chunk has all headers of its blocks.
 func openChannel(data []byte, number int, size, block [3]int, width int) (*channel, error) {
 	words := int(binary.LittleEndian.Uint32(data[number*wordBytes:]))
 	c := &channel{number: number, size: size, block: block, width: width}
@@ -81,17 +79,15 @@ func openChannel(data []byte, number int, size, block [3]int, width int) (*chann
 		c.grid[axis] = (size[axis]-1)/block[axis] + 1
 	}
 	c.blockVoxels = product(block[0], block[1], block[2])
-	// No more blocks than voxels, so that this is less than the bytes of the output.
+	// There are at most as many blocks as voxels, so this does not overflow.
 	headers := c.grid[0] * c.grid[1] * c.grid[2] * headerBytes
 	if last := len(data) - headers; last < 0 || words > last/wordBytes {
-		return nil, &FormatError{
-			fmt.Sprintf("offset of channel %d", number), number * wordBytes,
+		return nil, invalid(fmt.Sprintf("offset of channel %d", number), number*wordBytes,
 			fmt.Sprintf("room for %v block headers in a chunk of %d bytes", c.grid, len(data)),
-			fmt.Sprintf("%d words", words),
-		}
+			fmt.Sprintf("%d words", words))
 	}
-	c.begin = words * wordBytes
-	c.data = data[c.begin:]
+	c.offset = words * wordBytes
+	c.data = data[c.offset:]
 	return c, nil
 }
 
@@ -111,7 +107,8 @@ func (c *channel) decode(dst []byte) error {
 	return nil
 }
 
-// decodeBlock decodes block b, whose header is at byte at, into its place in dst.
+// decodeBlock decodes block b into dst, which has the voxels of the channel. The header of b is at byte at of the
+// channel.
 func (c *channel) decodeBlock(b [3]int, at int, dst []byte) error {
 	header := binary.LittleEndian.Uint64(c.data[at:])
 	table, indexBits, values := int(header&(1<<24-1)), int(header>>24&0xFF), int(header>>32)
@@ -144,19 +141,19 @@ func (c *channel) decodeBlock(b [3]int, at int, dst []byte) error {
 func (c *channel) region(b [3]int) region {
 	r := region{block: c.block, width: c.width, row: c.size[0] * c.width, plane: c.size[0] * c.size[1] * c.width}
 	for axis := range r.size {
-		begin := b[axis] * c.block[axis]
-		r.size[axis] = min(c.block[axis], c.size[axis]-begin)
-		r.begin += begin * [...]int{c.width, r.row, r.plane}[axis]
+		start := b[axis] * c.block[axis]
+		r.size[axis] = min(c.block[axis], c.size[axis]-start)
+		r.offset += start * [...]int{c.width, r.row, r.plane}[axis]
 	}
 	return r
 }
 
-// fault returns the error for a number found at a byte of the channel, in block b.
-func (c *channel) fault(b [3]int, what string, at int, expected string, found int) error {
-	return &FormatError{fmt.Sprintf("%s of block %v, channel %d,", what, b, c.number), c.begin + at, expected, fmt.Sprint(found)}
+// fault returns the error for a number of block b, at byte at of the channel.
+func (c *channel) fault(b [3]int, part string, at int, expected string, found int) error {
+	return invalid(fmt.Sprintf("%s of block %v, channel %d,", part, b, c.number), c.offset+at, expected, fmt.Sprint(found))
 }
 
-// product multiplies numbers ≥ 1; what does not fit an int becomes the largest int.
+// product multiplies numbers ≥ 1. It returns the largest int if the product overflows.
 func product(factors ...int) int {
 	p := uint64(1)
 	for _, f := range factors {

@@ -9,24 +9,25 @@ import (
 	"testing"
 
 	"github.com/wkwfs/wkwfs/precomputed/internal/reftest"
+	"github.com/wkwfs/wkwfs/volume"
 )
 
-// source is a volume of labels to encode and to compare with.
+// source is a chunk of labels to encode.
 type source struct {
 	size, block [3]int
 	channels    int
 	width       int // bytes of a label
-	indexBits   int // at least; more where a block has more labels
+	indexBits   int // at least; a block with more labels uses more
 	label       func(c, x, y, z int) uint64
 }
 
-// everyVoxel gives each voxel of each channel a label of its own.
+// everyVoxel returns a different label for each voxel and channel.
 func everyVoxel(c, x, y, z int) uint64 { return uint64(c+1)<<28 | uint64(z<<16|y<<8|x) }
 
-// bands gives few labels to a block.
+// bands returns few different labels per block.
 func bands(c, x, y, z int) uint64 { return uint64(c)*1000 + uint64(x/3+y/5*10+z/7*100) }
 
-// flat returns the labels as Decode has to.
+// flat returns the decoded labels.
 func (s source) flat() []byte {
 	var out []byte
 	for c := range s.channels {
@@ -41,27 +42,28 @@ func (s source) flat() []byte {
 	return out
 }
 
+// put appends a label.
 func (s source) put(out []byte, label uint64) []byte {
 	return append(out, binary.LittleEndian.AppendUint64(nil, label)[:s.width]...)
 }
 
-// encode writes the chunk: for each channel the headers, then each block's table and values.
+// encode returns the chunk. For each channel it has the headers, then the table and the indices of each block.
 func (s source) encode() []byte {
 	out := make([]byte, s.channels*wordBytes)
 	for c := range s.channels {
-		begin := len(out)
-		binary.LittleEndian.PutUint32(out[c*wordBytes:], uint32(begin/wordBytes))
+		start := len(out)
+		binary.LittleEndian.PutUint32(out[c*wordBytes:], uint32(start/wordBytes))
 		var grid [3]int
 		for axis := range grid {
 			grid[axis] = (s.size[axis] + s.block[axis] - 1) / s.block[axis]
 		}
-		header := begin
+		header := start
 		out = append(out, make([]byte, reftest.Voxels(grid)*headerBytes)...)
 		for z := range grid[2] {
 			for y := range grid[1] {
 				for x := range grid[0] {
 					table, values, indexBits := s.encodeBlock(c, [3]int{x, y, z})
-					at := uint64(len(out)-begin) / wordBytes
+					at := uint64(len(out)-start) / wordBytes
 					word := at | uint64(indexBits)<<24 | (at+uint64(len(table)/wordBytes))<<32
 					binary.LittleEndian.PutUint64(out[header:], word)
 					header += headerBytes
@@ -73,6 +75,7 @@ func (s source) encode() []byte {
 	return out
 }
 
+// encodeBlock returns the table and the indices of block b of channel c.
 func (s source) encodeBlock(c int, b [3]int) (table, values []byte, indexBits int) {
 	var labels []uint64
 	at := func(v int) uint64 {
@@ -131,7 +134,7 @@ func TestDecode(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	sound := source{[3]int{9, 8, 8}, [3]int{8, 8, 8}, 2, 4, 0, bands}
+	valid := source{[3]int{9, 8, 8}, [3]int{8, 8, 8}, 2, 4, 0, bands}
 	type bytesOf = []byte
 	put := func(at int, word uint32) func(bytesOf) bytesOf {
 		return func(b bytesOf) bytesOf {
@@ -141,7 +144,7 @@ func TestErrors(t *testing.T) {
 	}
 	const prefix = "compressed_segmentation: "
 	for _, c := range []struct {
-		what   string
+		name   string
 		change func(bytesOf) bytesOf
 		want   string
 	}{
@@ -156,14 +159,14 @@ func TestErrors(t *testing.T) {
 		{"values cut off", put(12, 169), "values offset of block [0 0 0], channel 0, at byte 12: expected room for 4 bits for each of [8 8 8] voxels in a channel of 232 words, found 169"},
 		{"index past the table", put(8, 4<<24|231), "index into the table of block [0 0 0], channel 0, at byte 72: expected less than 1, the labels from word 231 to the end, found 1"},
 	} {
-		_, err := sound.decode(c.change(sound.encode()))
-		if _, is := errors.AsType[*FormatError](err); !is || err.Error() != prefix+c.want {
-			t.Errorf("%s: got\n%v, expected\n%s", c.what, err, prefix+c.want)
+		_, err := valid.decode(c.change(valid.encode()))
+		if _, is := errors.AsType[*volume.FormatError](err); !is || err.Error() != prefix+c.want {
+			t.Errorf("%s: got\n%v, expected\n%s", c.name, err, prefix+c.want)
 		}
 	}
 }
 
-// TestArguments shows that what a caller gets wrong is an error too.
+// TestArguments: invalid arguments are errors.
 func TestArguments(t *testing.T) {
 	s := source{[3]int{8, 8, 8}, [3]int{8, 8, 8}, 1, 4, 0, bands}
 	data := s.encode()
@@ -182,13 +185,13 @@ func TestArguments(t *testing.T) {
 		{[3]int{1 << 40, 1 << 40, 1 << 40}, s.block, 1, 4, 0},
 	} {
 		if err := Decode(data, c.size, c.block, c.channels, c.width, make([]byte, c.dst)); err == nil {
-			t.Errorf("%+v: decoded", c)
+			t.Errorf("%+v: no error", c)
 		}
 	}
-	// Blocks of any size are stored whole: one that cannot be there has no values.
+	// Blocks are stored whole: a huge one does not fit the chunk.
 	err := Decode(data, s.size, [3]int{1 << 40, 1 << 40, 1 << 40}, 1, 4, make([]byte, 2048))
-	if _, is := errors.AsType[*FormatError](err); !is {
-		t.Errorf("a huge block: got %v, expected a FormatError", err)
+	if _, is := errors.AsType[*volume.FormatError](err); !is {
+		t.Errorf("a huge block: got %v, expected a volume.FormatError", err)
 	}
 }
 
@@ -206,7 +209,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		dst := make([]byte, reftest.Voxels(vec(size))*channels*width)
 		err := Decode(data, vec(size), vec(block), channels, width, dst)
-		if _, is := errors.AsType[*FormatError](err); err != nil && !is {
+		if _, is := errors.AsType[*volume.FormatError](err); err != nil && !is {
 			t.Fatal(err)
 		}
 	})

@@ -2,36 +2,35 @@ package cseg
 
 import "encoding/binary"
 
-// region is where the voxels of a block go: size voxels at byte begin of the channel's
-// output, its rows and planes so many bytes apart. The block itself may be larger.
+// region is the part of a block that is inside the chunk.
 type region struct {
-	size, block       [3]int
-	width             int // bytes of a label
-	begin, row, plane int // bytes
+	size, block [3]int // in voxels
+	width       int    // bytes of a label
+	offset      int    // of the first voxel in the decoded channel, in bytes
+	row, plane  int    // distance between rows and planes of the decoded channel, in bytes
 }
 
-// fill gives all voxels the same label.
+// fill sets all voxels to the same label.
 func (r region) fill(dst, label []byte) {
-	first := dst[r.begin:][:r.size[0]*r.width]
+	first := dst[r.offset:][:r.size[0]*r.width]
 	for n := copy(first, label); n < len(first); n *= 2 {
 		copy(first[n:], first[:n])
 	}
 	for z := range r.size[2] {
 		for y := range r.size[1] {
-			copy(dst[r.begin+z*r.plane+y*r.row:], first)
+			copy(dst[r.offset+z*r.plane+y*r.row:], first)
 		}
 	}
 }
 
-// unpack32 gives every voxel the label that its index stands for, labels of 4 bytes.
-// An index takes width bits of values, the lowest bits of a word first; width divides
-// 32, so that no index lies in two words. If one is past the end of the table, it is
-// returned with false.
+// unpack32 sets each voxel to its label, of 4 bytes. values has the indices of the voxels, of width bits each, from
+// the lowest bits of a word to the highest. width divides 32, so an index is never in two words. If an index is
+// beyond the table, unpack32 returns it, and false.
 func (r region) unpack32(dst, values []byte, width uint, labels []byte) (int, bool) {
 	mask, count := uint32(1<<width-1), uint(len(labels)/4)
 	for z := range r.size[2] {
 		for y := range r.size[1] {
-			out := dst[r.begin+z*r.plane+y*r.row:][:r.size[0]*4]
+			out := dst[r.offset+z*r.plane+y*r.row:][:r.size[0]*4]
 			bit := uint((z*r.block[1]+y)*r.block[0]) * width
 			for i := 0; i+4 <= len(out); i += 4 {
 				word := bit / 32 * 4
@@ -52,7 +51,7 @@ func (r region) unpack64(dst, values []byte, width uint, labels []byte) (int, bo
 	mask, count := uint32(1<<width-1), uint(len(labels)/8)
 	for z := range r.size[2] {
 		for y := range r.size[1] {
-			out := dst[r.begin+z*r.plane+y*r.row:][:r.size[0]*8]
+			out := dst[r.offset+z*r.plane+y*r.row:][:r.size[0]*8]
 			bit := uint((z*r.block[1]+y)*r.block[0]) * width
 			for i := 0; i+8 <= len(out); i += 8 {
 				word := bit / 32 * 4

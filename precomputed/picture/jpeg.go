@@ -8,9 +8,8 @@ import (
 	"image/jpeg"
 )
 
-// DecodeJPEG decodes a JPEG picture like [DecodePNG]. channels is 1 (gray) or 3 (RGB)
-// and bytesPerValue 1. Where chroma is subsampled, its samples are repeated, which
-// differs from decoders that interpolate them.
+// DecodeJPEG decodes a JPEG picture as [DecodePNG] does. channels is 1 (gray) or 3 (RGB), bytesPerValue is 1. It
+// repeats subsampled chroma. Decoders that interpolate chroma return slightly different values.
 func DecodeJPEG(data []byte, pixels, channels, bytesPerValue int, dst []byte) error {
 	s := shape{"jpeg", pixels, channels, bytesPerValue}
 	if err := s.check(3, 1, dst); err != nil {
@@ -44,7 +43,7 @@ func DecodeJPEG(data []byte, pixels, channels, bytesPerValue int, dst []byte) er
 	return nil
 }
 
-// jpegChannels returns the samples a pixel of a JPEG picture.
+// jpegChannels returns the samples per pixel of a JPEG picture.
 func jpegChannels(m color.Model) int {
 	switch m {
 	case color.GrayModel:
@@ -55,9 +54,9 @@ func jpegChannels(m color.Model) int {
 	return 3
 }
 
-// copyYCbCr copies a picture as RGB, by the conversion of JFIF (ITU-T T.871, §7).
+// copyYCbCr converts a picture to RGB as JFIF does (ITU-T T.871, §7).
 func copyYCbCr(dst []byte, m *image.YCbCr) {
-	shift := 0 // of x, to the column of its chroma sample
+	shift := 0 // x >> shift is the column of the chroma sample
 	switch m.SubsampleRatio {
 	case image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420:
 		shift = 1

@@ -5,12 +5,11 @@ import (
 	"image"
 )
 
-// DecodeJXL decodes a JPEG XL picture like [DecodePNG], bare or in a container.
+// DecodeJXL decodes a JPEG XL picture, bare or in a container, as [DecodePNG] does.
 //
-// The decoder is libjxl, run as WebAssembly: it cannot harm the program. A call takes
-// 30 to 100 bytes a pixel beside dst, and is stopped where a broken picture wants far
-// more: at 64 MiB for chunks of up to 2^17 pixels, at 256 MiB for those of seven times
-// that, at 1 GiB for all others. The first call compiles the decoder, which takes
+// The decoder is libjxl. It runs as WebAssembly, so it cannot access memory or files of the program. A call takes 30
+// to 100 bytes per pixel, apart from dst. A picture that needs much more memory is an error. The limit is 64 MiB for
+// up to 2^17 pixels, 256 MiB for up to 7 × 2^17, and 1 GiB for more. The first call compiles the decoder, which takes
 // some tenths of a second.
 func DecodeJXL(data []byte, pixels, channels, bytesPerValue int, dst []byte) error {
 	s := shape{"jxl", pixels, channels, bytesPerValue}

@@ -6,17 +6,17 @@ import (
 	"fmt"
 )
 
-// jxlHeader is what a JPEG XL picture says of itself, as far as a chunk goes.
+// jxlHeader has the fields of a JPEG XL header that a chunk needs.
 type jxlHeader struct {
 	width, height int
 	bits          int // of a sample
-	channels      int // alpha included
+	channels      int // with alpha
 }
 
-// jxlSignature begins the box that a JPEG XL file in a container begins with.
+// jxlSignature is the start of a JPEG XL file in a container.
 var jxlSignature = []byte{0, 0, 0, 12, 'J', 'X', 'L', ' ', '\r', '\n', 0x87, '\n'}
 
-// parseJXL reads the header of a picture, bare or in a container.
+// parseJXL parses the header of a picture, bare or in a container.
 func (s shape) parseJXL(data []byte) (jxlHeader, error) {
 	if bytes.HasPrefix(data, jxlSignature) {
 		data = jxlCodestream(data)
@@ -27,18 +27,18 @@ func (s shape) parseJXL(data []byte) (jxlHeader, error) {
 	b := &bitReader{data: data[2:]}
 	h := jxlHeader{bits: 8, channels: 3}
 	h.width, h.height = b.size()
-	what := b.metadata(&h)
+	unsupported := b.metadata(&h)
 	switch {
 	case b.overrun():
 		return jxlHeader{}, s.fault("header", "more data", fmt.Sprintf("the end after %d bytes", len(data)))
-	case what != "":
-		return jxlHeader{}, s.fault("picture", "samples of 8 or 16 bits, alpha or nothing beside the colors", what)
+	case unsupported != "":
+		return jxlHeader{}, s.fault("picture", "samples of 8 or 16 bits, no other channel than colors and alpha", unsupported)
 	}
 	return h, nil
 }
 
-// jxlCodestream returns the begin of the codestream in a container: the content of its
-// box, or of the first of its parts; nil if there is none (ISO/IEC 18181-2, §9).
+// jxlCodestream returns the start of the codestream in a container: the content of the jxlc box or of the first jxlp
+// box (ISO/IEC 18181-2, §9). It returns nil if there is none.
 func jxlCodestream(data []byte) []byte {
 	for len(data) >= 8 {
 		length, header := uint64(binary.BigEndian.Uint32(data)), uint64(8)
@@ -55,7 +55,7 @@ func jxlCodestream(data []byte) []byte {
 		switch string(data[4:8]) {
 		case "jxlc":
 			return content
-		case "jxlp": // behind the number of the part
+		case "jxlp": // starts with the number of the part
 			return content[min(4, len(content)):]
 		}
 		data = data[length:]
@@ -63,8 +63,7 @@ func jxlCodestream(data []byte) []byte {
 	return nil
 }
 
-// size reads SizeHeader (ISO/IEC 18181-1, D.2): the height, and the width or its ratio
-// to the height.
+// size reads SizeHeader (ISO/IEC 18181-1, D.2). It has the height, and the width or its ratio to the height.
 func (b *bitReader) size() (width, height int) {
 	small := b.flag()
 	side := func() int {
@@ -81,10 +80,9 @@ func (b *bitReader) size() (width, height int) {
 	return side(), height
 }
 
-// metadata reads ImageMetadata (D.3) up to the color space. It returns what is there
-// that a chunk cannot have, "" if nothing.
+// metadata reads ImageMetadata (D.3) up to the color space. It returns the first feature that is not supported, or "".
 func (b *bitReader) metadata(h *jxlHeader) string {
-	if b.flag() { // all as in most pictures
+	if b.flag() { // all fields have their defaults
 		return ""
 	}
 	if b.flag() {
@@ -92,7 +90,7 @@ func (b *bitReader) metadata(h *jxlHeader) string {
 			return "an orientation"
 		}
 		if b.flag() {
-			b.size() // to show it in
+			b.size() // intrinsic size
 		}
 		if b.flag() {
 			return "a preview"
@@ -104,19 +102,19 @@ func (b *bitReader) metadata(h *jxlHeader) string {
 	if h.bits = b.depth(); h.bits == 0 {
 		return "floating point"
 	}
-	b.flag() // whether a decoder may compute with 16 bits
+	b.flag() // 16-bit buffers are sufficient
 	switch extra := b.select4(field{0, 0}, field{1, 0}, field{2, 4}, field{1, 12}); {
 	case extra > 1:
-		return fmt.Sprintf("%d channels beside the colors", extra)
+		return fmt.Sprintf("%d extra channels", extra)
 	case extra == 1:
-		if what := b.alpha(h.bits); what != "" {
-			return what
+		if unsupported := b.alpha(h.bits); unsupported != "" {
+			return unsupported
 		}
 		h.channels++
 	}
-	b.flag() // whether colors are stored as XYB
+	b.flag() // XYB encoded
 	if !b.flag() {
-		b.flag() // an ICC profile
+		b.flag() // has an ICC profile
 		const gray, unknown = 1, 3
 		switch space := b.enum(); {
 		case space == gray:
@@ -128,7 +126,7 @@ func (b *bitReader) metadata(h *jxlHeader) string {
 	return ""
 }
 
-// depth reads BitDepth (D.3.4): the bits of a sample, 0 for floating point.
+// depth reads BitDepth (D.3.4). It returns the bits of a sample, or 0 for floating point.
 func (b *bitReader) depth() int {
 	if b.flag() {
 		return 0
@@ -136,12 +134,12 @@ func (b *bitReader) depth() int {
 	return b.select4(field{8, 0}, field{10, 0}, field{12, 0}, field{1, 6})
 }
 
-// alpha reads ExtraChannelInfo (D.3.6), which must be of an alpha channel with so many
-// bits and of the picture's size. It returns what it is instead, "" if it is that.
+// alpha reads ExtraChannelInfo (D.3.6). It must be an alpha channel with the given bits and the size of the picture.
+// If it is not, alpha returns a description of the channel, else "".
 func (b *bitReader) alpha(bits int) string {
-	if b.flag() { // alpha of 8 bits
+	if b.flag() { // defaults: alpha of 8 bits
 		if bits != 8 {
-			return fmt.Sprintf("alpha of 8 bits beside colors of %d", bits)
+			return fmt.Sprintf("alpha of 8 bits with colors of %d bits", bits)
 		}
 		return ""
 	}
@@ -149,25 +147,26 @@ func (b *bitReader) alpha(bits int) string {
 		return fmt.Sprintf("an extra channel of type %d", kind)
 	}
 	if d := b.depth(); d != bits {
-		return fmt.Sprintf("alpha of %d bits beside colors of %d", d, bits)
+		return fmt.Sprintf("alpha of %d bits with colors of %d bits", d, bits)
 	}
 	if b.select4(field{0, 0}, field{3, 0}, field{4, 0}, field{1, 3}) != 0 {
-		return "alpha of fewer pixels"
+		return "subsampled alpha"
 	}
 	for range b.select4(field{0, 0}, field{0, 4}, field{16, 5}, field{48, 10}) {
 		b.bits(8) // name
 	}
-	b.flag() // whether colors were multiplied with it
+	b.flag() // colors are premultiplied
 	return ""
 }
 
-// bitReader reads a header's fields, the lowest bits of a byte first. Behind the end of
-// the data there are zeros.
+// bitReader reads the fields of a header. The lowest bits of a byte come first. After the end of the data it returns
+// zeros.
 type bitReader struct {
 	data []byte
 	at   int // in bits
 }
 
+// overrun reports whether bits after the end were read.
 func (b *bitReader) overrun() bool { return b.at > 8*len(b.data) }
 
 func (b *bitReader) bits(n int) int {
@@ -183,7 +182,7 @@ func (b *bitReader) bits(n int) int {
 
 func (b *bitReader) flag() bool { return b.bits(1) == 1 }
 
-// field is a number: base plus the value of so many bits.
+// field is a number: base plus a value of some bits.
 type field struct{ base, bits int }
 
 // select4 reads U32 (B.2.2): one of four fields.
@@ -192,7 +191,7 @@ func (b *bitReader) select4(f ...field) int {
 	return chosen.base + b.bits(chosen.bits)
 }
 
-// choose reads U32 of four widths.
+// choose reads U32 with four widths, in bits.
 func (b *bitReader) choose(w0, w1, w2, w3 int) int {
 	return b.select4(field{0, w0}, field{0, w1}, field{0, w2}, field{0, w3})
 }

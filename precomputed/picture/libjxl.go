@@ -15,20 +15,19 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 )
 
-// libjxlProgram is libjxl as WebAssembly; libjxl/README.md says where it is from.
+// libjxlProgram is libjxl as WebAssembly, compressed. libjxl/README.md has its origin.
 //
 //go:embed libjxl/decode.wasm.gz
 var libjxlProgram []byte
 
-// libjxl is the program, ready to run within a limit of memory.
+// libjxl is the compiled program with a memory limit.
 type libjxl struct {
 	runtime wazero.Runtime
 	program wazero.CompiledModule
-	limit   int // bytes
+	limit   int // in bytes
 }
 
-// libjxls are compiled when the first picture needs them, once for all limits: 64 MiB,
-// 256 MiB and 1 GiB.
+// libjxls has the program with limits of 64 MiB, 256 MiB and 1 GiB. The first picture compiles it, once for all limits.
 var (
 	libjxls = [...]func() (*libjxl, error){
 		sync.OnceValues(func() (*libjxl, error) { return loadLibjxl(64 << 20) }),
@@ -38,8 +37,8 @@ var (
 	libjxlCompiled = wazero.NewCompilationCache()
 )
 
-// libjxlFor returns the program with a limit that is enough for so many pixels: it was
-// seen to take up to 100 bytes a pixel, of four channels of 8 bits.
+// libjxlFor returns the program with a limit that is enough for a number of pixels. In measurements it took up to 100
+// bytes per pixel, with four channels of 8 bits.
 func libjxlFor(pixels int) (*libjxl, error) {
 	switch {
 	case pixels <= 32<<20/256:
@@ -50,7 +49,7 @@ func libjxlFor(pixels int) (*libjxl, error) {
 	return libjxls[2]()
 }
 
-// loadLibjxl compiles the program for this limit of memory.
+// loadLibjxl compiles the program with a memory limit in bytes.
 func loadLibjxl(limit int) (*libjxl, error) {
 	unpacked, err := gzip.NewReader(bytes.NewReader(libjxlProgram))
 	if err != nil {
@@ -64,7 +63,7 @@ func loadLibjxl(limit int) (*libjxl, error) {
 	ctx := context.Background()
 	config := wazero.NewRuntimeConfig().WithMemoryLimitPages(uint32(limit / page)).WithCompilationCache(libjxlCompiled)
 	l := &libjxl{runtime: wazero.NewRuntimeWithConfig(ctx, config), limit: limit}
-	// The C library wants files, and gets none.
+	// The C library imports file functions. The program has no files.
 	if _, err := wasi_snapshot_preview1.Instantiate(ctx, l.runtime); err != nil {
 		return nil, err
 	}
@@ -72,10 +71,10 @@ func loadLibjxl(limit int) (*libjxl, error) {
 	return l, err
 }
 
-var errLibjxl = errors.New("broken, or too much for the decoder's memory")
+var errLibjxl = errors.New("damaged, or needs more memory than the limit of the decoder")
 
-// decode decodes a picture to RGBA, of 8 bits or of 16 bits big-endian as its header
-// says. Every picture has an instance of the program to itself, and no traces are left.
+// decode decodes a picture to RGBA, with 8 bits or 16 bits big-endian per sample. Each call has its own instance of
+// the program, so no state remains after it.
 func (l *libjxl) decode(data []byte, h jxlHeader) ([]byte, error) {
 	ctx := context.Background()
 	program, err := l.runtime.InstantiateModule(ctx, l.program, wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"))
@@ -97,7 +96,7 @@ func (l *libjxl) decode(data []byte, h jxlHeader) ([]byte, error) {
 	if !memory.Write(uint32(in), data) {
 		return nil, errLibjxl
 	}
-	// decode(data, its length, header only, all frames, *width, *height, *bits, *frames, *delays, pixels)
+	// decode(data, length, header only, all frames, *width, *height, *bits, *frames, *delays, pixels)
 	ok, err := program.ExportedFunction("decode").Call(ctx, in, uint64(len(data)), 0, 0, info, info+4, info+8, info+12, info+16, pixels)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errLibjxl, err)
@@ -112,7 +111,7 @@ func (l *libjxl) decode(data []byte, h jxlHeader) ([]byte, error) {
 	return bytes.Clone(rgba), nil
 }
 
-// allocate returns where the program has room for so many bytes each.
+// allocate allocates memory in the program: one piece for each size, in bytes. It returns their addresses.
 func allocate(ctx context.Context, program api.Module, sizes ...int) ([]uint64, error) {
 	var at []uint64
 	for _, size := range sizes {

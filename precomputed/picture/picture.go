@@ -1,40 +1,28 @@
-// Package picture decodes chunks of voxels that are stored as pictures: the png, jpeg
-// and jxl encodings of Neuroglancer Precomputed.
+// Package picture decodes chunks of voxels that are stored as pictures: the png, jpeg and jxl encodings of
+// Neuroglancer Precomputed.
 //
-// A picture has any shape with as many pixels as the chunk has voxels; its rows, one
-// after the other, are the voxels in Fortran order, its samples the channels.
+// A picture has one pixel for each voxel of the chunk, in any width and height. The pixels in the order of rows are
+// the voxels in Fortran order. The samples of a pixel are the channels.
 //
-// The size in a picture's header is compared with the chunk's before anything is
-// allocated for it. The package's functions may be called at the same time.
+// The size in the header of a picture is checked before memory is allocated for it. The functions of the package may
+// be called by many goroutines at once.
 package picture
 
 import (
 	"fmt"
 	"image"
+
+	"github.com/wkwfs/wkwfs/volume"
 )
 
-// FormatError says how a picture is not the one that a chunk must be stored as, or what
-// its decoder found wrong with it.
-type FormatError struct {
-	Encoding string // png, jpeg or jxl
-	What     string // the property at fault
-	Expected string
-	Found    string
-}
-
-// Error names the encoding, the property, and both values.
-func (e *FormatError) Error() string {
-	return fmt.Sprintf("%s: %s: expected %s, found %s", e.Encoding, e.What, e.Expected, e.Found)
-}
-
-// shape is what a chunk must be as a picture.
+// shape describes the picture that a chunk must be.
 type shape struct {
 	encoding                        string
 	pixels, channels, bytesPerValue int
 }
 
-// check reports what a caller got wrong: a kind of voxels that the encoding does not
-// have, or a dst of the wrong length.
+// check checks the arguments of a decode function: type and channels must be supported by the encoding, and dst must
+// have the right length.
 func (s shape) check(maxChannels, maxBytes int, dst []byte) error {
 	if s.pixels < 1 || s.channels < 1 || s.channels > maxChannels || s.bytesPerValue < 1 || s.bytesPerValue > maxBytes {
 		return fmt.Errorf("%s: %d pixels of %d × %d bytes: expected 1 or more, of 1 to %d × 1 to %d bytes", s.encoding, s.pixels, s.channels, s.bytesPerValue, maxChannels, maxBytes)
@@ -46,8 +34,8 @@ func (s shape) check(maxChannels, maxBytes int, dst []byte) error {
 	return nil
 }
 
-// checkArea compares the area of a picture with the chunk's voxels, in a way that no
-// area overflows.
+// checkArea compares width × height of a picture with the voxels of the chunk. It does not compute the product, which
+// may overflow.
 func (s shape) checkArea(width, height int) error {
 	if width < 1 || height < 1 || width > s.pixels || height != s.pixels/width || s.pixels%width != 0 {
 		return s.fault("size", fmt.Sprintf("%d pixels", s.pixels), fmt.Sprintf("%d × %d", width, height))
@@ -55,7 +43,7 @@ func (s shape) checkArea(width, height int) error {
 	return nil
 }
 
-// checkSamples compares the samples of a picture with the chunk's channels.
+// checkSamples compares the samples of a picture with the channels of the chunk.
 func (s shape) checkSamples(channels, bits int) error {
 	if channels != s.channels || bits != s.bytesPerValue*8 {
 		return s.fault("samples", samples(s.channels, s.bytesPerValue*8), samples(channels, bits))
@@ -63,16 +51,19 @@ func (s shape) checkSamples(channels, bits int) error {
 	return nil
 }
 
-func samples(channels, bits int) string { return fmt.Sprintf("%d × %d bits a pixel", channels, bits) }
-
-func (s shape) fault(what, expected, found string) error {
-	return &FormatError{s.encoding, what, expected, found}
+func samples(channels, bits int) string {
+	return fmt.Sprintf("%d × %d bits per pixel", channels, bits)
 }
 
-// broken returns the error for a picture that its decoder cannot read.
-func (s shape) broken(err error) error { return s.fault("data", "a sound picture", err.Error()) }
+// fault returns the error for a part of the picture.
+func (s shape) fault(part, expected, found string) error {
+	return fmt.Errorf("%s: %w", s.encoding, &volume.FormatError{Part: part, Offset: -1, Expected: expected, Found: found})
+}
 
-// rows calls each with every row of a picture and with its place in dst.
+// broken returns the error for a picture that cannot be decoded.
+func (s shape) broken(err error) error { return s.fault("data", "a valid picture", err.Error()) }
+
+// rows calls each for each row of a picture, with the bytes of the row in dst.
 func rows(dst, pix []byte, stride int, size image.Point, pixelBytes int, each func(dst, row []byte)) {
 	out := len(dst) / size.Y
 	for y := range size.Y {

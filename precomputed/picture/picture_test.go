@@ -13,14 +13,16 @@ import (
 	"image/jpeg"
 	"strings"
 	"testing"
+
+	"github.com/wkwfs/wkwfs/volume"
 )
 
-// sample is the value of a channel of a pixel: it says where it is from.
+// sample returns the value of a channel of a pixel. It encodes the position.
 func sample(x, y, c, bits int) int {
 	return (y*37 + x*5 + c*71 + 3) & (1<<bits - 1) * (1 + 255*(bits/16))
 }
 
-// wantSamples returns what a picture of these samples is decoded to.
+// wantSamples returns the decoded picture of these samples.
 func wantSamples(width, height, channels, bits int) []byte {
 	var out []byte
 	for y := range height {
@@ -34,14 +36,14 @@ func wantSamples(width, height, channels, bits int) []byte {
 	return out
 }
 
-// pngChunk is a chunk of a PNG file.
+// pngChunk returns a chunk of a PNG file.
 func pngChunk(kind string, content []byte) []byte {
 	out := binary.BigEndian.AppendUint32(nil, uint32(len(content)))
 	out = append(append(out, kind...), content...)
 	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[4:]))
 }
 
-// encodePNG writes a picture of any color type, with other chunks behind the header.
+// encodePNG returns a picture of any color type, with more chunks after the header.
 func encodePNG(width, height, bits int, colorType byte, more ...[]byte) []byte {
 	var raw []byte
 	for y := range height {
@@ -85,7 +87,7 @@ func TestPNG(t *testing.T) {
 	}
 }
 
-// tinyJXL are the smallest pictures of the reference data: 8 × 4, gray, and RGB.
+// tinyJXL has the smallest pictures of the reference data by channels: 8 × 4, gray and RGB.
 var tinyJXL = map[int]string{
 	1: "ff0a1870101417020802010084004b12a542852452ebce6d6afd2e0a009f4fd8d5ec5a672920c9f6cb21575e00a700",
 	3: "ff0a187010505c080802010028014b12a542852452ea365c4ecdca5e7580ff00fc00255c7b1249514d305c43521cf4ae9f8fd3e966f7b7cd6aa5007dd863bc2bd46f06a2fe55734aba33db66181845e6a179ac8db09a6d00",
@@ -141,7 +143,7 @@ func TestErrors(t *testing.T) {
 	binary.BigEndian.PutUint32(hugeJPEG[sof+5:], 65000<<16|65000)
 	palette := pngChunk("PLTE", make([]byte, 6))
 	for _, c := range []struct {
-		what            string
+		name            string
 		decode          decodeFunc
 		data            []byte
 		pixels          int
@@ -151,35 +153,35 @@ func TestErrors(t *testing.T) {
 		{"huge png", DecodePNG, huge, 32, 1, 1, "png: size: expected 32 pixels, found 65536 × 16384"},
 		{"other area", DecodePNG, gray, 33, 1, 1, "png: size: expected 33 pixels, found 8 × 4"},
 		{"part of the area", DecodePNG, gray, 64, 1, 1, "png: size: expected 64 pixels, found 8 × 4"},
-		{"channels", DecodePNG, gray, 32, 3, 1, "png: samples: expected 3 × 8 bits a pixel, found 1 × 8 bits a pixel"},
-		{"alpha", DecodePNG, encodePNG(8, 4, 8, 4), 32, 4, 1, "png: samples: expected 4 × 8 bits a pixel, found 2 × 8 bits a pixel"},
-		{"16 bits", DecodePNG, encodePNG(8, 4, 16, 0), 32, 1, 1, "png: samples: expected 1 × 8 bits a pixel, found 1 × 16 bits a pixel"},
-		{"8 bits", DecodePNG, gray, 32, 1, 2, "png: samples: expected 1 × 16 bits a pixel, found 1 × 8 bits a pixel"},
-		{"1 bit", DecodePNG, encodePNG(8, 4, 1, 0), 32, 1, 1, "png: samples: expected 1 × 8 bits a pixel, found 1 × 1 bits a pixel"},
-		{"palette", DecodePNG, encodePNG(8, 4, 8, 3, palette), 32, 1, 1, "png: color type: expected 1 × 8 bits a pixel, found type 3"},
-		{"transparent", DecodePNG, encodePNG(8, 4, 8, 0, pngChunk("tEXt", nil), pngChunk("tRNS", []byte{0, 1})), 32, 1, 1, "png: transparency: expected none beside the channels, found a tRNS chunk"},
-		{"cut off", DecodePNG, gray[:len(gray)-30], 32, 1, 1, "png: data: expected a sound picture, found png: invalid format: not enough pixel data"},
-		{"no png", DecodePNG, []byte("\x89PNG"), 32, 1, 1, "png: data: expected a sound picture, found unexpected EOF"},
+		{"channels", DecodePNG, gray, 32, 3, 1, "png: samples: expected 3 × 8 bits per pixel, found 1 × 8 bits per pixel"},
+		{"alpha", DecodePNG, encodePNG(8, 4, 8, 4), 32, 4, 1, "png: samples: expected 4 × 8 bits per pixel, found 2 × 8 bits per pixel"},
+		{"16 bits", DecodePNG, encodePNG(8, 4, 16, 0), 32, 1, 1, "png: samples: expected 1 × 8 bits per pixel, found 1 × 16 bits per pixel"},
+		{"8 bits", DecodePNG, gray, 32, 1, 2, "png: samples: expected 1 × 16 bits per pixel, found 1 × 8 bits per pixel"},
+		{"1 bit", DecodePNG, encodePNG(8, 4, 1, 0), 32, 1, 1, "png: samples: expected 1 × 8 bits per pixel, found 1 × 1 bits per pixel"},
+		{"palette", DecodePNG, encodePNG(8, 4, 8, 3, palette), 32, 1, 1, "png: color type: expected 1 × 8 bits per pixel, found type 3"},
+		{"transparent", DecodePNG, encodePNG(8, 4, 8, 0, pngChunk("tEXt", nil), pngChunk("tRNS", []byte{0, 1})), 32, 1, 1, "png: transparency: expected no transparent color, found a tRNS chunk"},
+		{"cut off", DecodePNG, gray[:len(gray)-30], 32, 1, 1, "png: data: expected a valid picture, found png: invalid format: not enough pixel data"},
+		{"no png", DecodePNG, []byte("\x89PNG"), 32, 1, 1, "png: data: expected a valid picture, found unexpected EOF"},
 		{"huge jpeg", DecodeJPEG, hugeJPEG, 32, 1, 1, "jpeg: size: expected 32 pixels, found 65000 × 65000"},
-		{"gray jpeg", DecodeJPEG, encodeJPEG(image.NewGray(image.Rect(0, 0, 8, 4))), 32, 3, 1, "jpeg: samples: expected 3 × 8 bits a pixel, found 1 × 8 bits a pixel"},
-		{"color jpeg", DecodeJPEG, encodeJPEG(image.NewRGBA(image.Rect(0, 0, 8, 4))), 32, 1, 1, "jpeg: samples: expected 1 × 8 bits a pixel, found 3 × 8 bits a pixel"},
-		{"no jpeg", DecodeJPEG, nil, 32, 1, 1, "jpeg: data: expected a sound picture, found unexpected EOF"},
+		{"gray jpeg", DecodeJPEG, encodeJPEG(image.NewGray(image.Rect(0, 0, 8, 4))), 32, 3, 1, "jpeg: samples: expected 3 × 8 bits per pixel, found 1 × 8 bits per pixel"},
+		{"color jpeg", DecodeJPEG, encodeJPEG(image.NewRGBA(image.Rect(0, 0, 8, 4))), 32, 1, 1, "jpeg: samples: expected 1 × 8 bits per pixel, found 3 × 8 bits per pixel"},
+		{"no jpeg", DecodeJPEG, nil, 32, 1, 1, "jpeg: data: expected a valid picture, found unexpected EOF"},
 		{"no jxl", DecodeJXL, nil, 32, 1, 1, "jxl: signature: expected FF 0A, or a container with a codestream, found "},
 		{"empty container", DecodeJXL, jxlSignature, 32, 1, 1, "jxl: signature: expected FF 0A, or a container with a codestream, found "},
 		{"short jxl", DecodeJXL, unhex(tinyJXL[1])[:4], 32, 1, 1, "jxl: header: expected more data, found the end after 4 bytes"},
 		{"huge jxl", DecodeJXL, append([]byte{0xFF, 0x0A}, bytes.Repeat([]byte{0xFE}, 40)...), 32, 3, 1, "jxl: size: expected 32 pixels, found 1069531072 × 534765536"},
-		{"jxl channels", DecodeJXL, unhex(tinyJXL[3]), 32, 1, 1, "jxl: samples: expected 1 × 8 bits a pixel, found 3 × 8 bits a pixel"},
+		{"jxl channels", DecodeJXL, unhex(tinyJXL[3]), 32, 1, 1, "jxl: samples: expected 1 × 8 bits per pixel, found 3 × 8 bits per pixel"},
 		{"jxl area", DecodeJXL, unhex(tinyJXL[3]), 16, 3, 1, "jxl: size: expected 16 pixels, found 8 × 4"},
-		{"jxl cut off", DecodeJXL, unhex(tinyJXL[3])[:60], 32, 3, 1, "jxl: data: expected a sound picture, found broken, or too much for the decoder's memory"},
+		{"jxl cut off", DecodeJXL, unhex(tinyJXL[3])[:60], 32, 3, 1, "jxl: data: expected a valid picture, found damaged, or needs more memory than the limit of the decoder"},
 	} {
 		err := c.decode(c.data, c.pixels, c.channels, c.bytes, make([]byte, c.pixels*c.channels*c.bytes))
-		if _, is := errors.AsType[*FormatError](err); !is || err.Error() != c.want {
-			t.Errorf("%s: got\n%v, expected\n%s", c.what, err, c.want)
+		if _, is := errors.AsType[*volume.FormatError](err); !is || err.Error() != c.want {
+			t.Errorf("%s: got\n%v, expected\n%s", c.name, err, c.want)
 		}
 	}
 }
 
-// TestArguments shows that what a caller gets wrong is an error too.
+// TestArguments: invalid arguments are errors.
 func TestArguments(t *testing.T) {
 	for name, decode := range encodings {
 		for _, c := range [][4]int{{0, 1, 1, 0}, {-1, 1, 1, 0}, {4, 0, 1, 0}, {4, 5, 1, 20}, {4, 1, 3, 12}, {4, 1, 1, 3}, {4, 1, 1, 5}, {1 << 62, 4, 2, 0}} {
@@ -190,7 +192,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestJXLMemory shows that the decoder fails where it wants more than its limit.
+// TestJXLMemory: the decoder fails if it needs more memory than its limit.
 func TestJXLMemory(t *testing.T) {
 	h, err := shape{}.parseJXL(unhex(tinyJXL[1]))
 	if err != nil || h != (jxlHeader{8, 4, 8, 1}) {
@@ -213,7 +215,7 @@ func fuzz(f *testing.F, decode decodeFunc) {
 			return
 		}
 		err := decode(data, pixels, channels, bytes, make([]byte, pixels*channels*bytes))
-		if _, is := errors.AsType[*FormatError](err); err != nil && !is && channels*bytes == 1 {
+		if _, is := errors.AsType[*volume.FormatError](err); err != nil && !is && channels*bytes == 1 {
 			t.Fatal(err)
 		}
 	})

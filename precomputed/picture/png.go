@@ -8,24 +8,25 @@ import (
 	"image/png"
 )
 
-// Where the fields of a PNG header are, which is always the first chunk (PNG, §11.2.2).
+// Offsets in the header of a PNG file, which is the first chunk (PNG, §11.2.2).
 const (
 	pngBitDepth  = 24
 	pngColorType = 25
 	pngHeaderEnd = 33
 )
 
-// pngChannels are the samples a pixel of each color type; a palette is none of a chunk's.
+// pngChannels has the samples per pixel of each color type. Palettes are not supported.
 var pngChannels = map[byte]int{0: 1, 2: 3, 4: 2, 6: 4}
 
-// DecodePNG decodes a PNG picture of exactly pixels pixels into dst.
+// DecodePNG decodes a PNG picture with the given number of pixels into dst.
 //
-// dst holds the samples interleaved (channel fastest), little-endian, in the order of
-// the picture's rows; it must be exactly pixels·channels·bytesPerValue long. Its
-// content is undefined after an error. channels is 1 to 4 (gray, gray and alpha, RGB,
-// RGBA) and bytesPerValue 1 or 2. A broken picture gives a [*FormatError], and so does one of
-// another size or kind, with a palette or with a transparent color. data is only read,
-// and not retained.
+// channels is 1 to 4 (gray, gray and alpha, RGB, RGBA) and bytesPerValue is 1 or 2. DecodePNG writes the samples to
+// dst in the order of rows, little-endian and interleaved (channel fastest). dst must have exactly
+// pixels·channels·bytesPerValue bytes. Its content is undefined after an error. DecodePNG does not modify or retain
+// data.
+//
+// The error is a [*volume.FormatError] if the picture is damaged, if its size, channels or bits are different, or if
+// it has a palette or a transparent color.
 func DecodePNG(data []byte, pixels, channels, bytesPerValue int, dst []byte) error {
 	s := shape{"png", pixels, channels, bytesPerValue}
 	if err := s.check(4, 2, dst); err != nil {
@@ -38,8 +39,7 @@ func DecodePNG(data []byte, pixels, channels, bytesPerValue int, dst []byte) err
 	if err := s.checkArea(config.Width, config.Height); err != nil {
 		return err
 	}
-	// image/png gives 1, 2 and 4 bits as 8, and two channels as four; only the header
-	// says what is stored.
+	// image/png converts 1, 2 and 4 bits to 8 bits, and two channels to four. Only the header has the stored format.
 	stored, ok := pngChannels[data[pngColorType]]
 	if !ok {
 		return s.fault("color type", samples(channels, bytesPerValue*8), fmt.Sprintf("type %d", data[pngColorType]))
@@ -48,7 +48,7 @@ func DecodePNG(data []byte, pixels, channels, bytesPerValue int, dst []byte) err
 		return err
 	}
 	if transparent(data) {
-		return s.fault("transparency", "none beside the channels", "a tRNS chunk")
+		return s.fault("transparency", "no transparent color", "a tRNS chunk")
 	}
 	m, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
@@ -57,8 +57,8 @@ func DecodePNG(data []byte, pixels, channels, bytesPerValue int, dst []byte) err
 	return s.copyPNG(dst, m)
 }
 
-// transparent reports whether a color is declared transparent, which makes image/png
-// decode it as another picture. The chunk that does lies before the first data.
+// transparent reports whether the file declares a transparent color (tRNS), for which image/png adds an alpha
+// channel. The tRNS chunk comes before the first IDAT chunk.
 func transparent(data []byte) bool {
 	for rest := data[pngHeaderEnd:]; len(rest) >= 8; {
 		length := uint64(binary.BigEndian.Uint32(rest))
@@ -76,9 +76,8 @@ func transparent(data []byte) bool {
 	return false
 }
 
-// copyPNG copies the samples of a picture as image/png returns it: always of full
-// rows, with the samples of two channels as gray, gray, gray, alpha, with those of three
-// followed by an alpha, and with 16 bits big-endian.
+// copyPNG copies the samples of a picture that image/png returned. There, gray and alpha are gray, gray, gray, alpha;
+// RGB has an additional alpha; and 16-bit samples are big-endian.
 func (s shape) copyPNG(dst []byte, m image.Image) error {
 	size := m.Bounds().Size()
 	copied := func(stored int, pick ...int) func(dst, row []byte) {
@@ -111,7 +110,7 @@ func (s shape) copyPNG(dst []byte, m image.Image) error {
 	return nil
 }
 
-// pickSamples copies some of the samples of every pixel of a row, from big-endian to
+// pickSamples copies the samples with the indices in pick from each pixel of a row. It converts big-endian to
 // little-endian. A pixel of the row has stored samples of width bytes, 1 or 2.
 func pickSamples(dst, row []byte, stored, width int, pick []int) {
 	if width == 1 {
@@ -131,7 +130,7 @@ func pickSamples(dst, row []byte, stored, width int, pick []int) {
 	}
 }
 
-// dropAlpha copies three of four bytes.
+// dropAlpha copies the first three of each four bytes.
 func dropAlpha(dst, row []byte) {
 	for ; len(row) >= 4 && len(dst) >= 3; row, dst = row[4:], dst[3:] {
 		dst[0], dst[1], dst[2] = row[0], row[1], row[2]

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/wkwfs/wkwfs/precomputed/internal/reftest"
+	"github.com/wkwfs/wkwfs/volume"
 )
 
 type decodeFunc = func(data []byte, pixels, channels, bytesPerValue int, dst []byte) error
@@ -28,8 +29,8 @@ func TestReferenceVolumes(t *testing.T) {
 func TestDamagedVolumes(t *testing.T) {
 	for encoding, decode := range encodings {
 		for name, err := range reftest.Damaged(t, encoding, decoder(decode)) {
-			if _, is := errors.AsType[*FormatError](err); !is {
-				t.Errorf("%s: got %v, expected a FormatError", name, err)
+			if _, is := errors.AsType[*volume.FormatError](err); !is {
+				t.Errorf("%s: got %v, expected a volume.FormatError", name, err)
 			}
 		}
 	}

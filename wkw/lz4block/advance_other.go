@@ -2,14 +2,14 @@
 
 package lz4block
 
-// advance decodes most of the block: all that is not close to its ends, up to what is wrong.
+// advance decodes sequences until one is wrong or close to an end of the slices.
 func (b *block) advance() {
 	if b.roomy() {
 		b.di, b.si = sequencesInGo(b.dst, b.src, b.di, b.si)
 	}
 }
 
-// advancePair is advance of two blocks.
+// advancePair is advance for two blocks.
 func advancePair(b0, b1 *block) {
 	b0.advance()
 	b1.advance()

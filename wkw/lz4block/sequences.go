@@ -5,22 +5,23 @@ import (
 	"unsafe"
 )
 
-// How far from their ends the output and the input of a block are left to finish, in bytes: so far do sequences
-// read and write beyond what they have to.
+// Sequences that start less than outputRoom or inputRoom bytes before the end of dst or src are left to finish. The
+// fast code may read and write beyond the end of a sequence, but not beyond this room.
 const (
 	outputRoom = 64
 	inputRoom  = 48
 )
 
+// roomy reports whether both slices have the room that the fast code needs.
 func (b *block) roomy() bool { return len(b.dst) >= outputRoom && len(b.src) >= inputRoom }
 
-// sequencesInGo decodes sequences from the one on that is at src[si] and goes to dst[di], until one is close to an
-// end or wrong, and returns where that one is. Both slices must be roomy.
+// sequencesInGo decodes the sequences from src[si] on into dst[di:]. It stops at the first sequence that is wrong or
+// close to an end, and returns its position. The block must be roomy.
 //
-// It does without the bounds checks of the language, which cost up to a fifth of its speed. Each sequence starts with
-// outputRoom and inputRoom in front of it. Up to 14 literals and their offset take 17 bytes of that from src, and
-// up to 32 of dst with a match of up to 18 bytes. A longer copy ends where there is still as much room, and writes
-// less than 16 bytes beyond its end.
+// It uses no bounds checks, because they cost up to a fifth of the speed. It is safe for these reasons. Each sequence
+// starts with outputRoom and inputRoom bytes before the ends. Up to 14 literals and an offset take 17 bytes of src.
+// With a match of up to 18 bytes they take up to 32 bytes of dst. A longer copy must end with the same room before the
+// end of dst, and writes less than 16 bytes after its own end.
 func sequencesInGo(dst, src []byte, di, si int) (diEnd, siEnd int) {
 	d, s := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
 	outLast, inLast := len(dst)-outputRoom, len(src)-inputRoom
@@ -45,7 +46,7 @@ func sequencesInGo(dst, src []byte, di, si int) (diEnd, siEnd int) {
 			break
 		}
 		n := int(token & longest)
-		if n < longest && offset >= 8 { // what is usual
+		if n < longest && offset >= 8 { // the common case
 			store64(d, out, load64(d, from))
 			store64(d, out+8, load64(d, from+8))
 			store16(d, out+16, load16(d, from+16))
@@ -82,8 +83,8 @@ func sequencesInGo(dst, src []byte, di, si int) (diEnd, siEnd int) {
 	return di, si
 }
 
-// patterns is how the first n of 8 bytes are repeated in them: by what they are multiplied, as a number. The stride
-// is how many of the 8 bytes have all of the n bytes the same number of times.
+// patterns repeats the first n of 8 bytes: as a number, they are multiplied by times. stride is the largest multiple of n
+// up to 8.
 var patterns = [8]struct {
 	times  uint64
 	stride int
@@ -97,10 +98,14 @@ var patterns = [8]struct {
 	7: {0x0100000000000001, 7},
 }
 
-// These read and write bytes i and the following of what p points to.
+// The functions below read and write memory from byte i after p on, without bounds checks.
 
 func load16(p unsafe.Pointer, i int) uint16 {
 	return binary.LittleEndian.Uint16((*[2]byte)(unsafe.Add(p, i))[:])
+}
+
+func load32(p unsafe.Pointer, i int) uint32 {
+	return binary.LittleEndian.Uint32((*[4]byte)(unsafe.Add(p, i))[:])
 }
 
 func load64(p unsafe.Pointer, i int) uint64 {
@@ -115,7 +120,7 @@ func store64(p unsafe.Pointer, i int, v uint64) {
 	binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(p, i))[:], v)
 }
 
-// copy16 copies 16 bytes. It has read all of them when it writes the first.
+// copy16 copies 16 bytes. It reads all of them before it writes.
 func copy16(to unsafe.Pointer, i int, from unsafe.Pointer, j int) {
 	low, high := load64(from, j), load64(from, j+8)
 	store64(to, i, low)

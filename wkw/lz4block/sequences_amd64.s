@@ -1,22 +1,22 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// A stream of sequences has five registers: where it writes and where it reads, where its output begins, and the last
-// places where a sequence may begin to write and to read. Between sequences nothing else is kept.
+// A stream of sequences has five registers: the next byte to write, the next byte to read, the start of the output, and
+// the last bytes at which a sequence may start to write and to read. They are all of its state between sequences.
 
 #define OUT0 DI
 #define IN0 SI
-#define BEGIN0 R10
+#define START0 R10
 #define OUTLAST0 R11
 #define INLAST0 R12
 
 #define OUT1 R8
 #define IN1 R9
-#define BEGIN1 R13
+#define START1 R13
 #define OUTLAST1 R14
 #define INLAST1 R15
 
-// Inside a sequence: its token, a length, the offset of its match and where that lies, and where a copy ends.
+// Inside a sequence: the token, a length, the offset of the match, the address of the match, and the end of a copy.
 
 #define TOKEN AX
 #define LENGTH BX
@@ -24,11 +24,11 @@
 #define FROM DX
 #define END BP
 
-// SEQUENCE decodes one sequence. What is common goes straight through without a branch on the data: 16 bytes are
-// written for up to 14 literals, and 16 for a match of up to 16, in which PSHUFB repeats what the match has of its
-// own. More literals are copied at literals, which comes back to offset, and longer matches at match, which goes
-// on with what follows. At wrong the match is none, and the begin of the sequence has to be found again.
-#define SEQUENCE(out, in, begin, outLast, inLast, literals, offset, match, wrong) \
+// SEQUENCE decodes one sequence. The common case has no branch that depends on the data. It writes 16 bytes for up to
+// 14 literals, and 16 bytes for a match of up to 16 bytes. If the match overlaps its own output, PSHUFB repeats it. More
+// literals are copied at the label literals, which continues at offset. Longer matches are copied at match, which
+// continues with the next sequence. A wrong match goes to wrong, which finds the start of the sequence again.
+#define SEQUENCE(out, in, start, outLast, inLast, literals, offset, match, wrong) \
 	CMPQ    in, inLast; \
 	JHI     done; \
 	CMPQ    out, outLast; \
@@ -48,7 +48,7 @@ offset: \
 	SUBQ    OFFSET, FROM; \
 	MOVL    TOKEN, LENGTH; \
 	ANDL    $const_longest, LENGTH; \
-	CMPQ    FROM, begin; \
+	CMPQ    FROM, start; \
 	JCS     wrong; \
 	CMPL    LENGTH, $(16-const_minMatch); \
 	JHI     match; \
@@ -63,7 +63,7 @@ offset: \
 	MOVOU   X0, (out); \
 	LEAQ    const_minMatch(out)(LENGTH*1), out
 
-// LITERALS copies 15 literals or more, 32 bytes at a time, and reads the offset behind them.
+// LITERALS copies 15 literals or more, 32 bytes at a time, and reads the offset after them.
 #define LITERALS(out, in, outLast, inLast, more, copy) \
 	MOVQ    out, sequenceOut-8(SP); \
 	MOVQ    in, sequenceIn-16(SP); \
@@ -96,7 +96,8 @@ copy: \
 	MOVWLZX (in), OFFSET; \
 	ADDQ    $2, in
 
-// MATCH copies a match of 17 bytes or more, 32 at a time, or as many as what it repeats has in 16.
+// MATCH copies a match of 17 bytes or more, 32 bytes at a time. If its offset is less than 16, it writes the largest
+// multiple of the offset that 16 bytes have at a time.
 #define MATCH(out, in, outLast, inLast, more, length, copy, overlap, spread, next, wrong) \
 	MOVQ    in, matchIn-24(SP); \
 	CMPL    LENGTH, $const_longest; \
@@ -143,7 +144,7 @@ spread: \
 	MOVQ    END, out; \
 	JMP     next
 
-// BACK goes back from behind the offset of a match to the begin of its sequence.
+// BACK sets out and in from the end of a match's offset back to the start of its sequence.
 #define BACK(out, in, far) \
 	SHRL    $4, TOKEN; \
 	CMPL    TOKEN, $const_longest; \
@@ -159,19 +160,19 @@ far: \
 
 // func sequences(dst, src []byte, di, si int) (diEnd, siEnd int)
 TEXT ·sequences(SB), NOSPLIT, $24-80
-	MOVQ dst_base+0(FP), BEGIN0
+	MOVQ dst_base+0(FP), START0
 	MOVQ dst_len+8(FP), OUTLAST0
-	LEAQ -const_outputRoom(BEGIN0)(OUTLAST0*1), OUTLAST0
+	LEAQ -const_outputRoom(START0)(OUTLAST0*1), OUTLAST0
 	MOVQ src_base+24(FP), IN0
 	MOVQ src_len+32(FP), INLAST0
 	LEAQ -const_inputRoom(IN0)(INLAST0*1), INLAST0
-	MOVQ BEGIN0, OUT0
+	MOVQ START0, OUT0
 	ADDQ di+48(FP), OUT0
 	ADDQ si+56(FP), IN0
 	PCALIGN $32
 
 next:
-	SEQUENCE(OUT0, IN0, BEGIN0, OUTLAST0, INLAST0, literals, offset, match, wrong)
+	SEQUENCE(OUT0, IN0, START0, OUTLAST0, INLAST0, literals, offset, match, wrong)
 	JMP next
 
 literals:
@@ -199,24 +200,24 @@ TEXT ·sequencesOfPair(SB), NOSPLIT, $24-128
 	MOVQ dst0_base+0(FP), OUT0
 	MOVQ dst0_len+8(FP), OUTLAST0
 	LEAQ -const_outputRoom(OUT0)(OUTLAST0*1), OUTLAST0
-	MOVQ OUT0, BEGIN0
+	MOVQ OUT0, START0
 	MOVQ src0_base+24(FP), IN0
 	MOVQ src0_len+32(FP), INLAST0
 	LEAQ -const_inputRoom(IN0)(INLAST0*1), INLAST0
 	MOVQ dst1_base+48(FP), OUT1
 	MOVQ dst1_len+56(FP), OUTLAST1
 	LEAQ -const_outputRoom(OUT1)(OUTLAST1*1), OUTLAST1
-	MOVQ OUT1, BEGIN1
+	MOVQ OUT1, START1
 	MOVQ src1_base+72(FP), IN1
 	MOVQ src1_len+80(FP), INLAST1
 	LEAQ -const_inputRoom(IN1)(INLAST1*1), INLAST1
 	PCALIGN $32
 
 first:
-	SEQUENCE(OUT0, IN0, BEGIN0, OUTLAST0, INLAST0, literals0, offset0, match0, wrong0)
+	SEQUENCE(OUT0, IN0, START0, OUTLAST0, INLAST0, literals0, offset0, match0, wrong0)
 
 second:
-	SEQUENCE(OUT1, IN1, BEGIN1, OUTLAST1, INLAST1, literals1, offset1, match1, wrong1)
+	SEQUENCE(OUT1, IN1, START1, OUTLAST1, INLAST1, literals1, offset1, match1, wrong1)
 	JMP first
 
 literals0:
@@ -256,8 +257,8 @@ done:
 	MOVQ IN1, si1+120(FP)
 	RET
 
-// Row n of repeat is for PSHUFB, to make 16 bytes of the first n again and again. Nothing has row 0. Its rows are
-// operands in memory, which have to lie at multiples of 16: where the linker puts what is so large.
+// Row n of repeat is an operand of PSHUFB that repeats the first n bytes of 16. Row 0 is not used. Operands in memory must
+// be aligned to 16 bytes. The linker aligns a symbol of this size.
 DATA repeat<>+16(SB)/8, $0x0000000000000000
 DATA repeat<>+24(SB)/8, $0x0000000000000000
 DATA repeat<>+32(SB)/8, $0x0100010001000100
@@ -292,7 +293,7 @@ DATA repeat<>+256(SB)/8, $0x0706050403020100
 DATA repeat<>+264(SB)/8, $0x0f0e0d0c0b0a0908
 GLOBL repeat<>(SB), RODATA|NOPTR, $272
 
-// How many bytes of row n of repeat have all of the n bytes the same number of times.
+// stride has the largest multiple of n up to 16, for each row n of repeat.
 DATA stride<>+0(SB)/8, $0x0e0c0f100f101000
 DATA stride<>+8(SB)/8, $0x0f0e0d0c0b0a0910
 GLOBL stride<>(SB), RODATA|NOPTR, $16

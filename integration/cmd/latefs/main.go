@@ -1,5 +1,5 @@
-// Command latefs mounts a directory as a file system that answers late: latefs [flags] SOURCE MOUNTPOINT. Package
-// latefs says more.
+// Command latefs mounts a directory as a file system that answers late: latefs [flags] SOURCE MOUNTPOINT.
+// Package latefs describes it.
 package main
 
 import (

@@ -12,20 +12,20 @@ import (
 	"testing"
 )
 
-// checkVolume decodes all chunks of a scale and compares it as a whole, and those
-// chunks whose sum is known one by one.
+// checkVolume decodes all chunks of a scale. It compares the checksum of the whole scale, and of each chunk with a
+// known checksum.
 func checkVolume(t *testing.T, root string, s Scale, decode Decoder) {
-	folder := filepath.Join(root, s.Volume, s.Key)
+	dir := filepath.Join(root, s.Volume, s.Key)
 	for _, chunk := range s.Chunks {
-		if data := readChunk(t, folder, chunk.Name); data != nil && s.Expected == "" {
+		if data := readChunk(t, dir, chunk.Name); data != nil && s.Expected == "" {
 			checkSum(t, s, chunk, data, decode)
 		}
 	}
 	flat := make([]byte, Voxels(s.Size)*s.Channels*s.ValueBytes())
 	present := 0
-	for begin := range s.begins {
-		size, name := s.chunk(begin)
-		data := readChunk(t, folder, name)
+	for offset := range s.offsets {
+		size, name := s.chunk(offset)
+		data := readChunk(t, dir, name)
 		if data == nil {
 			continue
 		}
@@ -34,21 +34,21 @@ func checkVolume(t *testing.T, root string, s Scale, decode Decoder) {
 		if err != nil {
 			t.Fatalf("chunk %s: %v", name, err)
 		}
-		s.paste(flat, values, begin, size)
+		s.paste(flat, values, offset, size)
 	}
 	if present != s.Present {
-		t.Errorf("%d chunks are there, expected %d", present, s.Present)
+		t.Errorf("%d chunks exist, expected %d", present, s.Present)
 	}
 	if s.Expected == "" {
 		if sum(flat) != s.SHA256 {
-			t.Errorf("the volume's sum is %s, expected %s", sum(flat), s.SHA256)
+			t.Errorf("the checksum of the volume is %s, expected %s", sum(flat), s.SHA256)
 		}
 		return
 	}
 	checkLossy(t, root, s, flat)
 }
 
-// checkLossy compares bytes with those that other decoders made of the same chunks.
+// checkLossy compares values with the output of other decoders for the same chunks. One of them must be close.
 func checkLossy(t *testing.T, root string, s Scale, flat []byte) {
 	var found []string
 	for _, file := range []string{s.Expected, s.OrExpected} {
@@ -71,18 +71,19 @@ func checkLossy(t *testing.T, root string, s Scale, flat []byte) {
 	t.Errorf("values are up to %v, expected %d", found, s.MaxAbsDiff)
 }
 
+// checkSum compares the checksum of a decoded chunk.
 func checkSum(t *testing.T, s Scale, chunk Chunk, data []byte, decode Decoder) {
 	t.Helper()
 	values, err := decode(s, chunk.Size, data)
 	if err != nil {
 		t.Errorf("chunk %s: %v", chunk.Name, err)
 	} else if sum(values) != chunk.SHA256 {
-		t.Errorf("chunk %s: sum is %s, expected %s", chunk.Name, sum(values), chunk.SHA256)
+		t.Errorf("chunk %s: the checksum is %s, expected %s", chunk.Name, sum(values), chunk.SHA256)
 	}
 }
 
-// begins yields the first voxel of every chunk, counted from the volume's begin.
-func (s Scale) begins(yield func([3]int) bool) {
+// offsets yields the offset of each chunk from the start of the volume, in voxels.
+func (s Scale) offsets(yield func([3]int) bool) {
 	for z := 0; z < s.Size[2]; z += s.ChunkSize[2] {
 		for y := 0; y < s.Size[1]; y += s.ChunkSize[1] {
 			for x := 0; x < s.Size[0]; x += s.ChunkSize[0] {
@@ -94,36 +95,35 @@ func (s Scale) begins(yield func([3]int) bool) {
 	}
 }
 
-// chunk returns the size and the name of the chunk that begins there.
-func (s Scale) chunk(begin [3]int) (size [3]int, name string) {
+// chunk returns the size and the name of the chunk at an offset.
+func (s Scale) chunk(offset [3]int) (size [3]int, name string) {
 	var span [3]string
 	for axis := range size {
-		size[axis] = min(s.ChunkSize[axis], s.Size[axis]-begin[axis])
-		lo := s.Offset[axis] + begin[axis]
+		size[axis] = min(s.ChunkSize[axis], s.Size[axis]-offset[axis])
+		lo := s.Offset[axis] + offset[axis]
 		span[axis] = fmt.Sprintf("%d-%d", lo, lo+size[axis])
 	}
 	return size, span[0] + "_" + span[1] + "_" + span[2]
 }
 
-// paste copies a chunk's values to where they belong in the volume.
-func (s Scale) paste(flat, values []byte, begin, size [3]int) {
+// paste copies the values of a chunk to its offset in the volume.
+func (s Scale) paste(flat, values []byte, offset, size [3]int) {
 	voxel := s.Channels * s.ValueBytes()
 	row := size[0] * voxel
 	for z := range size[2] {
 		for y := range size[1] {
-			at := begin[0] + s.Size[0]*(begin[1]+y+s.Size[1]*(begin[2]+z))
+			at := offset[0] + s.Size[0]*(offset[1]+y+s.Size[1]*(offset[2]+z))
 			copy(flat[at*voxel:], values[(z*size[1]+y)*row:][:row])
 		}
 	}
 }
 
-// readChunk returns a file's content, taken out of gzip if it is in it; nil if neither
-// name nor name.gz is there.
-func readChunk(t testing.TB, folder, name string) []byte {
+// readChunk returns the content of file name or name.gz. It decompresses gzip. It returns nil if there is no such file.
+func readChunk(t testing.TB, dir, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(folder, name))
+	b, err := os.ReadFile(filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
-		b, err = os.ReadFile(filepath.Join(folder, name+".gz"))
+		b, err = os.ReadFile(filepath.Join(dir, name+".gz"))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

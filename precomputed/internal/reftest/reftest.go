@@ -1,8 +1,4 @@
-// Package reftest runs a decoder over reference volumes in the Neuroglancer
-// Precomputed format, written by other programs. It is for tests.
-//
-// The volumes are in the directory that the environment variable WKWFS_REFDATA names,
-// else in shared/refdata beside the checkout; without it, tests are skipped.
+// Package reftest tests a decoder with Neuroglancer Precomputed volumes that other programs wrote. It is for tests.
 package reftest
 
 import (
@@ -15,36 +11,38 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/wkwfs/wkwfs/internal/refdata"
 )
 
-// Scale is one unsharded scale of a reference volume, as its manifest describes it.
+// Scale is a scale of a reference volume, from the manifest.
 type Scale struct {
 	Volume, Key string
 	DataType    string `json:"data_type"`
 	Channels    int    `json:"num_channels"`
-	Size        [3]int // voxels
+	Size        [3]int // in voxels
 	Offset      [3]int `json:"voxel_offset"`
 	ChunkSize   [3]int `json:"chunk_size"`
 	Block       [3]int `json:"compressed_segmentation_block_size"`
-	Encoding    string // as in info
+	Encoding    string // as in the info file
 	Sharding    any    // nil: unsharded
 	Present     int    `json:"chunks_present"`
 	SHA256      string // of the whole volume
-	Expected    string // lossy encodings: the file that the volume must be like …
-	OrExpected  string `json:"or_expected"` // … or this one
+	Expected    string // for lossy encodings: a file with similar values
+	OrExpected  string `json:"or_expected"` // another such file, or empty
 	MaxAbsDiff  int    `json:"max_abs_diff"`
 	Chunks      []Chunk
 }
 
 // Chunk is one chunk of a scale.
 type Chunk struct {
-	Name   string // of its file, without .gz
-	Grid   [3]int // its position, in chunks
-	Size   [3]int // voxels, cut off at the edge of the volume
-	SHA256 string // of its values, channel fastest; "" where not known
+	Name   string // of the file, without .gz
+	Grid   [3]int // position in chunks
+	Size   [3]int // in voxels, clipped to the volume
+	SHA256 string // of the values, channel fastest; empty if unknown
 }
 
-// A Decoder returns a chunk's values, little-endian, channel fastest, then x, y, z.
+// Decoder returns the values of a chunk, little-endian, with the channel fastest, then x, y, z.
 type Decoder func(s Scale, size [3]int, data []byte) ([]byte, error)
 
 // ValueBytes returns the bytes of one value.
@@ -53,10 +51,10 @@ func (s Scale) ValueBytes() int {
 	return bits / 8
 }
 
-// Voxels returns the number of voxels in a box of this size.
+// Voxels returns the number of voxels of a size.
 func Voxels(size [3]int) int { return size[0] * size[1] * size[2] }
 
-// Interleave turns the values of a chunk from channel slowest to channel fastest.
+// Interleave returns values with the channel fastest. In planar, the channel is slowest. A value has width bytes.
 func Interleave(planar []byte, channels, width int) []byte {
 	out := make([]byte, len(planar))
 	values := len(planar) / width / channels
@@ -68,7 +66,7 @@ func Interleave(planar []byte, channels, width int) []byte {
 	return out
 }
 
-// Volumes decodes all volumes with this encoding and compares every voxel.
+// Volumes decodes all unsharded volumes with an encoding and compares each voxel.
 func Volumes(t *testing.T, encoding string, decode Decoder) {
 	var manifest struct {
 		Volumes []struct {
@@ -76,7 +74,7 @@ func Volumes(t *testing.T, encoding string, decode Decoder) {
 			Scales []Scale
 		}
 	}
-	root := dir(t)
+	root := refdata.Dir(t, "precomputed")
 	readJSON(t, filepath.Join(root, "manifest.json"), &manifest)
 	n := 0
 	for _, v := range manifest.Volumes {
@@ -90,12 +88,12 @@ func Volumes(t *testing.T, encoding string, decode Decoder) {
 		}
 	}
 	if n == 0 {
-		t.Errorf("no volume is encoded as %s", encoding)
+		t.Errorf("no volume has the encoding %s", encoding)
 	}
 }
 
-// Damaged decodes the chunks of the damaged volumes with this encoding: bad ones must
-// give an error, which is returned to be looked at, and all others what they hold.
+// Damaged decodes the chunks of the damaged volumes with an encoding. Good chunks must have the right voxels. Bad
+// chunks must be errors. Damaged returns these errors by the name of the volume.
 func Damaged(t *testing.T, encoding string, decode Decoder) (errs map[string]error) {
 	var manifest struct {
 		Cases []struct {
@@ -105,23 +103,23 @@ func Damaged(t *testing.T, encoding string, decode Decoder) (errs map[string]err
 			Scale
 		}
 	}
-	root := filepath.Join(dir(t), "damaged")
+	root := filepath.Join(refdata.Dir(t, "precomputed"), "damaged")
 	readJSON(t, filepath.Join(root, "damaged.json"), &manifest)
 	errs = map[string]error{}
 	for _, c := range manifest.Cases {
 		if c.Encoding != encoding || c.Sharding != nil {
 			continue
 		}
-		folder := filepath.Join(root, c.Case, "8_8_30")
+		dir := filepath.Join(root, c.Case, "8_8_30")
 		for _, chunk := range c.Bad {
-			_, err := decode(c.Scale, chunk.Size, readChunk(t, folder, chunk.Name))
+			_, err := decode(c.Scale, chunk.Size, readChunk(t, dir, chunk.Name))
 			if err == nil {
-				t.Errorf("%s: chunk %s is bad and was decoded", c.Case, chunk.Name)
+				t.Errorf("%s: no error for bad chunk %s", c.Case, chunk.Name)
 			}
 			errs[c.Case] = err
 		}
 		for _, chunk := range c.Good {
-			checkSum(t, c.Scale, chunk, readChunk(t, folder, chunk.Name), decode)
+			checkSum(t, c.Scale, chunk, readChunk(t, dir, chunk.Name), decode)
 		}
 	}
 	return errs
@@ -129,21 +127,7 @@ func Damaged(t *testing.T, encoding string, decode Decoder) (errs map[string]err
 
 // ChunkData returns the stored bytes of a chunk, for benchmarks and seeds.
 func ChunkData(t testing.TB, volume, key, name string) []byte {
-	return readChunk(t, filepath.Join(dir(t), volume, key), name)
-}
-
-// dir returns the folder of the volumes. Packages that use this one lie two levels
-// below the checkout.
-func dir(t testing.TB) string {
-	root := os.Getenv("WKWFS_REFDATA")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "refdata")
-	}
-	root = filepath.Join(root, "precomputed")
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("no reference data: %v; WKWFS_REFDATA names the directory", err)
-	}
-	return root
+	return readChunk(t, filepath.Join(refdata.Dir(t, "precomputed"), volume, key), name)
 }
 
 func sum(b []byte) string {

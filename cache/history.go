@@ -1,0 +1,51 @@
+package cache
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// history remembers which blocks were requested, and when. It is a table of buckets. A new block replaces the oldest
+// one of its bucket. A block is represented by 24 bits of its hash, and a time by its seconds modulo 256. So the
+// history is sometimes wrong. Only speed depends on it.
+type history []bucket
+
+// bucket holds blocks as 24 bits of hash and 8 bits of time, the newest first.
+type bucket [4]atomic.Uint32
+
+// recency is when a block was first requested.
+type recency int
+
+const (
+	unseen  recency = iota // never, as far as the history knows
+	justNow                // in this second or the last one: probably by the same burst of reads
+	earlier                // before: a reader has returned to the block
+)
+
+// newHistory returns a history for a cache of budget bytes.
+func newHistory(budget int64) history {
+	n := 1 << 10
+	for int64(n) < 4*budget/usualBlock {
+		n *= 2
+	}
+	return make(history, n)
+}
+
+// recordRequest records a request for the block with hash h, and returns when the block was first requested before.
+func (t history) recordRequest(h uint64, now time.Time) recency {
+	b, block, second := &t[h%uint64(len(t))], uint32(h>>40)<<8, uint32(now.Unix())&0xFF
+	for i := range b {
+		switch slot := b[i].Load(); {
+		case slot&^0xFF != block:
+		case (second-slot)&0xFF <= 1:
+			return justNow
+		default:
+			return earlier
+		}
+	}
+	for i := len(b) - 1; i > 0; i-- {
+		b[i].Store(b[i-1].Load())
+	}
+	b[0].Store(block | second)
+	return unseen
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/importer"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// importScreen shows an import: its plan, its progress and its result. With --json it also prints them as JSON.
+type importScreen struct {
+	*screen
+	layer string
+	stats importer.Stats
+
+	mu     sync.Mutex
+	json   io.Writer // or nil
+	failed error     // the first error of writing to json
+	plan   importer.Plan
+	start  time.Time // when the plan was made
+}
+
+// jsonInterval is the time between two lines of progress in JSON.
+const jsonInterval = time.Second
+
+func newImportScreen(stdout, stderr io.Writer, quiet, asJSON bool) *importScreen {
+	s := &importScreen{screen: newScreen(stderr, quiet), start: time.Now()}
+	if asJSON {
+		s.json = stdout
+	}
+	return s
+}
+
+// planJSON is what an import is about to write. It is an interface, as all types of this file whose names end with JSON are:
+// programs read them. Positions are x, y, z.
+type planJSON struct {
+	Layer     string     `json:"layer"`
+	Category  string     `json:"category"`
+	Why       string     `json:"why,omitempty"` // the category was chosen
+	Offset    volume.Vec `json:"offset"`        // voxels of mag 1
+	Shape     volume.Vec `json:"shape"`
+	VoxelSize [3]float64 `json:"voxel_size,omitzero"` // nm; not of an update
+	Mags      []string   `json:"mags"`
+}
+
+// progressJSON is how far an import is.
+type progressJSON struct {
+	Bytes     int64    `json:"bytes"` // of the input, decoded
+	AllBytes  int64    `json:"all_bytes"`
+	KeptBytes int64    `json:"kept_bytes"` // of bytes, by an import before
+	Plane     int64    `json:"plane"`      // planes of the input that are done
+	Planes    int64    `json:"planes"`
+	Written   int64    `json:"cubes_written"`
+	Kept      int64    `json:"cubes_kept"`
+	Empty     int64    `json:"cubes_empty"` // left out
+	Seconds   float64  `json:"seconds"`
+	Rate      float64  `json:"bytes_per_second"`
+	Left      *float64 `json:"seconds_left,omitempty"` // unknown at first
+}
+
+// importErrorJSON is why an import failed.
+type importErrorJSON struct {
+	Error   string   `json:"error"`
+	Hint    string   `json:"hint,omitempty"`
+	Missing []string `json:"missing,omitempty"` // names of flags, without dashes
+}
+
+func (s *importScreen) warning(file, text string) {
+	s.notice(fmt.Sprintf("warning: %s: %s", file, text))
+	s.writeJSON("warning", text)
+}
+
+// planned shows what the import is about to write.
+func (s *importScreen) planned(p importer.Plan) {
+	s.mu.Lock()
+	s.plan, s.start = p, time.Now()
+	s.mu.Unlock()
+	if p.Why != "" {
+		s.notice(fmt.Sprintf("category %s: %s", p.Category, p.Why))
+	}
+	line := planJSON{Layer: s.layer, Category: p.Category, Why: p.Why, Offset: p.Box.Min, Shape: p.Box.Size(), VoxelSize: p.VoxelSize}
+	for _, f := range p.Factors {
+		line.Mags = append(line.Mags, f.String())
+	}
+	s.writeJSON("plan", line)
+}
+
+// followImport shows the progress until finish is called.
+func (s *importScreen) followImport() (finish func()) {
+	endScreen := s.followWith(s.show, func(time.Duration) string { return importSummary(s.progress()) })
+	endJSON := func() {}
+	if s.json != nil {
+		endJSON = every(jsonInterval, func() { s.writeJSON("progress", s.progress()) })
+	}
+	return func() {
+		endJSON()
+		endScreen()
+	}
+}
+
+// finish prints the last line of JSON: a summary, or the error. It returns the error, or that of printing.
+func (s *importScreen) finish(err error) error {
+	if err == nil {
+		s.writeJSON("summary", s.progress())
+		if s.failed != nil {
+			return fmt.Errorf("printing the result: %w", s.failed)
+		}
+		return nil
+	}
+	line := importErrorJSON{Error: hint.OneLine(err.Error())}
+	if advice, ok := errors.AsType[*hint.Error](err); ok {
+		line.Hint = advice.Hint
+	}
+	if missing, ok := errors.AsType[*importer.MissingError](err); ok {
+		for _, need := range missing.Needs {
+			line.Missing = append(line.Missing, string(need.Field))
+		}
+	}
+	s.writeJSON("error", line)
+	return err
+}
+
+// writeJSON prints an object with one key, if JSON is asked for.
+func (s *importScreen) writeJSON(key string, v any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.json == nil {
+		return
+	}
+	s.screen.mu.Lock()
+	defer s.screen.mu.Unlock()
+	s.bar.clear() // stdout may be the same terminal
+	b, err := json.Marshal(map[string]any{key: v})
+	if err == nil {
+		_, err = s.json.Write(append(b, '\n'))
+	}
+	if s.failed == nil {
+		s.failed = err
+	}
+}
+
+// progress returns how far the import is.
+func (s *importScreen) progress() progressJSON {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.progressAfter(time.Since(s.start).Seconds())
+}
+
+// progressAfter returns the progress of an import that has taken a time, in seconds. s.mu must be locked.
+func (s *importScreen) progressAfter(took float64) progressJSON {
+	box := s.plan.Box
+	p := progressJSON{
+		Bytes: s.stats.DoneBytes.Load(), AllBytes: s.stats.AllBytes.Load(), KeptBytes: s.stats.KeptBytes.Load(),
+		Planes: int64(box.Max[2] - box.Min[2]), Seconds: took,
+		Written: s.stats.Written.Load(), Kept: s.stats.Kept.Load(), Empty: s.stats.Empty.Load(),
+	}
+	p.Plane = min(max(s.stats.Plane.Load()-int64(box.Min[2]), 0), p.Planes)
+	if done := p.Bytes - p.KeptBytes; done > 0 && took > 0 {
+		p.Rate = float64(done) / took
+		left := float64(p.AllBytes-p.Bytes) / p.Rate
+		p.Left = &left
+	}
+	return p
+}
+
+// show draws the bar, or prints a line. Kept bytes are not part of the bar: they would make the rate too high.
+func (s *importScreen) show() {
+	p := s.progress()
+	if p.AllBytes == 0 {
+		return // a sample of the input is read
+	}
+	if s.bar == nil {
+		s.print(progressText(p))
+		return
+	}
+	s.screen.mu.Lock()
+	s.bar.Describe(fmt.Sprintf("plane %d of %d, %s", p.Plane, p.Planes, filesText(p.Written)))
+	s.screen.mu.Unlock()
+	s.draw(p.Bytes-p.KeptBytes, p.AllBytes-p.KeptBytes)
+}
+
+// progressText returns a line of progress.
+func progressText(p progressJSON) string {
+	text := fmt.Sprintf("%s of %s imported, plane %d of %d", bytesText(p.Bytes), bytesText(p.AllBytes), p.Plane, p.Planes)
+	if p.Left == nil {
+		return text
+	}
+	left := time.Duration(*p.Left * float64(time.Second)).Round(time.Second)
+	return fmt.Sprintf("%s, %s/s, %v left", text, bytesText(int64(p.Rate)), left)
+}
+
+// importSummary returns a line with what was imported; "" if the import has not started.
+func importSummary(p progressJSON) string {
+	if p.AllBytes == 0 {
+		return ""
+	}
+	var b strings.Builder
+	took := time.Duration(p.Seconds * float64(time.Second)).Round(time.Millisecond)
+	fmt.Fprintf(&b, "imported %s in %s", bytesText(p.Bytes-p.KeptBytes), took)
+	if took >= time.Second {
+		fmt.Fprintf(&b, " (%s/s)", bytesText(int64(p.Rate)))
+	}
+	fmt.Fprintf(&b, ": wrote %s", filesText(p.Written))
+	if p.KeptBytes > 0 {
+		fmt.Fprintf(&b, "; kept %s", bytesText(p.KeptBytes))
+	}
+	if p.Kept > 0 {
+		fmt.Fprintf(&b, "; kept %s", filesText(p.Kept))
+	}
+	if p.Empty > 0 {
+		fmt.Fprintf(&b, "; left out %d of zeros", p.Empty)
+	}
+	return b.String()
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/wkwfs/wkwfs/internal/log"
+	"github.com/wkwfs/wkwfs/internal/settings"
+	"github.com/wkwfs/wkwfs/internal/status"
+)
+
+// mountSettings are the settings of a mount.
+type mountSettings struct {
+	source, mountpoint string
+	from               sourceFlags
+	diskCache          diskCacheFlags
+
+	foreground bool
+	cacheSize  settings.Size // bytes of decoded blocks
+	allowOther bool
+	readAhead  uint32 // KiB; 0: the kernel's default
+	log        log.Options
+	metrics    status.Address
+	uid, gid   settings.Owner
+	umask      settings.Mask
+	unit       settings.Unit // of lengths in headers
+	kernel     []string      // words of -o for the kernel
+}
+
+// defaultCacheSize has room for two slabs of most layers.
+const defaultCacheSize = 1 << 30
+
+// defaultReadAhead, in KiB, is half of the kernel's default. The kernel reads this much around each
+// missing page of a mapped file, which makes planes of mapped files expensive. Sequential readers
+// do not need it: the server pushes what follows into the page cache.
+const defaultReadAhead = 64
+
+// register defines the flags that fill s.
+func (s *mountSettings) register(flags *pflag.FlagSet) {
+	s.cacheSize = defaultCacheSize
+	flags.BoolVarP(&s.foreground, "foreground", "f", false, "stay in the foreground and log to stderr")
+	s.from.register(flags)
+	s.diskCache.register(flags)
+	settings.RegisterConfig(flags)
+	flags.Var(&s.cacheSize, cacheSizeFlag, "memory for decoded blocks, such as 512MiB or 4GB")
+	flags.BoolVar(&s.allowOther, "allow-other", false, "let other users read what the permissions of the source allow")
+	flags.Uint32Var(&s.readAhead, "read-ahead", defaultReadAhead, "how many `KiB` the kernel reads ahead (0: its default)")
+	registerLog(flags, &s.log)
+	flags.StringVar(&s.log.File, "log-file", "", "append the log to `FILE`, and rotate it at 16 MiB (else: stderr; in the background the journal, syslog, or a file that wkwfs status names)")
+	flags.Var(&s.metrics, "metrics", "serve Prometheus metrics and pprof at `ADDRESS`: unix:PATH or 127.0.0.1:PORT")
+	flags.Var(&s.uid, "uid", "show all files as owned by this user number")
+	flags.Var(&s.gid, "gid", "show all files as owned by this group number")
+	flags.Var(&s.umask, "umask", "make all files readable except for these octal bits, instead of the permissions of the source")
+	registerUnit(flags, &s.unit)
+	flags.VarP(&settings.Words{Flags: flags, Kernel: &s.kernel}, "options", "o", "mount options `OPT,...` as in fstab")
+}

@@ -1,0 +1,86 @@
+package fsnode
+
+import "github.com/wkwfs/wkwfs/internal/vfs"
+
+// A ListFS is a file system that lists a directory of any size without holding all of its entries in memory:
+//
+//	List(dir string) iter.Seq2[[]fs.DirEntry, error]
+//
+// List yields the entries in batches. All but the last have 4,096 entries. Each batch is sorted by name. An error
+// comes with the last batch.
+type ListFS = vfs.ListFS
+
+// Optional abilities of open files.
+type (
+	// A ContextReaderAt is a file whose reads can be cancelled:
+	//
+	//	ReadAtContext(ctx context.Context, p []byte, off int64) (int, error)
+	//
+	// ReadAtContext is ReadAt of [io.ReaderAt], but returns early with ctx.Err() when ctx is done. It must
+	// not write to p after it has returned.
+	ContextReaderAt = vfs.ContextReaderAt
+
+	// A HoleSeeker is a file that knows its holes, for SEEK_DATA and SEEK_HOLE of lseek(2):
+	//
+	//	SeekData(off int64) (int64, error)
+	//	SeekHole(off int64) (int64, error)
+	//
+	// SeekData returns the first offset ≥ off that is not in a hole, or io.EOF if there is none. SeekHole
+	// returns the first offset ≥ off that is in a hole, or the size of the file. Offsets are in bytes, and
+	// off is inside the file.
+	HoleSeeker = vfs.HoleSeeker
+
+	// A Pusher is a file that decodes bytes before they are read, and pushes them to the page cache:
+	//
+	//	Push(to Sink)
+	//
+	// Push is called at most once, before the first read.
+	Pusher = vfs.Pusher
+
+	// A Sink takes the bytes of a [Pusher]. Its fields are
+	//
+	//	All   bool  // it takes all decoded bytes, not only those that would have to be decoded again
+	//	Page  int64 // it takes whole pages of this many bytes
+	//	Piece int64 // the best size of a write in bytes, a multiple of Page
+	//	Ahead int64 // reads may be in flight up to this many bytes after the last one: do not push there
+	//	Write func(p []byte, off int64) (more bool)
+	//
+	// Write takes bytes at an offset of the file, and returns whether it takes more. It does not keep p. It
+	// may wait for reads of the file. Several goroutines may call it until Close of the file has returned.
+	Sink = vfs.Sink
+)
+
+// Optional abilities of the fs.FileInfo of a file.
+type (
+	// A VersionedInfo knows the version of the content:
+	//
+	//	Version() Version
+	//
+	// Without it, the version is a hash of the size, the modification time and, in a *syscall.Stat_t, the
+	// device, inode number and change time.
+	VersionedInfo = vfs.VersionedInfo
+
+	// A Version identifies the content of a file: while the version is the same, so are the bytes. It is a
+	// [16]byte.
+	Version = vfs.Version
+
+	// A StoredInfo knows the number of bytes that the file occupies in storage:
+	//
+	//	Stored() int64
+	//
+	// Without it, that is the number of allocated blocks in a *syscall.Stat_t, or the size.
+	StoredInfo = vfs.StoredInfo
+
+	// An AttributedInfo has extended attributes, by their full names, such as "user.comment":
+	//
+	//	Attributes() map[string]string
+	AttributedInfo = vfs.AttributedInfo
+
+	// A LiveInfo reports whether the file is live, which means that its content describes the server itself:
+	//
+	//	Live() bool
+	//
+	// Each open of a live file returns new content, of a size that is unknown before, so it is read past the
+	// page cache. Its owner and permissions are never replaced, and its reads are not observed.
+	LiveInfo = vfs.LiveInfo
+)

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// omeProgram reads a layer by chunks or as a flat file.
+//
+//go:embed ome.py
+var omeProgram string
+
+const numpyName = "numpy, volume.npy"
+
+// readChunks reads all of a layer from its OME-Zarr view. The layer is one cube.
+func (b *bench) readChunks(data string, bounds ...bound) job {
+	return job{
+		name:    "all of " + data + " by zarr-python, decoded-cold",
+		figures: []figure{{"GB/s", bounds}},
+		setup: func(ctx context.Context) ([]contender, error) {
+			p, err := b.piece(ctx, data)
+			if err != nil {
+				return nil, err
+			}
+			m, err := p.make(ctx, b.dir, b.progress)
+			if err != nil {
+				return nil, err
+			}
+			layer, err := m.layer()
+			if err != nil {
+				return nil, err
+			}
+			var contenders []contender
+			for _, way := range []struct{ name, way, file string }{
+				{"ome.zarr", "zarr", "ome.zarr/1"}, {"ome.zarr, 2 threads", "threads", "ome.zarr/1"}, {numpyName, "numpy", "1/volume.npy"},
+			} {
+				p := b.wkwfs(layer, way.file, b.cache)
+				p.name, p.stored = way.name, m.files()
+				if findZarr() == "" {
+					p.absent = noPython
+				}
+				contenders = append(contenders, p.reads(decodedCold, func(ctx context.Context, r reading) (turn, error) {
+					return runOME(ctx, way.way, r.path, m.bytes())
+				}))
+			}
+			return contenders, nil
+		},
+	}
+}
+
+// layer returns a layer with the mag, which is one cube, as its mag 1. The file is the same, under another name.
+func (m mag) layer() (mag, error) {
+	layer := mag{m.piece, filepath.Join(filepath.Dir(m.dir), "layer")}
+	for _, name := range []string{"header.wkw", "z0/y0/x0.wkw"} {
+		to := filepath.Join(layer.dir, "1", name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+			return layer, err
+		}
+		if err := os.Link(filepath.Join(m.dir, name), to); err != nil && !errors.Is(err, fs.ErrExist) {
+			return layer, err
+		}
+	}
+	return layer, nil
+}
+
+// runOME runs omeProgram. The layer has n bytes of voxels.
+func runOME(ctx context.Context, way, path string, n int64) (t turn, err error) {
+	cmd := command(ctx, findZarr(), "-c", omeProgram, way, path)
+	cmd.Stderr = os.Stderr
+	output, err := cmd.Output()
+	if err != nil {
+		return t, fmt.Errorf("%s %s: %w", way, path, err)
+	}
+	var seconds float64
+	if _, err := fmt.Sscan(string(output), &seconds, &t.cpu, &t.sum); err != nil {
+		return t, errors.Join(fmt.Errorf("%s %s printed %q", way, path, output), err)
+	}
+	t.values, t.bytes = []float64{float64(n) / 1e9 / seconds}, n
+	return t, nil
+}

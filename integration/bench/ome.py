@@ -1,0 +1,29 @@
+# Reads all voxels of a layer into memory, as users do. Arguments: the way, and its path:
+#
+#   zarr ARRAY      zarr-python, one chunk after the other
+#   threads ARRAY   zarr-python, in two threads
+#   numpy FILE      numpy.load
+#
+# Prints the time and the CPU time, in seconds, and the CRC of the voxels.
+import sys, time, zlib
+from concurrent.futures import ThreadPoolExecutor
+import numpy, zarr
+
+
+def threads(path):
+    array = zarr.open(path, mode="r")
+    voxels = numpy.empty(array.shape, array.dtype)
+    step = array.chunks[0]
+
+    def slab(z):
+        voxels[z : z + step] = array[z : z + step]
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(slab, range(0, len(voxels), step)))
+    return voxels
+
+
+ways = {"zarr": lambda path: zarr.open(path, mode="r")[...], "threads": threads, "numpy": lambda path: numpy.load(path).T}
+start, cpu = time.perf_counter(), time.process_time()
+voxels = ways[sys.argv[1]](sys.argv[2])
+print(time.perf_counter() - start, time.process_time() - cpu, zlib.crc32(numpy.ascontiguousarray(voxels)))

@@ -1,0 +1,213 @@
+package integration
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// rawFile writes a file of voxels that compress about as well as labels do: runs of random numbers. It returns its name.
+func rawFile(t *testing.T, dir string, bytes int) string {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	b := make([]byte, bytes)
+	for i := 0; i < len(b); {
+		run, value := 1+r.IntN(64), byte(r.Uint32())
+		for ; run > 0 && i < len(b); run-- {
+			b[i] = value
+			i++
+		}
+	}
+	name := filepath.Join(dir, "volume.raw")
+	if err := os.WriteFile(name, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// importArgs returns the arguments that import a raw file of uint32.
+func importArgs(name, dataset, shape string, more ...string) []string {
+	args := []string{"import", "-q", name, dataset, "--layer", "l", "--shape", shape, "--dtype", "uint32", "--voxel-size", "10,10,10"}
+	return append(args, more...)
+}
+
+// TestImportMemory: an import with a slab that is larger than its memory, and with coarser mags, keeps to the memory.
+func TestImportMemory(t *testing.T) {
+	if os.Getenv(raceVariable) == "1" {
+		t.Skip("the race detector has memory of its own")
+	}
+	const memory, allowed = 32 << 20, 128 << 20
+	dir := tempDir(t)
+	name := rawFile(t, dir, 1024*1024*64*4)
+	for _, more := range [][]string{nil, {"--mags", "3"}} {
+		dataset := filepath.Join(dir, fmt.Sprint("out", len(more)))
+		cmd := exec.Command(program, importArgs(name, dataset, "1024,1024,64", append(more, "--memory", fmt.Sprint(memory, "B"))...)...)
+		peak := runWatched(t, cmd)
+		t.Logf("%d MiB with --memory %d MiB %v", peak>>20, memory>>20, more)
+		if peak > memory+allowed {
+			t.Errorf("%v: %d MiB, want at most %d MiB", more, peak>>20, (memory+allowed)>>20)
+		}
+		sameVoxels(t, dataset, name)
+	}
+}
+
+// runWatched runs a command and returns the most memory that it had. The kernel's own account of a child begins with the memory of
+// the test.
+func runWatched(t *testing.T, cmd *exec.Cmd) (peak int) {
+	t.Helper()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("%v: %v", cmd.Args, err)
+			}
+			return peak
+		case <-time.After(5 * time.Millisecond):
+			peak = max(peak, highWaterMark(cmd.Process.Pid))
+		}
+	}
+}
+
+// highWaterMark returns the most memory that a process had, in bytes, or 0 if the process has ended.
+func highWaterMark(pid int) int {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	kib := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(b)
+	if kib == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(string(kib[1]))
+	return n << 10
+}
+
+// sameVoxels checks that a dataset has the voxels of a raw file as mag 1 of layer l.
+func sameVoxels(t *testing.T, dataset, name string) {
+	t.Helper()
+	got := filepath.Join(tempDir(t), "got.raw")
+	mustRun(t, "cp", "-q", dataset, "l/1/volume.raw", got)
+	if output, err := exec.Command("cmp", got, name).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, output)
+	}
+	os.Remove(got)
+}
+
+var importKills = flag.Int("import.kills", 12, "how many imports TestImportKilled kills")
+
+// TestImportKilled kills imports at random moments, and gives the same command again. The cubes that a killed import left are whole, and
+// in the end all files are those of an import that nobody killed.
+func TestImportKilled(t *testing.T) {
+	dir := tempDir(t)
+	const shape = "200,180,300"
+	name := rawFile(t, dir, 200*180*300*4)
+	whole := filepath.Join(dir, "whole")
+	args := []string{"--mags", "2", "--cube", "64", "--memory", "4MiB"}
+	start := time.Now()
+	mustRun(t, importArgs(name, whole, shape, args...)...)
+	took := time.Since(start)
+	want := contents(t, filepath.Join(whole, "l"))
+	killed := 0
+	for i := range *importKills {
+		dataset := filepath.Join(dir, fmt.Sprint("killed", i))
+		cmd := exec.Command(program, importArgs(name, dataset, shape, args...)...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rand.Int64N(int64(took))))
+		_ = cmd.Process.Kill()
+		if err := cmd.Wait(); err != nil {
+			killed++
+		}
+		for path, b := range contents(t, filepath.Join(dataset, "l")) {
+			if strings.HasSuffix(path, ".wkw") && !bytes.Equal(b, want[path]) {
+				t.Errorf("%s is not whole after a kill", path)
+			}
+		}
+		// The journal goes last. Without it, the import was complete before the kill, or the kill came before all else.
+		_, err := os.Stat(filepath.Join(dataset, "l/.import.json"))
+		complete := err != nil && len(contents(t, filepath.Join(dataset, "l"))) == len(want)
+		r := wkwfs(t, importArgs(name, dataset, shape, args...)...)
+		if exists := strings.Contains(r.stderr, "the layer exists already"); exists != complete || r.code != 0 && !exists {
+			t.Fatalf("the same command again, of a complete import: %v: exit code %d, stderr %q", complete, r.code, r.stderr)
+		}
+		got := contents(t, filepath.Join(dataset, "l"))
+		if len(got) != len(want) {
+			t.Errorf("%d files, want %d", len(got), len(want))
+		}
+		for path := range want {
+			if !bytes.Equal(got[path], want[path]) {
+				t.Errorf("%s differs from that of an import that was not killed", path)
+			}
+		}
+		os.RemoveAll(dataset)
+	}
+	t.Logf("%d of %d imports were killed before they ended", killed, *importKills)
+	if killed == 0 {
+		t.Error("no import was killed before it ended")
+	}
+}
+
+// contents returns the files below a directory, by their paths in it.
+func contents(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if os.IsNotExist(err) {
+				return nil
+			}
+			return err
+		}
+		b, err := os.ReadFile(path)
+		all[strings.TrimPrefix(path, dir)] = b
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestImportFullDisk: a full disk is an error with a hint. No part of a cube is left, and the same command goes on where there is room.
+func TestImportFullDisk(t *testing.T) {
+	requireRoot(t)
+	dir := tempDir(t)
+	name := rawFile(t, dir, 256*256*256*4)
+	disk := filepath.Join(dir, "disk")
+	if err := os.Mkdir(disk, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount("none", disk, "tmpfs", 0, "size=4m"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(disk, unix.MNT_DETACH) })
+	args := importArgs(name, filepath.Join(disk, "dataset"), "256,256,256", "--cube", "64", "--memory", "4MiB")
+	output, err := exec.Command(program, args...).CombinedOutput()
+	if err == nil || !strings.Contains(string(output), "no space left") || !strings.Contains(string(output), "make room") {
+		t.Fatalf("%v: %s", err, output)
+	}
+	for path := range contents(t, disk) {
+		if strings.HasSuffix(path, ".tmp") {
+			t.Errorf("%s is left", path)
+		}
+	}
+	if err := unix.Mount("none", disk, "tmpfs", unix.MS_REMOUNT, "size=200m"); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, args...)
+	sameVoxels(t, filepath.Join(disk, "dataset"), name)
+}

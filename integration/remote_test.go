@@ -1,0 +1,222 @@
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/wkwfs/wkwfs/internal/refdata"
+)
+
+// fileServer is a web server of a directory, with an index in the form of nginx.
+type fileServer struct {
+	*httptest.Server
+	dir     string
+	noIndex bool
+
+	mu     sync.Mutex
+	broken bool // answers 503
+}
+
+func newFileServer(t *testing.T, dir string) *fileServer {
+	t.Helper()
+	s := &fileServer{dir: dir}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *fileServer) setBroken(broken bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = broken
+}
+
+func (s *fileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	broken := s.broken
+	s.mu.Unlock()
+	name := filepath.Join(s.dir, filepath.FromSlash(path.Clean("/"+r.URL.Path)))
+	info, err := os.Stat(name)
+	switch {
+	case broken:
+		w.WriteHeader(http.StatusServiceUnavailable)
+	case r.URL.Query().Get("token") != "geheim":
+		w.WriteHeader(http.StatusForbidden)
+	case err != nil:
+		w.WriteHeader(http.StatusNotFound)
+	case !info.IsDir():
+		w.Header().Set("Etag", fmt.Sprintf(`"%x-%x"`, info.ModTime().UnixNano(), info.Size()))
+		http.ServeFile(w, r, name)
+	case !strings.HasSuffix(r.URL.Path, "/"):
+		http.Redirect(w, r, r.URL.Path+"/?"+r.URL.RawQuery, http.StatusMovedPermanently)
+	case s.noIndex:
+		w.WriteHeader(http.StatusForbidden)
+	default:
+		s.index(w, name)
+	}
+}
+
+func (s *fileServer) index(w http.ResponseWriter, dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	type item struct {
+		Name string `json:"name"`
+		Type string `json:"type"`
+	}
+	list := []item{}
+	for _, e := range entries {
+		kind := "file"
+		if e.IsDir() {
+			kind = "directory"
+		}
+		list = append(list, item{e.Name(), kind})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(list) // a client may go away
+}
+
+// wholeFiles returns the bytes of the files of voxels in a mount that are not made of single cubes or planes.
+func wholeFiles(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (e.Name() == "slices" || strings.HasSuffix(e.Name(), ".blocks")):
+			return fs.SkipDir
+		case e.IsDir() || e.Name() == "volume.json" || !strings.HasPrefix(e.Name(), "volume.") && !strings.HasSuffix(e.Name(), ".raw"):
+			return nil
+		}
+		b, err := os.ReadFile(name)
+		all[strings.TrimPrefix(name, dir)] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestRemoteSources: a URL shows the same files as the directory behind it, with or without listings.
+func TestRemoteSources(t *testing.T) {
+	t.Parallel()
+	requireFUSE(t)
+	for _, name := range []string{"l4_sample", "precomputed/sh_one", "zarr/wk_mixed", "zarr/ome05_zyx"} {
+		want := wholeFiles(t, mount(t, refdata.Dir(t, name)))
+		if len(want) == 0 {
+			t.Fatalf("%s has no files", name)
+		}
+		for _, noIndex := range []bool{false, true} {
+			s := newFileServer(t, refdata.Dir(t, "l4_sample", ".."))
+			s.noIndex = noIndex
+			dir := mount(t, s.URL+"/"+name+"?token=geheim")
+			if !noIndex {
+				if got := wholeFiles(t, dir); len(got) != len(want) {
+					t.Errorf("%s: %d files, expected %d", name, len(got), len(want))
+				}
+			}
+			for file, bytes := range want {
+				if got, err := os.ReadFile(dir + file); string(got) != bytes || err != nil {
+					t.Errorf("%s%s, index %t: got %d bytes, %v, expected %d", name, file, !noIndex, len(got), err, len(bytes))
+				}
+			}
+		}
+	}
+}
+
+// TestRemoteFaults: while a server fails, reads wait; when the time is over, they fail with EIO, and later they succeed again. No
+// secret is shown anywhere.
+func TestRemoteFaults(t *testing.T) {
+	t.Parallel()
+	requireFUSE(t)
+	s := newFileServer(t, refdata.Dir(t, "l4_sample", ".."))
+	logFile := filepath.Join(tempDir(t), "log")
+	m := mountServer(t, s.URL+"/l4_sample?token=geheim", "--timeout", "2s", "--log-file", logFile)
+	whole := filepath.Join(m.dir, "color/4-4-2/volume.raw")
+	f, err := os.Open(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	s.setBroken(true)
+	start := time.Now()
+	if _, err := f.ReadAt(make([]byte, 4096), 0); !isErrno(err, "input/output error") {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(start); took < 500*time.Millisecond || took > 30*time.Second {
+		t.Errorf("a read failed after %v", took)
+	}
+	s.setBroken(false)
+	eventually(t, "the file can be read again", func() bool {
+		b, err := os.ReadFile(whole)
+		return len(b) > 0 && err == nil
+	})
+	status := mustRun(t, "status", "--json", m.dir)
+	log, err := os.ReadFile(logFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string]string{"log": string(log), "status": status, "mount table": fmt.Sprint(mountsAt(m.dir)[0])} {
+		if strings.Contains(text, "geheim") || !strings.Contains(text, "/l4_sample") {
+			t.Errorf("%s: %s", what, text)
+		}
+	}
+	if !strings.Contains(string(log), "503 Service Unavailable") {
+		t.Errorf("the log is %s", log)
+	}
+}
+
+func isErrno(err error, text string) bool { return err != nil && strings.HasSuffix(err.Error(), text) }
+
+// TestPathsThatAreURLs: mags with a URL as their path are shown if --follow-links is given, or if the URL is inside of the source.
+func TestPathsThatAreURLs(t *testing.T) {
+	t.Parallel()
+	requireFUSE(t)
+	s := newFileServer(t, refdata.Dir(t, "l4_sample", ".."))
+	s.noIndex = true
+	text, err := os.ReadFile(refdata.Dir(t, "l4_sample/datasource-properties.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var properties map[string]any
+	if err := json.Unmarshal(text, &properties); err != nil {
+		t.Fatal(err)
+	}
+	for _, layer := range properties["dataLayers"].([]any) {
+		l := layer.(map[string]any)
+		delete(l, "wkwResolutions")
+		l["mags"] = []any{map[string]any{"mag": []int{4, 4, 2}, "path": s.URL + "/l4_sample/" + l["name"].(string) + "/4-4-2?token=geheim"}}
+	}
+	dir := tempDir(t)
+	if text, err = json.Marshal(properties); err == nil {
+		err = os.WriteFile(filepath.Join(dir, "datasource-properties.json"), text, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const file = "/color/4-4-2/volume.raw"
+	want, err := os.ReadFile(mount(t, refdata.Dir(t, "l4_sample")) + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(mount(t, dir, "--follow-links") + file); string(got) != string(want) || err != nil {
+		t.Errorf("got %d bytes, %v", len(got), err)
+	}
+	if r := wkwfs(t, "info", dir); strings.Contains(r.stdout, "4-4-2  uint8") {
+		t.Errorf("without --follow-links: %s", r.stdout)
+	}
+}

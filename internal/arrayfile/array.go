@@ -1,0 +1,92 @@
+package arrayfile
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// Array is an array of voxels in a file or in a directory of files.
+type Array struct {
+	// Grid has type, channels, size and spacing in nm. Axes without a spacing in the header have 0. Origin is the
+	// position in the header, in voxels, if Positioned. There are no blocks.
+	Grid       volume.Grid
+	Positioned bool
+	// PositionErr is the error of a position that a layer cannot have. The voxels can be read.
+	PositionErr error
+	Labels      Labels
+	// Warnings has a sentence for each assumption about the header, and for each part of the header that is not followed.
+	Warnings []string
+
+	voxels    voxels
+	bigEndian bool
+	files     []*file
+}
+
+// voxels is where the voxels of an array are.
+type voxels interface {
+	// read reads a box, which is not empty and within the array, into dst, as little-endian values.
+	read(ctx context.Context, box volume.Box, dst []byte) error
+}
+
+// Labels is what a header says about the meaning of values.
+type Labels struct {
+	Content Content
+	Why     string // what in the header says so; empty if Unknown
+}
+
+// Content is the meaning of values.
+type Content int
+
+// Values of Content.
+const (
+	Unknown      Content = iota
+	Image                // intensities
+	Segmentation         // ids
+)
+
+// warn adds a warning.
+func (a *Array) warn(format string, args ...any) {
+	a.Warnings = append(a.Warnings, fmt.Sprintf(format, args...))
+}
+
+// Close closes the files.
+func (a *Array) Close() error {
+	var all []error
+	for _, f := range a.files {
+		all = append(all, f.close())
+	}
+	return errors.Join(all...)
+}
+
+// Name returns the path of the file, or of the directory of several files.
+func (a *Array) Name() string {
+	if len(a.files) > 1 {
+		return filepath.Dir(a.files[0].Name())
+	}
+	return a.files[0].Name()
+}
+
+// Fingerprint returns a hash of the versions of all files, and of the byte order of their values.
+func (a *Array) Fingerprint() []byte {
+	sum := sha256.New()
+	for _, f := range a.files {
+		sum.Write(f.version[:])
+	}
+	fmt.Fprint(sum, a.bigEndian)
+	return sum.Sum(nil)
+}
+
+// Unchanged fails if a file has changed since it was opened.
+func (a *Array) Unchanged() error {
+	for _, f := range a.files {
+		if err := f.unchanged(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

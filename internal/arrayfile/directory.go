@@ -1,0 +1,114 @@
+package arrayfile
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// suffixes has the formats of the files of a directory, by the ends of their names in lower case.
+var suffixes = map[string]string{
+	".tif": "TIFF", ".tiff": "TIFF", ".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG",
+}
+
+// openDirectory opens the pictures of a directory. Each is a plane.
+func openDirectory(a *Array, dir string) error {
+	names, err := pictures(dir)
+	if err != nil {
+		return err
+	}
+	var all []plane
+	for i, name := range names {
+		f, err := a.open(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		p, err := a.openPlane(f, i == 0)
+		f.close()
+		if err != nil {
+			return err
+		}
+		all = append(all, p)
+	}
+	return a.setPlanes(all)
+}
+
+// pictures returns the names of the pictures of a directory, in the order of the numbers in them. All have one format.
+func pictures(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	first := map[string]string{} // name of the first file of each format
+	for _, e := range entries {
+		name := e.Name()
+		format, ok := suffixes[strings.ToLower(filepath.Ext(name))]
+		if !ok || strings.HasPrefix(name, ".") {
+			continue
+		}
+		if first[format] == "" {
+			first[format] = name
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s: no .tif, .png or .jpg files in the directory", dir)
+	}
+	if len(first) > 1 {
+		var found []string
+		for _, name := range first {
+			found = append(found, name)
+		}
+		slices.Sort(found)
+		return nil, fmt.Errorf("%s: expected planes of one format, found %s", dir, strings.Join(found, " beside "))
+	}
+	slices.SortFunc(names, compareNatural)
+	return names, nil
+}
+
+// openPlane opens a file of a directory. The first one describes the array.
+func (a *Array) openPlane(f *file, first bool) (plane, error) {
+	start, err := f.start()
+	switch {
+	case err != nil:
+		return nil, err
+	case isTIFF(start):
+		return a.openTIFFPlane(f, first)
+	case bytes.HasPrefix(start, []byte(pngMagic)):
+		return a.openPNG(f)
+	case bytes.HasPrefix(start, []byte(jpegMagic)):
+		return openJPEG(f)
+	}
+	return nil, invalid(f.Name(), "magic", 0, "that of a TIFF, PNG or JPEG file", fmt.Sprintf("%q", start[:min(len(start), 4)]))
+}
+
+// compareNatural compares names with the numbers in them by value: z9 is before z10.
+func compareNatural(a, b string) int {
+	for a != "" && b != "" {
+		i, j := digits(a), digits(b)
+		if i == 0 || j == 0 {
+			if a[0] != b[0] {
+				return int(a[0]) - int(b[0])
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		m, n := strings.TrimLeft(a[:i], "0"), strings.TrimLeft(b[:j], "0")
+		if len(m) != len(n) {
+			return len(m) - len(n)
+		}
+		if m != n {
+			return strings.Compare(m, n)
+		}
+		a, b = a[i:], b[j:]
+	}
+	return len(a) - len(b)
+}
+
+// digits returns the number of digits at the start of s.
+func digits(s string) int {
+	return len(s) - len(strings.TrimLeft(s, "0123456789"))
+}

@@ -1,0 +1,78 @@
+package arrayfile
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/wkwfs/wkwfs/internal/fileformat/tiff"
+)
+
+// imageJ has the values of the description that ImageJ writes into its TIFF files.
+type imageJ map[string]string
+
+func isImageJ(description string) bool { return strings.HasPrefix(description, "ImageJ=") }
+
+func parseImageJ(description string) imageJ {
+	values := imageJ{}
+	for line := range strings.Lines(description) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		values[name] = value
+	}
+	return values
+}
+
+// number returns a value that is a number; 0 if there is none.
+func (i imageJ) number(name string) float64 {
+	v, err := strconv.ParseFloat(i[name], 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
+}
+
+// count returns a value that is a number of pictures; 1 if there is none.
+func (i imageJ) count(name string) int {
+	if n, err := strconv.ParseUint(i[name], 10, 31); err == nil && n > 0 {
+		return int(n)
+	}
+	return 1
+}
+
+// describeImageJ reads spacing and position. The resolution of other TIFF files is for printing, and rarely correct.
+func (a *Array) describeImageJ(d *tiffDirectory, values imageJ) {
+	unit := nanometres[values["unit"]]
+	if x, y := d.rational(tiff.TagXResolution), d.rational(tiff.TagYResolution); x > 0 && y > 0 {
+		a.Grid.Spacing = [3]float64{validSpacing(unit / x), validSpacing(unit / y), validSpacing(unit * values.number("spacing"))}
+	}
+	if values["xorigin"] != "" || values["yorigin"] != "" || values["zorigin"] != "" {
+		// ImageJ stores the pixel at which its calibrated coordinates are 0.
+		at := [3]float64{-values.number("xorigin"), -values.number("yorigin"), -values.number("zorigin")}
+		a.setPosition(d.f.Name(), at, [3]float64{1, 1, 1})
+	}
+}
+
+// arrangeImageJ returns the planes of a stack. Its pages have the order channel, slice, frame; the first is fastest. A stack above
+// 4 GiB has one page, and the others follow without directories.
+func (a *Array) arrangeImageJ(d *tiffDirectory, values imageJ, pages []plane) ([]plane, error) {
+	a.describeImageJ(d, values)
+	images, channels := values.count("images"), values.count("channels")
+	slices, frames := values.count("slices"), values.count("frames")
+	if len(pages) == 1 && images > 1 {
+		var err error
+		if pages, err = pages[0].(*tiffPage).repeat(images); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case channels == 1 && frames > 1 && slices == 1:
+		a.warn("ImageJ stack of %d frames: taken for planes", frames)
+		return pages, nil
+	case frames > 1:
+		return nil, d.bad("frames in the description", d.at, "one point in time", frames)
+	case len(pages)%channels != 0:
+		return nil, d.bad("channels in the description", d.at, fmt.Sprintf("a part of %d pages", len(pages)), channels)
+	}
+	return withChannels(pages, channels, true)
+}

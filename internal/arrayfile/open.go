@@ -1,0 +1,151 @@
+package arrayfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/wkwfs/wkwfs/internal/fileformat/nrrd"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// Open opens a file, whose format it recognises by the first bytes, or a directory of TIFF, PNG or JPEG files. Each of
+// those is a plane. They are ordered by the numbers in their names.
+func Open(path string) (*Array, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return openWith(openDirectory, path)
+	}
+	return openWith(openFile, path)
+}
+
+// openWith returns an array that open has opened. If open fails, openWith closes the files.
+func openWith(open func(*Array, string) error, path string) (*Array, error) {
+	a := &Array{}
+	if err := open(a, path); err != nil {
+		a.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// startSize is the number of bytes that suffice to recognise a format, and for a header of NIfTI or MRC.
+const startSize = mrcSize
+
+func openFile(a *Array, path string) error {
+	f, err := a.open(path)
+	if err != nil {
+		return err
+	}
+	start, err := f.start()
+	if err != nil {
+		return err
+	}
+	switch {
+	case bytes.HasPrefix(start, []byte(npyMagic)):
+		return a.openNPY(f)
+	case bytes.HasPrefix(start, []byte(nrrd.Magic)):
+		return a.openNRRD(f)
+	case isTIFF(start):
+		return a.openTIFF(f)
+	case isNIfTI(start):
+		return a.openNIfTI(f, start, nil)
+	case isMRC(start):
+		return a.openMRC(f, start, nil)
+	case isMetaImage(start):
+		return a.openMetaImage(f)
+	case bytes.HasPrefix(start, []byte(pngMagic)), bytes.HasPrefix(start, []byte(jpegMagic)):
+		p, err := a.openPlane(f, true)
+		if err != nil {
+			return err
+		}
+		return a.setPlanes([]plane{p})
+	case bytes.HasPrefix(start, []byte(gzipMagic)):
+		return a.openGzip(f)
+	}
+	if header, ok := headerOf(path); ok {
+		return openFile(a, header)
+	}
+	at, ok, err := findHDF5(f)
+	switch {
+	case err != nil:
+		return err
+	case ok:
+		return &volume.UnsupportedError{File: path, Part: "HDF5", Offset: at,
+			Expected: "an array of its own, such as an .npy file that h5py and numpy write", Found: "an HDF5 file"}
+	}
+	return fmt.Errorf("%s: %w", path, ErrNotRecognised)
+}
+
+// hdf5Magic is the start of the superblock of an HDF5 file: "HDF5 File Format Specification", II.A.
+const hdf5Magic = "\x89HDF\r\n\x1a\n"
+
+// findHDF5 looks for a superblock. It is at the start of the file, or at 512 bytes, or at a power of two after that.
+func findHDF5(f *file) (at int64, ok bool, err error) {
+	b := make([]byte, len(hdf5Magic))
+	for at := int64(0); at <= f.size-int64(len(b)); at = max(512, 2*at) {
+		if _, err := f.ReadAt(b, at); err != nil {
+			return 0, false, err
+		}
+		if string(b) == hdf5Magic {
+			return at, true, nil
+		}
+	}
+	return 0, false, nil
+}
+
+const gzipMagic = "\x1f\x8b"
+
+// openGzip opens a file that is compressed as a whole.
+func (a *Array) openGzip(f *file) error {
+	packed, err := openStream(f, 0, gzipEncoding)
+	if err != nil {
+		return err
+	}
+	start := make([]byte, startSize)
+	n, err := packed.ReadAt(start, 0)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	// The voxels follow in the same stream, but they may start before the last byte that was read.
+	if packed, err = openStream(f, 0, gzipEncoding); err != nil {
+		return err
+	}
+	switch start = start[:n]; {
+	case isNIfTI(start):
+		return a.openNIfTI(f, start, packed)
+	case isMRC(start):
+		return a.openMRC(f, start, packed)
+	}
+	return fmt.Errorf("%s: expected NIfTI or MRC in a file that is compressed by gzip; gunzip expands others", f.Name())
+}
+
+// headerOf returns the path of the NIfTI header that belongs to a file of voxels.
+func headerOf(path string) (string, bool) {
+	suffix := filepath.Ext(path)
+	if !strings.EqualFold(suffix, ".img") {
+		return "", false
+	}
+	header := strings.TrimSuffix(path, suffix) + ".hdr"
+	if suffix == ".IMG" {
+		header = strings.TrimSuffix(path, suffix) + ".HDR"
+	}
+	_, err := os.Stat(header)
+	return header, err == nil
+}
+
+// byteOrder returns big-endian or little-endian.
+func byteOrder(big bool) binary.ByteOrder {
+	if big {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
+}

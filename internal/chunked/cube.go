@@ -1,0 +1,127 @@
+package chunked
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// cube is an open cube: the files of its chunks on the channel axis.
+type cube struct {
+	*Mag
+	at      volume.Vec // in cubes
+	parts   []part
+	info    fs.FileInfo
+	loading chan struct{} // holds an item while a shard index is read
+}
+
+// part is one file of a cube.
+type part struct {
+	name string
+	file fs.File // nil if there is none
+	info fs.FileInfo
+}
+
+var (
+	_ volume.CubeFile  = (*cube)(nil)
+	_ volume.Sized     = (*cube)(nil)
+	_ vfs.LateReporter = (*cube)(nil)
+)
+
+// OpenCube opens the files of a cube. It does not read them, so it does not find damage.
+func (m *Mag) OpenCube(c volume.Vec) (volume.CubeFile, error) {
+	if !c.In(m.lattice.Size) {
+		return nil, m.noCube("open", []int{c[2], c[1], c[0]})
+	}
+	opened := &cube{Mag: m, at: c, loading: make(chan struct{}, 1)}
+	var infos []fs.FileInfo
+	for k := range m.eachPart {
+		p := part{name: m.path(c, k)}
+		var err error
+		p.file, p.info, err = vfs.OpenRegular(m.fsys, p.name)
+		if err = vfs.CheckAbsent(m.fsys, ".", p.name, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			opened.Close()
+			return nil, err
+		}
+		opened.parts, infos = append(opened.parts, p), append(infos, p.info)
+	}
+	var err error
+	if opened.info, err = m.cubeInfo(c, infos); err != nil {
+		return nil, err
+	}
+	return opened, nil
+}
+
+// Grid returns the geometry of the cube: a whole one, even if it is cut at the end of the array.
+func (c *cube) Grid() volume.Grid {
+	g := c.grid
+	g.Origin = g.CubeBox(c.at).Min
+	return g
+}
+
+// Info returns the attributes that the files had when they were opened.
+func (c *cube) Info() fs.FileInfo { return c.info }
+
+// Version returns the version that the files had when they were opened.
+func (c *cube) Version() vfs.Version { return vfs.VersionOf(c.info) }
+
+// Late implements [vfs.LateReporter].
+func (c *cube) Late() bool {
+	return slices.ContainsFunc(c.parts, func(p part) bool { return p.file != nil && vfs.IsLate(p.file) })
+}
+
+// Close closes the files.
+func (c *cube) Close() error {
+	var errs []error
+	for _, p := range c.parts {
+		if p.file != nil {
+			errs = append(errs, p.file.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// StoredSize returns the bytes that the chunks of block b take in their files.
+func (c *cube) StoredSize(b volume.Vec) (int64, error) {
+	if !b.In(c.grid.Blocks()) {
+		return 0, c.outside(b)
+	}
+	pieces, err := c.locate(context.Background(), 0, b)
+	sum := int64(0)
+	for _, p := range pieces {
+		sum += p.size
+	}
+	if changed := c.checkUnchanged(); changed != nil {
+		return 0, changed
+	}
+	return sum, err
+}
+
+// checkUnchanged fails with volume.ErrChanged if a file changed since it was opened.
+func (c *cube) checkUnchanged() error {
+	for _, p := range c.parts {
+		if p.file == nil {
+			continue
+		}
+		if err := vfs.Unchanged(p.file, p.info); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+func (c *cube) outside(b volume.Vec) error {
+	return fmt.Errorf("%s: block %v: the cube has %v blocks", c.path(c.at, c.Mag.parts(c.array)[0]), b, c.grid.Blocks())
+}
+
+// blockBox returns the voxels of block b that are in the array, in absolute voxels of the mag. It may be empty.
+func (c *cube) blockBox(b volume.Vec) volume.Box {
+	lo := c.at.Mul(c.grid.Size).Add(b.Mul(c.grid.Block))
+	hi := lo.Add(c.grid.Block).Min(c.size)
+	return volume.Box{Min: lo.Add(c.grid.Origin), Max: hi.Add(c.grid.Origin)}
+}

@@ -1,0 +1,67 @@
+package chunked
+
+import (
+	"io/fs"
+	"iter"
+	"sync/atomic"
+	"testing"
+
+	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// requestCounter counts directories that are listed, and files whose attributes are read.
+type requestCounter struct {
+	fs.FS
+	lists, stats atomic.Int32
+}
+
+func (c *requestCounter) List(dir string) iter.Seq2[[]fs.DirEntry, error] {
+	c.lists.Add(1)
+	return vfs.List(c.FS, dir)
+}
+
+func (c *requestCounter) Stat(name string) (fs.FileInfo, error) {
+	c.stats.Add(1)
+	return fs.Stat(c.FS, name)
+}
+
+// TestListingRequests: to list all levels of the cubes takes two requests for each directory, for its kind and its entries, and
+// none for a chunk. Attributes take one request for each chunk.
+func TestListingRequests(t *testing.T) {
+	a := &Array{Shape: []int{8, 6, 6}, Chunk: []int{2, 1, 2}, Type: volume.Uint8, Order: []int{0, 1, 2}, Key: Key{"c", "/"}}
+	_, m := writeArray(t, a, Options{}, "[0 0 0]")
+	counter := &requestCounter{FS: m.fsys}
+	m.fsys = counter
+	zs, err := m.Cubes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, cubes := 0, 0
+	for _, z := range zs {
+		ys, err := m.Cubes(z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, y := range ys {
+			xs, err := m.Cubes(z, y)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows++
+			cubes += len(xs)
+		}
+	}
+	lists, stats := counter.lists.Load(), counter.stats.Swap(0)
+	if want := int32(1 + len(zs) + rows); cubes != 4*6*3-1 || lists != want || stats != want {
+		t.Errorf("%d cubes: %d directories listed, expected %d; %d attributes", cubes, lists, want, stats)
+	}
+	for c, err := range m.WalkCubes() {
+		if _, statErr := m.StatCubes(c[2], c[1], c[0]); err != nil || statErr != nil {
+			t.Fatal(err, statErr)
+		}
+	}
+	if got := counter.stats.Load(); got != int32(cubes) {
+		t.Errorf("%d requests for the attributes of %d cubes", got, cubes)
+	}
+}

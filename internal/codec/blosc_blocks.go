@@ -1,0 +1,195 @@
+package codec
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/klauspost/compress/snappy"
+
+	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw/lz4block"
+)
+
+// bloscDecoder decodes the blocks of a chunk.
+type bloscDecoder struct {
+	bloscHeader
+	src     []byte
+	left    int         // bytes that streams may still have: no two of them overlap
+	pending bloscStream // waits for a second one, because lz4block is faster with two; none if dst is nil
+}
+
+// bloscStream is a compressed part of a block.
+type bloscStream struct {
+	dst, src []byte
+	block    int // its index
+	offset   int // of src in the chunk
+}
+
+// decodeBlocks decodes all blocks: one at a time if a block has streams enough for lz4block, so that it stays in the cache of a
+// core until its bytes are in order, else two.
+func decodeBlocks(c Blosc, dst, src []byte, h bloscHeader) error {
+	count := (h.length-1)/h.blockSize + 1
+	left := len(src) - bloscHeaderBytes - 4*count
+	if left < 0 {
+		return invalid(c, "offsets of blocks", bloscHeaderBytes, fmt.Sprintf("%d words", count), fmt.Sprintf("%d bytes", len(src)-bloscHeaderBytes))
+	}
+	d := bloscDecoder{bloscHeader: h, src: src, left: left}
+	together := 2
+	if d.parts(min(h.blockSize, h.length)) > 1 {
+		together = 1
+	}
+	size := min(together*h.blockSize, h.length)
+	var scratch []byte
+	if h.flags&(bloscBytes|bloscBits) != 0 {
+		buf := getBuffer(size)
+		defer putBuffer(buf)
+		scratch = (*buf)[:size]
+	}
+	for i := 0; i < count; i += together {
+		blocks := dst[i*h.blockSize : min((i+together)*h.blockSize, h.length)]
+		if err := d.decode(blocks, scratch, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decode decodes block i and the next one, if dst has room for it. If blocks are shuffled, scratch has as many bytes as dst.
+func (d *bloscDecoder) decode(dst, scratch []byte, i int) error {
+	into := dst // where streams are decoded
+	if d.shufflesBytes() || d.shufflesBits() && d.valueSize == 1 {
+		into = scratch
+	}
+	first := min(d.blockSize, len(dst))
+	if err := d.block(into[:first], i); err != nil {
+		return err
+	}
+	if first < len(dst) {
+		if err := d.block(into[first:len(dst)], i+1); err != nil {
+			return err
+		}
+	}
+	if err := d.flush(); err != nil {
+		return err
+	}
+	if scratch != nil {
+		d.unshuffle(dst[:first], scratch[:first])
+		d.unshuffle(dst[first:], scratch[first:len(dst)])
+	}
+	return nil
+}
+
+// parts returns in how many streams a block of n bytes is.
+func (d *bloscDecoder) parts(n int) int {
+	if d.flags&bloscUnsplit != 0 || n < d.blockSize || d.valueSize > bloscMaxSplit || n/d.valueSize < bloscMinPart {
+		return 1
+	}
+	return d.valueSize
+}
+
+// block decodes the streams of block i into dst. One of them may be left pending.
+func (d *bloscDecoder) block(dst []byte, i int) error {
+	parts := d.parts(len(dst))
+	if len(dst)%parts != 0 {
+		return invalid(Blosc{}, "bytes of a block", 8, fmt.Sprintf("a multiple of %d", parts), fmt.Sprint(len(dst)))
+	}
+	at := int(binary.LittleEndian.Uint32(d.src[bloscHeaderBytes+4*i:]))
+	for n := len(dst) / parts; len(dst) > 0; dst = dst[n:] {
+		if at > len(d.src)-4 {
+			return bloscFault(i, at, "a stream before byte %d", len(d.src))
+		}
+		size := int(binary.LittleEndian.Uint32(d.src[at:]))
+		at += 4
+		if size > len(d.src)-at {
+			return bloscFault(i, at, "a stream of %d bytes, of which %d are stored", size, len(d.src)-at)
+		}
+		if d.left -= 4 + size; d.left < 0 { // without this, the work is not in proportion to the chunk
+			return bloscFault(i, at, "a stream of %d bytes that overlaps others", size)
+		}
+		if err := d.stream(bloscStream{dst: dst[:n], src: d.src[at : at+size], block: i, offset: at}); err != nil {
+			return err
+		}
+		at += size
+	}
+	return nil
+}
+
+// stream decodes s, or leaves it pending.
+func (d *bloscDecoder) stream(s bloscStream) error {
+	if len(s.src) == len(s.dst) {
+		copy(s.dst, s.src)
+		return nil
+	}
+	switch d.flags >> bloscShift {
+	case bloscLZ:
+		return s.failed(blosclz(s.dst, s.src))
+	case bloscLZ4:
+		return d.pairLZ4(s)
+	case bloscSnappy:
+		return s.failed(snappyBlock(s.dst, s.src))
+	case bloscZlib:
+		return s.failed(DecodeInto(Zlib{}, s.dst, s.src))
+	default: // the header was checked
+		return s.failed(DecodeInto(Zstd{}, s.dst, s.src))
+	}
+}
+
+// pairLZ4 decodes s with the pending stream, or makes it the pending one.
+func (d *bloscDecoder) pairLZ4(s bloscStream) error {
+	p := d.pending
+	if p.dst == nil {
+		d.pending = s
+		return nil
+	}
+	d.pending = bloscStream{}
+	err0, err1 := lz4block.DecodePair(p.dst, p.src, s.dst, s.src)
+	if err0 != nil {
+		return p.failedLZ4(err0)
+	}
+	return s.failedLZ4(err1)
+}
+
+// flush decodes the pending stream, if there is one.
+func (d *bloscDecoder) flush() error {
+	s := d.pending
+	if s.dst == nil {
+		return nil
+	}
+	d.pending = bloscStream{}
+	return s.failedLZ4(lz4block.Decode(s.dst, s.src))
+}
+
+// snappyBlock decodes a block of snappy. dst has its decoded length.
+func snappyBlock(dst, src []byte) error {
+	n, err := snappy.DecodedLen(src)
+	if err == nil && n != len(dst) {
+		err = fmt.Errorf("expected %d decoded bytes, found %d", len(dst), n)
+	}
+	if err == nil {
+		_, err = snappy.DecodeStrict(dst, src)
+	}
+	if err != nil {
+		return fmt.Errorf("snappy data: %w", err)
+	}
+	return nil
+}
+
+// failed returns the error for that of the decoder of s.
+func (s bloscStream) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &volume.FormatError{Part: fmt.Sprintf("blosc block %d", s.block), Offset: int64(s.offset), Err: err}
+}
+
+func (s bloscStream) failedLZ4(err error) error {
+	if err == nil {
+		return nil
+	}
+	return s.failed(lz4Fault(err, len(s.dst)))
+}
+
+// bloscFault returns the error for block i.
+func bloscFault(i, offset int, format string, args ...any) error {
+	return &volume.FormatError{Part: fmt.Sprintf("blosc block %d", i), Offset: int64(offset), Err: fmt.Errorf(format, args...)}
+}

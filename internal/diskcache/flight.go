@@ -1,0 +1,173 @@
+package diskcache
+
+import (
+	"context"
+	"sync"
+)
+
+const (
+	// unitSize is the unit of requests to the source.
+	unitSize = 64 << 10
+	// maxFlight is the maximum size of a request in bytes, a multiple of unitSize.
+	maxFlight = 16 << 20
+	// maxGap is the largest gap between missing units that are read in one request. The bytes in it are read though they may be on
+	// the disk.
+	maxGap = 256 << 10
+)
+
+// unit is a unit of an object, which has the bytes from n·unitSize.
+type unit struct {
+	object identity
+	n      int64
+}
+
+// flight is a request to the source: for units without a gap.
+type flight struct {
+	object identity
+	span
+	done chan struct{} // closed when data and err are set
+	data []byte        // not changed afterwards
+	err  error
+
+	cancel  context.CancelFunc
+	readers int  // that wait; guarded by flights.mu
+	ended   bool // guarded by flights.mu
+}
+
+// flights are the requests in flight, and those whose bytes are not yet on the disk.
+type flights struct {
+	mu      sync.Mutex
+	of      map[unit]*flight
+	stopped bool
+	runs    sync.WaitGroup
+}
+
+func (f *flight) units(yield func(unit) bool) {
+	for n := f.from / unitSize; n*unitSize < f.to; n++ {
+		if !yield(unit{f.object, n}) {
+			return
+		}
+	}
+}
+
+// joined are the flights of a read.
+type joined struct {
+	all     []*flight // in the order of their bytes
+	started bool      // one of them is new
+	waits   bool      // one of them is in progress
+}
+
+// join returns flights for all missing spans of an object. start is called for each new one; it must not wait. Each
+// flight counts one reader more, until leave. ok is false after stop.
+func (s *flights) join(id identity, size int64, missing []span, start func(*flight)) (j joined, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return j, false
+	}
+	j.all = s.find(id, size, missing)
+	for _, f := range j.all {
+		j.waits = j.waits || !f.ended
+		if f.cancel == nil {
+			j.started = true
+			start(f)
+		}
+	}
+	return j, true
+}
+
+// find returns flights for all missing spans, and adds those that are new.
+func (s *flights) find(id identity, size int64, missing []span) (all []*flight) {
+	var last *flight // the last of all if it is new, and can still grow
+	for _, m := range missing {
+		m = widen(m, unitSize, size)
+		for n := m.from / unitSize; n*unitSize < m.to; n++ {
+			at := n * unitSize
+			if len(all) > 0 && at < all[len(all)-1].to {
+				continue
+			}
+			if f := s.of[unit{id, n}]; f != nil {
+				f.readers++
+				all, last = append(all, f), nil
+				continue
+			}
+			if last == nil || at-last.to > maxGap || at-last.from >= maxFlight || !s.grow(last, at) {
+				last = &flight{object: id, span: span{at, at}, done: make(chan struct{}), readers: 1}
+				all = append(all, last)
+			}
+			last.to = min(at+unitSize, size)
+			s.of[unit{id, n}] = last
+		}
+	}
+	return all
+}
+
+// grow extends a new flight over a gap, up to byte offset to. It returns false if another flight has bytes of the gap.
+func (s *flights) grow(f *flight, to int64) bool {
+	gap := flight{object: f.object, span: span{f.to, to}}
+	for u := range gap.units {
+		if s.of[u] != nil {
+			return false
+		}
+	}
+	f.to = to
+	for u := range gap.units {
+		s.of[u] = f
+	}
+	return true
+}
+
+// leave says that a reader no longer waits. A flight in progress without a reader is cancelled.
+func (s *flights) leave(all []*flight) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range all {
+		if f.readers--; f.readers == 0 && !f.ended {
+			f.cancel()
+			s.remove(f)
+		}
+	}
+}
+
+// end says that data and err of a flight are set. A flight that is not kept can no longer be joined.
+func (s *flights) end(f *flight, keep bool) {
+	s.mu.Lock()
+	f.ended = true
+	if !keep {
+		s.remove(f)
+	}
+	s.mu.Unlock()
+	close(f.done)
+	f.cancel()
+}
+
+// forget removes a flight whose bytes were written, or will not be.
+func (s *flights) forget(f *flight) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remove(f)
+}
+
+func (s *flights) remove(f *flight) {
+	for u := range f.units {
+		if s.of[u] == f {
+			delete(s.of, u)
+		}
+	}
+}
+
+// stop cancels all flights. The channel is closed when all have ended. No flight starts afterwards.
+func (s *flights) stop() (ended <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = true
+	for _, f := range s.of {
+		f.cancel()
+	}
+	all := make(chan struct{})
+	go func() { // ends with the answers of the source
+		s.runs.Wait()
+		close(all)
+	}()
+	return all
+}

@@ -1,0 +1,290 @@
+package diskcache
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// batchSize is the most that is written while the lock is held, in bytes, and one flight more. It is less if the cache is small.
+	batchSize = 8 << 20
+	// batchShare and itemShare are the parts of the size of the cache that a batch, and a flight, have at most.
+	batchShare, itemShare = 4, 2
+	// maxItems is the maximum number of flights that are not yet written.
+	maxItems = 1024
+	// pause is how long nothing is written after an error.
+	pause = 10 * time.Second
+)
+
+// item is a flight to be written.
+type item struct {
+	*flight
+	size int64 // of the object
+}
+
+// writer writes flights to the disk. Its goroutine is the only one of the process that writes.
+type writer struct {
+	cache      *Cache
+	access     access
+	usage      usage
+	touchEvery time.Duration
+
+	items  chan item
+	used   chan *piece // their last use is to be written
+	ctx    context.Context
+	cancel context.CancelFunc
+	ended  chan struct{}
+
+	mu      sync.Mutex
+	closed  bool
+	pending int64 // bytes in items
+	resume  time.Time
+}
+
+func newWriter(c *Cache, a access) *writer {
+	w := &writer{
+		cache: c, access: a, usage: usage{dir: c.dir, access: a}, touchEvery: touchEvery,
+		items: make(chan item, maxItems), used: make(chan *piece, maxItems), ended: make(chan struct{}),
+	}
+	w.ctx, w.cancel = context.WithCancel(context.Background())
+	go w.run()
+	return w
+}
+
+// put takes a flight to be written. It returns false if there is no room in memory or it is too large for the cache, or if nothing
+// can be written now.
+func (w *writer) put(i item) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := int64(len(i.data))
+	if w.closed || w.pending+n > w.cache.options.Pending || i.reserve() > w.cache.options.Size/itemShare || time.Now().Before(w.resume) {
+		w.cache.counts.dropped.Add(uint64(n))
+		return false
+	}
+	select {
+	case w.items <- i:
+		w.pending += n
+		return true
+	default:
+		w.cache.counts.dropped.Add(uint64(n))
+		return false
+	}
+}
+
+// touch has the use of a piece written to the disk, if that was not done for a while.
+func (w *writer) touch(p *piece) {
+	if p.touch(time.Now(), w.touchEvery) {
+		select {
+		case w.used <- p:
+		default: // its age is a minute wrong
+		}
+	}
+}
+
+// close has what is pending written, and ends the goroutine. It gives up when ctx is done.
+func (w *writer) close(ctx context.Context) {
+	w.mu.Lock()
+	if !w.closed {
+		w.closed = true
+		close(w.items)
+	}
+	w.mu.Unlock()
+	select {
+	case <-w.ended:
+	case <-ctx.Done():
+	}
+	w.cancel()
+}
+
+func (w *writer) run() {
+	defer close(w.ended)
+	defer w.usage.close()
+	if used, err := w.usage.read(); err == nil {
+		w.cache.counts.used.Store(used)
+	}
+	for {
+		select {
+		case i, ok := <-w.items:
+			w.writeUses()
+			if !ok {
+				return
+			}
+			w.write(w.batch(i))
+		case p := <-w.used:
+			w.writeUse(p)
+		}
+	}
+}
+
+// writeUses writes the last use of pieces, so that a batch evicts others.
+func (w *writer) writeUses() {
+	for {
+		select {
+		case p := <-w.used:
+			w.writeUse(p)
+		default:
+			return
+		}
+	}
+}
+
+func (w *writer) writeUse(p *piece) {
+	// A disk to which nothing can be written keeps the old order.
+	_ = unix.UtimesNanoAt(unix.AT_FDCWD, filepath.Join(w.cache.dir, p.id.path()), nil, unix.AT_SYMLINK_NOFOLLOW)
+}
+
+// batch returns an item and those that follow, up to batchSize.
+func (w *writer) batch(first item) []item {
+	batch, n := []item{first}, first.reserve()
+	for n < min(batchSize, w.cache.options.Size/batchShare) {
+		select {
+		case i, ok := <-w.items:
+			if !ok {
+				return batch
+			}
+			batch, n = append(batch, i), n+i.reserve()
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// write writes a batch, and forgets its flights. After an error nothing is written for a while.
+func (w *writer) write(batch []item) {
+	err := w.writeLocked(batch)
+	n := 0
+	for _, i := range batch {
+		w.cache.flights.forget(i.flight)
+		n += len(i.data)
+	}
+	w.mu.Lock()
+	w.pending -= int64(n)
+	if err != nil {
+		w.resume = time.Now().Add(pause)
+	}
+	w.mu.Unlock()
+	if err != nil {
+		w.cache.counts.dropped.Add(uint64(n))
+		w.cache.warnUnwritable(err)
+	} else {
+		w.cache.counts.written.Add(uint64(n))
+	}
+}
+
+func (w *writer) writeLocked(batch []item) error {
+	if err := w.usage.lock(w.ctx); err != nil {
+		return err
+	}
+	defer w.usage.unlock()
+	var need int64
+	for _, i := range batch {
+		need += i.reserve()
+	}
+	used, err := w.makeRoom(need)
+	if err != nil {
+		return err
+	}
+	// If the process is killed now, the number is too high until the next eviction.
+	if err := w.usage.store(used + need); err != nil {
+		return err
+	}
+	for _, i := range batch {
+		var grown int64
+		grown, err = w.writeItem(i)
+		used += grown
+		if err != nil {
+			break
+		}
+	}
+	w.cache.counts.used.Store(used)
+	return errors.Join(err, w.usage.store(used))
+}
+
+// writeItem writes a flight. It returns by how many bytes the cache has grown on the disk.
+func (w *writer) writeItem(i item) (grown int64, err error) {
+	for off := i.from; off < i.to && err == nil; {
+		h := header{pieceID{i.object, off / pieceSize}, i.size}
+		n := min(i.to, (h.id.n+1)*pieceSize) - off
+		var g int64
+		g, err = w.writePiece(h, i.data[off-i.from:][:n], off)
+		grown += g
+		off += n
+	}
+	return grown, err
+}
+
+// writePiece writes data from byte offset off of an object into a piece. It returns by how many bytes the cache has grown.
+func (w *writer) writePiece(h header, data []byte, off int64) (grown int64, err error) {
+	path := filepath.Join(w.cache.dir, h.id.path())
+	f, created, err := w.access.openFile(path)
+	if os.IsNotExist(err) {
+		if err = w.access.mkdir(filepath.Dir(path)); err != nil {
+			return 0, err
+		}
+		grown = dirCost
+		f, created, err = w.access.openFile(path)
+	}
+	if err != nil {
+		return grown, err
+	}
+	defer f.Close() // an error of a delayed write makes a checksum wrong
+	if created {
+		grown += nameCost
+	}
+	before, err := statFile(f)
+	if err != nil {
+		return grown, err
+	}
+	err = writePages(f, h, data, off)
+	after, statErr := statFile(f)
+	return grown + cost(after) - cost(before), errors.Join(err, statErr)
+}
+
+// writePages writes data from byte offset off of an object into the file of a piece: the data before their checksums.
+func writePages(f *os.File, h header, data []byte, off int64) error {
+	if err := writeHeader(f, h); err != nil {
+		return err
+	}
+	start := h.id.n * pieceSize
+	if _, err := f.WriteAt(data, dataOffset+off-start); err != nil {
+		return err
+	}
+	var b []byte
+	for n := off / pageSize; len(data) > 0; n++ {
+		page := data[:min(pageSize, len(data))]
+		b = binary.LittleEndian.AppendUint32(b, sumOf(h.id.object, n, page))
+		data = data[len(page):]
+	}
+	_, err := f.WriteAt(b, sumsOffset+(off-start)/pageSize*4)
+	return err
+}
+
+// writeHeader writes the header of a new piece. A file with another header is cut first.
+func writeHeader(f *os.File, h header) error {
+	var first [pageSize]byte
+	n, err := f.ReadAt(first[:], 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if n == pageSize && h.check(first[:]) == nil {
+		return nil
+	}
+	if n > 0 {
+		if err := f.Truncate(0); err != nil {
+			return err
+		}
+	}
+	clear(first[:])
+	h.append(first[:0])
+	_, err = f.WriteAt(first[:], 0)
+	return err
+}

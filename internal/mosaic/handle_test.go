@@ -1,0 +1,99 @@
+package mosaic
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"testing"
+	"testing/fstest"
+
+	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// oneCube is a mag of one cube of one voxel. open opens the cube.
+type oneCube struct {
+	volume.Mag
+	open func() (volume.CubeFile, error)
+}
+
+var cubeInfo = func() fs.FileInfo {
+	info, _ := fstest.MapFS{"x": {Mode: 0o644}}.Stat("x")
+	return info
+}()
+
+func (oneCube) Stat() (fs.FileInfo, error)            { return cubeInfo, nil }
+func (oneCube) StatCubes(...int) (fs.FileInfo, error) { return cubeInfo, nil }
+func (oneCube) Cubes(...int) ([]int, error)           { return []int{0}, nil }
+func (oneCube) Bounds() (volume.Box, error)           { return volume.Box{Max: volume.Cube(1)}, nil }
+func (oneCube) CubeGrid() (volume.Grid, error) {
+	return volume.Grid{Size: volume.Cube(1), Block: volume.Cube(1), Type: volume.Uint8, Channels: 1}, nil
+}
+func (m oneCube) OpenCube(volume.Vec) (volume.CubeFile, error) { return m.open() }
+
+// seven is a cube whose only voxel is 7.
+type seven struct{ oneCube }
+
+func (seven) Grid() volume.Grid    { g, _ := oneCube{}.CubeGrid(); return g }
+func (seven) Version() vfs.Version { return vfs.VersionOf(cubeInfo) }
+func (seven) Info() fs.FileInfo    { return cubeInfo }
+func (seven) Close() error         { return nil }
+func (seven) Fill(_ context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
+	for i := range blocks {
+		blocks[i].Voxels = append(memory(blocks[i].At)[:0], 7)
+	}
+}
+
+// TestOpenPanics checks that a cube is not treated as absent if opening it panics, and that it can be opened later.
+func TestOpenPanics(t *testing.T) {
+	broken := true
+	m, err := New(oneCube{open: func() (volume.CubeFile, error) {
+		if broken {
+			panic("ouch")
+		}
+		return seven{}, nil
+	}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func() (voxels []byte, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				voxels = []byte("panic")
+			}
+		}()
+		return volume.ReadBlock(t.Context(), m, volume.Vec{})
+	}
+	if got, err := read(); string(got) != "panic" {
+		t.Errorf("first reader: got %v, %v, expected a panic", got, err)
+	}
+	if got, err := read(); err == nil && string(got) != "panic" {
+		t.Errorf("second reader: got %v, expected an error or a panic", got)
+	}
+	broken = false
+	read() // may find the handle of the panic
+	if got, err := read(); err != nil || len(got) != 1 || got[0] != 7 {
+		t.Errorf("after the panic: got %v, %v, expected 7", got, err)
+	}
+}
+
+// TestCancelWhileOpenFails cancels a reader while opening the cube fails. The mosaic must not keep the handle.
+func TestCancelWhileOpenFails(t *testing.T) {
+	for range 50 {
+		ctx, cancel := context.WithCancel(t.Context())
+		m, err := New(oneCube{open: func() (volume.CubeFile, error) {
+			cancel()
+			return nil, errors.New("cannot be opened")
+		}}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := volume.ReadBlock(ctx, m, volume.Vec{}); err == nil {
+			t.Fatal("no error")
+		}
+		m.CloseIdle()
+		if len(m.handles) != 0 || m.idle.Len() != 0 {
+			t.Fatalf("%d handles, %d of them idle", len(m.handles), m.idle.Len())
+		}
+	}
+}

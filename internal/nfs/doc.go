@@ -1,0 +1,30 @@
+// Package nfs serves a read-only [io/fs.FS] to NFS clients: NFS version 3 and MOUNT version 3 (RFC 1813) over ONC RPC
+// (RFC 5531) and TCP, both at one port. It also answers a client that asks this port where the programs are (PORTMAP
+// version 2, RFC 1833), so a server at port 111 needs no options in clients. Section numbers in the code refer to RFC 1813,
+// unless they name another RFC.
+//
+// # Handles
+//
+// The server keeps no state that a handle needs. A handle of up to 64 bytes contains the path of its entry and, for a
+// file, 64 bits of the version of its content. So it is valid after a restart, and a file that changes gets a new handle;
+// the old one is NFS3ERR_STALE, and clients look up the name again. See handle.go for paths that are longer than a
+// handle.
+//
+// # Access
+//
+// Every request is checked against the permissions of the entry and of all directories above it, as the kernel does for
+// a mount. AUTH_SYS is a claim, not a proof. So a connection from this machine counts as the user whose process made it,
+// whatever it claims (peer_linux.go). A connection of root, such as that of the kernel's NFS client, may claim any user.
+// Connections from other machines may claim any user but root, who is nobody.
+//
+// # Concurrency and memory
+//
+// Each request has a goroutine of its own. Requests and replies in flight have a budget of 64 MiB that clients share: a
+// connection may use as much as is free. A connection whose client does not read its replies is cut when others wait
+// for memory (budget.go). Nothing waits for a slow client but its own requests.
+//
+// # Reading
+//
+// READ has no open and no close. The server keeps files open between READs, for half a minute, several times if several
+// programs read it at several places (files.go). So each reader has the readahead of an open file.
+package nfs

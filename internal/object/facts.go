@@ -1,0 +1,247 @@
+package object
+
+import (
+	"errors"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wkwfs/wkwfs/internal/lru"
+)
+
+// facts are what listings and requests have said about names, each for a while.
+type facts struct {
+	mu    sync.Mutex
+	dirs  *lru.Cache[string, *listed]
+	names *lru.Cache[string, *said]
+	above *lru.Cache[string, bool] // directories in which a file was found
+
+	hidesDots bool // listings leave out names that start with "."
+
+	listing map[string]chan struct{} // directories that are being listed; closed when that has ended
+	flat    bool                     // the store cannot list a subtree at once
+}
+
+const (
+	// maxListed and maxSaid limit the memory of facts, in bytes: of 200,000 objects in directories that were listed, and of others.
+	maxListed = 48 << 20
+	maxSaid   = 16 << 20
+	factSize  = 160 // of one, without its key and its version
+
+	// maxAbove limits the memory for directories of stores that cannot list, in bytes: 4,000 directories.
+	maxAbove = 1 << 20
+
+	// maxKept is the largest number of entries of a directory that are kept together: one answer of a store. Names in larger
+	// directories are asked for one by one.
+	maxKept = 1000
+)
+
+func newFacts(hidesDots bool) *facts {
+	return &facts{
+		dirs: lru.New[string, *listed](maxListed), names: lru.New[string, *said](maxSaid), above: lru.New[string, bool](maxAbove),
+		hidesDots: hidesDots, listing: map[string]chan struct{}{},
+	}
+}
+
+// found records that there is a file. So the names above it are directories.
+func (k *facts) found(name string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		k.above.Put(dir, true, int64(factSize+len(dir)))
+	}
+}
+
+// hadFile reports whether a file was found in a directory, or below it.
+func (k *facts) hadFile(dir string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_, ok := k.above.Get(dir)
+	return ok
+}
+
+// isHidden reports whether listings may leave out a name that exists.
+func (k *facts) isHidden(name string) bool {
+	return k.hidesDots && strings.HasPrefix(path.Base(name), ".")
+}
+
+// listed is a directory that was listed.
+type listed struct {
+	until   time.Time
+	entries map[string]fact // all of them, by their paths; nil: there are too many
+	err     error           // why it cannot be listed
+
+	described bool // the entries may be opened in these versions later, too
+}
+
+// said is what was said about a name.
+type said struct {
+	fact
+	until     time.Time
+	described bool // it may be opened in this version later, too
+}
+
+// How long answers are believed, as snapshots of mags are (package mosaic).
+const (
+	minBelieved    = time.Second
+	believedFactor = 20
+	maxBelieved    = time.Minute
+)
+
+// believed returns until when an answer to a request that started then is believed.
+func believed(start time.Time) time.Time {
+	return start.Add(min(max(minBelieved, believedFactor*time.Since(start)), maxBelieved))
+}
+
+// described returns an object that Describe has yielded, unless something newer is believed about it.
+func (k *facts) described(name string) (fact, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if s, ok := k.names.Get(name); ok {
+		return s.fact, s.described
+	}
+	d, ok := k.dirs.Get(path.Dir(name))
+	if !ok || !d.described {
+		return fact{}, false
+	}
+	found := d.entries[name]
+	return found, found.kind == file && found.complete() && found.Version != ""
+}
+
+// find returns what is believed about a name.
+func (k *facts) find(name string) (found fact, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if d, ok := k.dirs.Get(path.Dir(name)); ok && d.entries != nil && time.Now().Before(d.until) {
+		found := d.entries[name] // absent, unless it is there
+		if found.complete() && (found.kind != absent || !k.isHidden(name)) {
+			return found, true
+		}
+	}
+	if s, ok := k.names.Get(name); ok && time.Now().Before(s.until) {
+		return s.fact, true
+	}
+	return fact{}, false
+}
+
+// believedListing returns what is believed about a directory.
+func (k *facts) believedListing(dir string) (listed, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	d, ok := k.dirs.Get(dir)
+	if !ok || !time.Now().Before(d.until) {
+		return listed{}, false
+	}
+	return *d, true
+}
+
+// say records what the answer to a request that started then said about a name.
+func (k *facts) say(name string, found fact, start time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if d, ok := k.dirs.Get(path.Dir(name)); ok && d.entries != nil && !k.isHidden(name) && d.entries[name].contradicts(found) {
+		k.dirs.Remove(path.Dir(name)) // it is older
+	}
+	k.put(name, &said{fact: found, until: believed(start)})
+}
+
+// describeAll records that Describe yields all entries of a directory. It returns false if they are not kept together.
+func (k *facts) describeAll(dir string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	d, ok := k.dirs.Get(dir)
+	if !ok || d.entries == nil {
+		return false
+	}
+	d.described = true
+	return true
+}
+
+// describe records an object that Describe yields.
+func (k *facts) describe(name string, found fact) {
+	if found.kind != file || found.Version == "" {
+		return // without a version, a read would not notice a change
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.put(name, &said{fact: found, described: true})
+}
+
+func (k *facts) put(name string, s *said) {
+	k.names.Put(name, s, int64(factSize+len(name)+len(s.Key)+len(s.Version)))
+}
+
+// forget removes what is known about a name, because it has changed.
+func (k *facts) forget(name string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.names.Remove(name)
+	k.dirs.Remove(path.Dir(name))
+}
+
+// cannotList records that a directory cannot be listed.
+func (k *facts) cannotList(dir string, err error) {
+	if !errors.Is(err, ErrCannotList) {
+		return // it may be listed when the network is back
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.dirs.Put(dir, &listed{until: time.Now().Add(maxBelieved), err: err}, factSize)
+}
+
+// scan records the entries of a directory while it is listed.
+type scan struct {
+	facts   *facts
+	dir     string
+	started time.Time
+	entries map[string]fact
+}
+
+func (k *facts) start(dir string) *scan {
+	return &scan{facts: k, dir: dir, started: time.Now(), entries: map[string]fact{}}
+}
+
+// has reports whether the directory has the name already: as a file and as a directory. The file counts, which is listed first.
+func (s *scan) has(found fact) bool {
+	_, ok := s.entries[found.Key]
+	return ok
+}
+
+// add records an entry. It forgets the others if there are too many.
+func (s *scan) add(found fact) {
+	if s.entries == nil {
+		return
+	}
+	if len(s.entries) == maxKept {
+		s.entries = nil
+		s.put(maxBelieved)
+		return
+	}
+	s.entries[found.Key] = found
+}
+
+// end records that all entries were listed.
+func (s *scan) end() {
+	if s.entries != nil {
+		s.put(time.Until(believed(s.started)))
+	}
+}
+
+func (s *scan) put(believed time.Duration) {
+	s.facts.mu.Lock()
+	defer s.facts.mu.Unlock()
+	s.facts.putListing(s.dir, s.entries, time.Now().Add(believed))
+}
+
+// putListing records the entries of a directory. The caller holds the lock.
+func (k *facts) putListing(dir string, entries map[string]fact, until time.Time) {
+	cost := int64(factSize + len(dir))
+	for name, found := range entries {
+		cost += int64(factSize + len(name) + len(found.Version))
+		if old, ok := k.names.Get(name); ok && found.contradicts(old.fact) {
+			k.names.Remove(name) // it is older
+		}
+	}
+	k.dirs.Put(dir, &listed{until: until, entries: entries}, cost)
+}

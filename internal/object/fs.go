@@ -1,0 +1,284 @@
+package object
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"iter"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/wkwfs/wkwfs/internal/parallel"
+	"github.com/wkwfs/wkwfs/internal/vfs"
+)
+
+// FS is the objects of a bucket as a read-only file system. A directory is a common prefix of keys. Keys that are not valid paths
+// have no file.
+//
+// What a listing or a request has said about a name is believed for a second, or for 20 times as long as the answer took, up to a
+// minute. Absence is believed, too. A file is opened in the version that is known, even if that is older, because each read names
+// its version: if the object has changed, the read fails with vfs.ErrChanged, and the next open finds the new version. FS is safe
+// for concurrent use.
+type FS struct {
+	b     Bucket
+	facts *facts
+}
+
+var (
+	_ fs.StatFS        = (*FS)(nil)
+	_ fs.ReadDirFS     = (*FS)(nil)
+	_ vfs.ListFS       = (*FS)(nil)
+	_ vfs.DescribeFS   = (*FS)(nil)
+	_ vfs.KindChecker  = (*FS)(nil)
+	_ vfs.LateReporter = (*FS)(nil)
+)
+
+// NewFS returns the objects of a bucket as a file system.
+func NewFS(b Bucket) *FS {
+	// The indexes of nginx and Apache leave out names that start with ".", such as .zarray.
+	isWeb := strings.HasPrefix(b.URL(), "http")
+	return &FS{b, newFacts(isWeb)}
+}
+
+// Late implements [vfs.LateReporter]: stores always answer late.
+func (f *FS) Late() bool { return true }
+
+// ChecksKind implements [vfs.KindChecker]: there are only files and directories.
+func (f *FS) ChecksKind() bool { return true }
+
+// Open opens a file or a directory. A file is an [io.ReaderAt] and a [vfs.ContextReaderAt]. To open a file that was described
+// needs no request.
+func (f *FS) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	found, ok := f.facts.described(name)
+	if !ok {
+		var err error
+		if found, err = f.resolve(context.Background(), name, toOpen); err != nil {
+			return nil, pathError("open", name, err)
+		}
+	}
+	switch found.kind {
+	case file:
+		return newFile(f, name, found.Object), nil
+	case directory:
+		return &dir{f: f, name: name}, nil
+	}
+	return nil, pathError("open", name, fs.ErrNotExist)
+}
+
+// Stat describes a file or a directory.
+func (f *FS) Stat(name string) (fs.FileInfo, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrInvalid}
+	}
+	found, err := f.resolve(context.Background(), name, toDescribe)
+	if err == nil && found.kind == absent {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, pathError("stat", name, err)
+	}
+	return f.newInfo(name, found), nil
+}
+
+// pathError adds a path of the file system to an error.
+func pathError(op, name string, err error) error {
+	var already *fs.PathError
+	if errors.As(err, &already) {
+		return err
+	}
+	return &fs.PathError{Op: op, Path: name, Err: err}
+}
+
+// ReadDir lists a directory, sorted by name.
+func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
+	var all []fs.DirEntry
+	for batch, err := range f.List(name) {
+		if all = append(all, batch...); err != nil {
+			return all, err
+		}
+	}
+	vfs.SortByName(all)
+	return all, nil
+}
+
+// List implements [vfs.ListFS].
+func (f *FS) List(name string) iter.Seq2[[]fs.DirEntry, error] {
+	return func(yield func([]fs.DirEntry, error) bool) {
+		for batch, err := range f.batches(name, vfs.BatchSize) {
+			entries := make([]fs.DirEntry, len(batch))
+			for i, found := range batch {
+				entries[i] = entry{f, path.Join(name, path.Base(found.Key)), found}
+			}
+			vfs.SortByName(entries)
+			if !yield(entries, err) {
+				return
+			}
+		}
+	}
+}
+
+// describedSize is the largest number of entries that Describe yields at once.
+const describedSize = 1024
+
+// Describe implements [vfs.DescribeFS]. It needs no request for an entry, unless the store lists names only. To open what it
+// yields needs no request either, as long as the object has that version.
+func (f *FS) Describe(name string, wanted func(name string) bool) iter.Seq2[[]vfs.Described, error] {
+	return func(yield func([]vfs.Described, error) bool) {
+		for batch, err := range f.batches(name, describedSize) {
+			var found []vfs.Described
+			for _, listed := range batch {
+				if base := path.Base(listed.Key); wanted(base) {
+					found = append(found, vfs.Described{DirEntry: entry{f, path.Join(name, base), listed}})
+				}
+			}
+			f.describeAll(found, f.facts.describeAll(name))
+			if (len(found) > 0 || err != nil) && !yield(found, err) {
+				return
+			}
+		}
+	}
+}
+
+// describeAll sets the attributes of entries, many at a time if they need requests.
+func (f *FS) describeAll(found []vfs.Described, kept bool) {
+	var asked []*vfs.Described
+	for i := range found {
+		e := found[i].DirEntry.(entry)
+		if !e.found.complete() {
+			asked = append(asked, &found[i])
+			continue
+		}
+		if !kept {
+			f.facts.describe(e.name, e.found)
+		}
+		found[i].Info = f.newInfo(e.name, e.found)
+	}
+	for range parallel.Each(asked, func(d *vfs.Described) struct{} {
+		name := d.DirEntry.(entry).name
+		o, err := f.b.Head(context.Background(), name)
+		if err != nil {
+			d.Err = pathError("stat", name, err)
+			return struct{}{}
+		}
+		f.facts.describe(name, fact{o, file})
+		d.Info = f.newInfo(name, fact{o, file})
+		return struct{}{}
+	}) {
+	}
+}
+
+// batches yields the entries of a directory in batches of size: those that are believed, or else a new listing. A directory
+// without entries does not exist, unless it is the root.
+func (f *FS) batches(name string, size int) iter.Seq2[[]fact, error] {
+	return func(yield func([]fact, error) bool) {
+		if !fs.ValidPath(name) {
+			yield(nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrInvalid})
+			return
+		}
+		l, err := f.list(context.Background(), name)
+		switch {
+		case err != nil:
+			yield(nil, pathError("readdir", name, err))
+		case l.err != nil:
+			yield(nil, pathError("readdir", name, l.err))
+		case l.entries == nil:
+			f.stream(name, size, yield)
+		case len(l.entries) == 0 && name != ".":
+			yield(nil, f.noDirectory(name))
+		default:
+			sorted := slices.SortedFunc(maps.Values(l.entries), func(a, b fact) int { return strings.Compare(a.Key, b.Key) })
+			for batch := range slices.Chunk(sorted, size) {
+				if !yield(batch, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// stream yields the entries of a directory with too many to keep them, as the store lists them.
+func (f *FS) stream(name string, size int, yield func([]fact, error) bool) {
+	var batch []fact
+	for objects, err := range f.b.List(context.Background(), prefixOf(name), "", "/") {
+		for _, o := range objects {
+			found, ok := factOf(prefixOf(name), o)
+			if !ok {
+				continue
+			}
+			if batch = append(batch, found); len(batch) == size {
+				if !yield(batch, nil) {
+					return
+				}
+				batch = nil
+			}
+		}
+		if err != nil {
+			yield(batch, pathError("readdir", name, err))
+			return
+		}
+	}
+	if len(batch) > 0 {
+		yield(batch, nil)
+	}
+}
+
+// noDirectory returns the error for listing a name that has nothing below it.
+func (f *FS) noDirectory(name string) error {
+	found, err := f.resolve(context.Background(), name, toOpen)
+	switch {
+	case err != nil:
+		return pathError("readdir", name, err)
+	case found.kind == file:
+		return pathError("readdir", name, syscall.ENOTDIR)
+	}
+	return pathError("readdir", name, fs.ErrNotExist)
+}
+
+// prefixOf returns the prefix of the keys in a directory.
+func prefixOf(name string) string {
+	if name == "." {
+		return ""
+	}
+	return name + "/"
+}
+
+// factOf returns what a listing says about a name in a directory. ok is false if the key is no valid path.
+func factOf(prefix string, o Object) (found fact, ok bool) {
+	base, ok := strings.CutPrefix(o.Key, prefix)
+	plain, isDir := strings.CutSuffix(base, "/")
+	if !ok || plain == "" || plain == "." || plain == ".." || strings.ContainsAny(plain, "/\x00") {
+		return fact{}, false
+	}
+	found = fact{Object: o, kind: file}
+	if isDir {
+		found.kind, found.Key = directory, prefix+plain
+	}
+	return found, true
+}
+
+// Kinds of names.
+const (
+	absent = iota
+	file
+	directory
+)
+
+// fact is what is known about a name.
+type fact struct {
+	Object
+	kind int
+}
+
+// complete reports whether all attributes are known.
+func (k fact) complete() bool { return k.kind != file || k.Size >= 0 }
+
+// contradicts reports whether two facts about a name cannot both be true at a time.
+func (k fact) contradicts(o fact) bool {
+	return k.complete() && o.complete() && (k.kind != o.kind || k.Size != o.Size || k.Version != o.Version)
+}

@@ -1,0 +1,81 @@
+package object
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/wkwfs/wkwfs/internal/vfs"
+)
+
+// info describes a file or a directory. Objects have no owner and no permissions: what this process can read is readable, as the
+// server and its user have agreed.
+type info struct {
+	path string
+	fact
+	url string // of the bucket
+}
+
+func (f *FS) newInfo(name string, found fact) fs.FileInfo { return info{name, found, f.b.URL()} }
+
+func (i info) Name() string { return path.Base(i.path) }
+func (i info) Size() int64  { return i.fact.Size }
+func (i info) IsDir() bool  { return i.kind == directory }
+func (i info) Sys() any     { return nil }
+
+func (i info) Mode() fs.FileMode {
+	if i.IsDir() {
+		return fs.ModeDir | 0o555
+	}
+	return 0o444
+}
+
+// ModTime returns the time of the last change. Directories have none: it is the start of 1970.
+func (i info) ModTime() time.Time {
+	if i.Modified.IsZero() {
+		return time.Unix(0, 0)
+	}
+	return i.Modified
+}
+
+// Stored implements vfs.StoredInfo.
+func (i info) Stored() int64 { return i.fact.Size }
+
+// Version implements [vfs.VersionedInfo]. Web servers give two files the same ETag if they have the same size and time.
+func (i info) Version() vfs.Version {
+	text := fmt.Sprintf("%q %q %d %d %q", i.url, i.path, i.kind, i.fact.Size, i.fact.Version)
+	if i.fact.Version == "" {
+		text += i.Modified.UTC().String()
+	}
+	sum := sha256.Sum256([]byte(text))
+	return vfs.Version(sum[:16])
+}
+
+// entry is an entry of a directory.
+type entry struct {
+	f     *FS
+	name  string // its path
+	found fact
+}
+
+func (e entry) Name() string { return path.Base(e.name) }
+func (e entry) IsDir() bool  { return e.found.kind == directory }
+
+func (e entry) Type() fs.FileMode {
+	if e.IsDir() {
+		return fs.ModeDir
+	}
+	return 0
+}
+
+// Info implements [fs.DirEntry]. It needs a request if the store lists names only.
+func (e entry) Info() (fs.FileInfo, error) {
+	if e.found.complete() {
+		return e.f.newInfo(e.name, e.found), nil
+	}
+	return e.f.Stat(e.name)
+}
+
+func (e entry) String() string { return fs.FormatDirEntry(e) }

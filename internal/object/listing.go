@@ -1,0 +1,161 @@
+package object
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// list returns what is believed about a directory. If nothing is, it asks the store: for all keys below the directory if one
+// answer has them, because then all directories below are known, too; else for the entries, up to one more than are kept.
+func (f *FS) list(ctx context.Context, dir string) (listed, error) {
+	l, ended, err := f.facts.startListing(ctx, dir)
+	if ended == nil {
+		return l, err
+	}
+	defer ended()
+	if known, err := f.listSubtree(ctx, dir); known || err != nil {
+		l, _ := f.facts.believedListing(dir)
+		return l, err
+	}
+	s := f.facts.start(dir)
+	for objects, err := range f.b.List(ctx, prefixOf(dir), "", "/") {
+		for _, o := range objects {
+			if found, ok := factOf(prefixOf(dir), o); ok && !s.has(found) {
+				s.add(found)
+			}
+		}
+		if err != nil {
+			f.facts.cannotList(dir, err)
+			if errors.Is(err, ErrCannotList) {
+				return listed{err: err}, nil
+			}
+			return listed{}, err
+		}
+		if s.entries == nil {
+			return listed{}, nil
+		}
+	}
+	s.end()
+	return listed{entries: s.entries}, nil
+}
+
+// startListing returns what is believed about a directory, or a function to call when the caller has listed it. If another
+// goroutine is listing it, startListing waits for that.
+func (k *facts) startListing(ctx context.Context, dir string) (l listed, ended func(), err error) {
+	for {
+		if l, ok := k.believedListing(dir); ok {
+			return l, nil, nil
+		}
+		k.mu.Lock()
+		busy := k.listing[dir]
+		if busy == nil {
+			mine := make(chan struct{})
+			k.listing[dir] = mine
+			k.mu.Unlock()
+			return listed{}, func() {
+				k.mu.Lock()
+				delete(k.listing, dir)
+				k.mu.Unlock()
+				close(mine)
+			}, nil
+		}
+		k.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return listed{}, nil, ctx.Err()
+		}
+	}
+}
+
+// listSubtree asks for all keys below a directory. It returns true if one answer has them.
+func (f *FS) listSubtree(ctx context.Context, dir string) (known bool, err error) {
+	if f.facts.cannotListSubtrees() {
+		return false, nil
+	}
+	start := time.Now()
+	var all []Object
+	for objects, err := range f.b.List(ctx, prefixOf(dir), "", "") {
+		switch {
+		case errors.Is(err, ErrCannotList):
+			f.facts.setFlat()
+			return false, nil
+		case err != nil:
+			return false, err
+		}
+		if all = append(all, objects...); len(all) > maxKept || len(all) == maxKept && hasDirectory(dir, all) {
+			return false, nil // asking for more would take as long as asking for the entries
+		}
+	}
+	f.facts.putSubtree(dir, all, believed(start))
+	return true, nil
+}
+
+// hasDirectory reports whether an object lies in a directory below dir.
+func hasDirectory(dir string, objects []Object) bool {
+	return slices.ContainsFunc(objects, func(o Object) bool { return strings.Contains(o.Key[len(prefixOf(dir)):], "/") })
+}
+
+// cannotListSubtrees reports whether the store only lists directories.
+func (k *facts) cannotListSubtrees() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.flat
+}
+
+func (k *facts) setFlat() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.flat = true
+}
+
+// putSubtree records all directories of a subtree. A directory that lies below another key's file does not exist.
+func (k *facts) putSubtree(dir string, objects []Object, until time.Time) {
+	dirs := map[string]map[string]fact{dir: {}}
+	for _, o := range objects {
+		addPath(dirs, dir, o)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(dirs)) {
+		k.putListing(name, dirs[name], until)
+	}
+}
+
+// addPath adds an object, and the directories on its path, to those below dir.
+func addPath(dirs map[string]map[string]fact, dir string, o Object) {
+	rest, ok := strings.CutPrefix(o.Key, prefixOf(dir))
+	for at := dir; ok; {
+		element, below, isDir := strings.Cut(rest, "/")
+		key := prefixOf(at) + element
+		if isDir {
+			key += "/"
+		}
+		next := o
+		if isDir {
+			next = Object{Key: key}
+		}
+		found, valid := factOf(prefixOf(at), next)
+		if !valid {
+			return
+		}
+		known, exists := dirs[at][found.Key]
+		if exists && known.kind != found.kind {
+			return // a key that is also a prefix is a file
+		}
+		dirs[at][found.Key] = found
+		if !isDir {
+			return
+		}
+		at, rest = path.Join(at, element), below
+		if dirs[at] == nil {
+			dirs[at] = map[string]fact{}
+		}
+		ok = rest != ""
+	}
+}

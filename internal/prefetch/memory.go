@@ -1,0 +1,86 @@
+package prefetch
+
+import "time"
+
+// The methods in this file are called with mu held, except for releaseIfIdle.
+
+const (
+	// maxPartialPortion bounds portions that are not whole slabs, in bytes of blocks: the reader waits for the first one.
+	maxPartialPortion = 64 << 20
+	// maxWhole bounds arrays that are decoded at once, in bytes of blocks.
+	maxWhole = 8 << 20
+)
+
+// reserveWindow reserves the memory for two portions. The portions are whole slabs if there is enough memory, or else
+// parts of slabs if the sink accepts pushes.
+func (r *Reader) reserveWindow() bool {
+	if r.array.Box().Size()[2] == 1 {
+		return false // no block is needed twice
+	}
+	l := newLayout(r.array)
+	if r.source.LongRead() > 0 && l.blocks.Min[2]%cell[2] == 0 && r.reserve(l.thick(), true) || r.reserve(l, true) {
+		r.pushing = r.pusher.sink.All && r.pusher.accepts()
+		return true
+	}
+	for l.rows /= 2; l.rows > 0 && r.pusher.accepts(); l.rows /= 2 {
+		if (l.portionBytes() <= maxPartialPortion || l.rows == 1) && r.reserve(l, false) {
+			r.pushing = true
+			return true
+		}
+	}
+	return false
+}
+
+// reserveWhole reserves the memory for the whole array if it is small.
+func (r *Reader) reserveWhole() bool {
+	l := newLayout(r.array).whole()
+	return l.portionBytes() <= maxWhole && r.reserve(l, false)
+}
+
+// reserve reserves the memory for a window of the layout. With reclaim, idle readers lose their portions to make room.
+func (r *Reader) reserve(l layout, reclaim bool) bool {
+	need := l.windowMemory()
+	if !r.prefetcher.reserve(r, need, reclaim) {
+		return false
+	}
+	r.layout, r.reserved = l, need
+	r.window, r.oldest, r.grownAt = make([]*portion, 2), 0, 0
+	return true
+}
+
+// releaseIfIdle releases all portions and their memory if the reader is idle. It does not wait.
+func (r *Reader) releaseIfIdle(now time.Time) bool {
+	if !r.mu.TryLock() {
+		return false
+	}
+	defer r.mu.Unlock()
+	if r.reserved == 0 || now.Sub(r.lastRead) <= idleTime || r.portionInUse() {
+		return false
+	}
+	r.releaseAll()
+	return true
+}
+
+// portionInUse reports whether a portion is being decoded, pushed or read.
+func (r *Reader) portionInUse() bool {
+	for _, s := range r.window {
+		if s != nil && s.hold.InUse() {
+			return true
+		}
+	}
+	return false
+}
+
+// releaseAll releases all portions and their memory. The state is random afterwards.
+func (r *Reader) releaseAll() {
+	for _, s := range r.window {
+		if s != nil {
+			r.prefetcher.drop(s)
+		}
+	}
+	r.window, r.oldest = nil, 0
+	if r.reserved > 0 {
+		r.prefetcher.release(r, r.reserved)
+	}
+	r.state, r.reserved, r.pushing, r.layout = random, 0, false, newLayout(r.array)
+}

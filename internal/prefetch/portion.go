@@ -1,0 +1,125 @@
+package prefetch
+
+import (
+	"context"
+	"runtime"
+	"slices"
+
+	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/internal/flat"
+	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// portion is a box of blocks that is decoded before a reader needs it: a slab, some rows of blocks of a slab
+// if a slab does not fit in memory, or all of a small array. A slab has up to as many planes of the array as a
+// block has, and a reader of the whole array needs each block for each of these planes. With portions, each block is
+// decoded once, and replies are gathered from the blocks. That takes a third of the time of copying each block to
+// where its rows belong, because then the processor has to load the memory that it is about to overwrite.
+type portion struct {
+	key    portionKey
+	hold   *cache.Hold
+	pushed chan struct{} // closed when the portion is pushed; nil if it is not pushed. Protected by mu of the owner.
+}
+
+// portionKey identifies a portion by its blocks: those that contain valid voxels.
+type portionKey struct {
+	version    vfs.Version
+	blockBytes int // arrays with blocks of different sizes may share a file
+	blocks     volume.Box
+}
+
+// newPortion starts to decode the blocks of a key.
+func newPortion(src *cache.Source, key portionKey, keep cache.Keep) (*portion, error) {
+	blocks := slices.Collect(key.blocks.All())
+	var hold *cache.Hold
+	var err error
+	if src.LongRead() > 0 {
+		hold, err = src.HoldBatches(blocks, cells(blocks), keep)
+	} else {
+		hold, err = src.Hold(blocks, batchSize(key.blocks.Size()), keep)
+	}
+	return &portion{key: key, hold: hold}, err
+}
+
+// cell is the size of the boxes of blocks that are loaded at once from sources whose requests should be long. In Morton order,
+// the blocks of an aligned cell follow each other in the file: 1 MiB if they have 32³ voxels of a byte and do not compress.
+var cell = volume.Vec{4, 4, 2}
+
+// cells returns the number of the cell of each block, in the order in which the list first reaches them.
+func cells(blocks []volume.Vec) []int32 {
+	numbers := map[volume.Vec]int32{}
+	of := make([]int32, len(blocks))
+	for i, b := range blocks {
+		at := b.Div(cell)
+		n, ok := numbers[at]
+		if !ok {
+			n = int32(len(numbers))
+			numbers[at] = n
+		}
+		of[i] = n
+	}
+	return of
+}
+
+// batchSize returns the number of blocks of a portion that are loaded at once. It is two rows of blocks, because in
+// Morton order groups of four of these blocks are neighbours in the file. It is less if there would be fewer than
+// four batches for each core.
+func batchSize(size volume.Vec) int {
+	const batchesPerCore = 4
+	return max(min(2*size[0], size[0]*size[1]*size[2]/(batchesPerCore*runtime.GOMAXPROCS(0))), 1)
+}
+
+// portionView is a portion as a part of an array. Each plane of the part is one run of bytes of the array.
+type portionView struct {
+	*portion // nil if the portion is not in memory
+	array    *flat.Array
+	box      volume.Box // the part of the array that the portion covers, in voxels of the grid
+}
+
+// planes returns the number of planes.
+func (v portionView) planes() int64 { return int64(v.box.Size()[2]) }
+
+// runBytes returns the length of the run of each plane.
+func (v portionView) runBytes() int64 { return v.array.RowBytes() * int64(v.box.Size()[1]) }
+
+// start returns the offset of the first byte in the array.
+func (v portionView) start() int64 { return v.array.Offset(v.box.Min) }
+
+// locate returns the plane that contains the byte at off of the array, and the offset of this byte in the run of that
+// plane.
+func (v portionView) locate(off int64) (plane, inRun int64) {
+	off -= v.start()
+	return off / v.array.PlaneBytes(), off % v.array.PlaneBytes()
+}
+
+// read copies bytes of the array to p, from off on, and returns how many. It stops at the end of p, at the first byte
+// outside of the portion, and at a block that cannot be read. It waits until the blocks are decoded.
+func (v portionView) read(ctx context.Context, p []byte, off int64) int {
+	n := 0
+	for run := v.runBytes(); n < len(p); {
+		plane, inRun := v.locate(off + int64(n))
+		m := min(run-inRun, int64(len(p)-n))
+		if plane >= v.planes() || m <= 0 || v.wait(ctx, off+int64(n), m) != nil {
+			break
+		}
+		v.array.Gather(p[n:n+int(m)], off+int64(n), v.key.blocks, v.hold.Voxels())
+		n += int(m)
+	}
+	return n
+}
+
+// wait waits until the blocks of a range of n bytes in one plane are decoded.
+func (v portionView) wait(ctx context.Context, off, n int64) error {
+	blocks, side := v.key.blocks, v.array.Grid().Block
+	size := blocks.Size()
+	y, z := v.array.RowAt(off)
+	lastY, _ := v.array.RowAt(off + n - 1)
+	from, to := volume.Vec{1: y, 2: z}.Div(side).Sub(blocks.Min), volume.Vec{1: lastY}.Div(side).Sub(blocks.Min)
+	from[1], to[1] = max(from[1], 0), min(to[1], size[1]-1)
+	if from[1] > to[1] || from[2] < 0 || from[2] >= size[2] {
+		return nil // the range has no valid voxels
+	}
+	row := size[1] * from[2]
+	return v.hold.Wait(ctx, (row+from[1])*size[0], (row+to[1]+1)*size[0]-1)
+}

@@ -1,0 +1,84 @@
+package pyramid
+
+import (
+	"runtime"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// divideMemory divides the memory:
+//
+//   - a tile takes at most an eighth. There are three: one is encoded and two are read ahead
+//   - the planes that coarser mags collect take at most a quarter. Mags that need more collect their planes in a file
+//   - each worker takes a block, its tables, an open chunk of the spool and a sub-cube
+//   - the spool takes the rest. Encoded blocks that need more wait in a file
+func (w *writer) divideMemory() error {
+	if w.Jobs <= 0 {
+		w.Jobs = runtime.GOMAXPROCS(0)
+	}
+	rest := w.Memory
+	first := w.mags[0]
+	w.tile = w.Memory / 8
+	rest -= 3 * min(w.tile, bytesOf(first.slabBox(first.region.Min[2]), first.voxel))
+	planes := w.Memory / 4
+	for i := len(w.mags) - 1; i > 0; i-- { // the coarsest are the smallest
+		m := w.mags[i]
+		n := bytesOf(m.slabBox(m.region.Min[2]), m.voxel)
+		var err error
+		if m.planes, err = newPlanes(m, n <= planes, w.Temp); err != nil {
+			return err
+		}
+		if n <= planes {
+			planes -= n
+			rest -= n
+		}
+	}
+	chunk, perWorker := int64(minChunk), int64(0)
+	for _, m := range w.mags {
+		if !m.raw() { // which spools nothing
+			chunk = max(chunk, int64(m.maxRun()))
+		}
+		perWorker = max(perWorker, int64(m.grid.BlockBytes())+m.maxSubCube())
+	}
+	rest -= int64(w.Jobs) * (perWorker + chunk)
+	w.spool = newSpool(int(chunk), max(rest, 0), w.Temp)
+	w.workers = make(chan *worker, w.Jobs)
+	for range w.Jobs {
+		w.workers <- &worker{spool: w.spool, encoders: map[*mag]encoder{}}
+	}
+	return nil
+}
+
+// worker is what one goroutine needs to encode blocks.
+type worker struct {
+	spool    *spool
+	chunk    *chunk // that it appends to, or nil
+	encoders map[*mag]encoder
+	block    []byte
+	voxels   []byte // of the next mag, if its planes are in a file
+	out      []byte // a sub-cube
+	read     []byte // what is read from the file of the spool
+}
+
+func (k *worker) encoder(m *mag) encoder {
+	e := k.encoders[m]
+	if e == nil {
+		e = m.layout.newEncoder()
+		k.encoders[m] = e
+	}
+	return e
+}
+
+// grow returns a slice of n bytes, b if it is long enough. Its content is undefined.
+func grow(b *[]byte, n int) []byte {
+	if cap(*b) < n {
+		*b = make([]byte, n)
+	}
+	return (*b)[:n]
+}
+
+// tile is a part of a slab.
+type tile struct {
+	box    volume.Box // in voxels of the mag, whole blocks
+	voxels []byte     // in Fortran order of the box
+}

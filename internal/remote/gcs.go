@@ -1,0 +1,276 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/google"
+
+	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/object"
+)
+
+// gcs is an object.Bucket of Google Cloud Storage.
+//
+// Specification: Cloud Storage JSON API v1, Objects: get, list. An object is known by its generation.
+type gcs struct {
+	*client
+	refusals
+	bucket, prefix string
+	server         *url.URL
+	tokens         *googleTokens
+	exists         atomic.Bool // a request for the bucket has succeeded
+}
+
+func newGCS(bucket, prefix string, o Options) (object.Bucket, error) {
+	b := &gcs{client: newClient(o), bucket: bucket, prefix: prefix, server: &url.URL{Scheme: "https", Host: "storage.googleapis.com"}}
+	if emulator := os.Getenv("STORAGE_EMULATOR_HOST"); emulator != "" {
+		if !strings.Contains(emulator, "://") {
+			emulator = "http://" + emulator
+		}
+		u, err := url.Parse(emulator)
+		if err != nil || u.Host == "" {
+			return nil, hint.Usagef("write it like localhost:4443", "STORAGE_EMULATOR_HOST: %q is not the name of a server", Display(emulator))
+		}
+		b.server = &url.URL{Scheme: u.Scheme, Host: u.Host}
+		o.Anonymous = true // credentials are for Google alone
+	}
+	if b.client.credentials = "--anonymous reads public data without credentials"; o.Anonymous {
+		b.client.credentials = "without --anonymous, credentials come from gcloud auth application-default login or GOOGLE_APPLICATION_CREDENTIALS"
+	} else {
+		b.tokens = &googleTokens{}
+		b.sign = b.signed
+	}
+	b.refusals = refusals{log: o.Log, url: b.URL(), describe: b.describe, forbidsList: b.refusesList}
+	return b, nil
+}
+
+// URL implements [object.Bucket].
+func (b *gcs) URL() string { return strings.TrimSuffix("gs://"+b.bucket+"/"+b.prefix, "/") }
+
+// CacheURL returns the URL with the server, for keys of a cache: an emulator may have a bucket of the same name.
+func (b *gcs) CacheURL() string {
+	return b.server.Scheme + "://" + b.server.Host + strings.TrimPrefix(b.URL(), "gs:/")
+}
+
+// url returns the URL of an object, or of all if the key is "".
+func (b *gcs) url(key string, query url.Values) *url.URL {
+	u := *b.server
+	u.Path = "/storage/v1/b/" + b.bucket + "/o"
+	u.RawPath = u.Path
+	if key != "" {
+		u.Path += "/" + key
+		u.RawPath += "/" + escapeAll(key)
+	}
+	u.RawQuery = query.Encode()
+	return &u
+}
+
+// escapeAll escapes a key as one element of a path.
+func escapeAll(key string) string { return strings.ReplaceAll(url.QueryEscape(key), "+", "%20") }
+
+// gcsObject is an object in answers.
+type gcsObject struct {
+	Name       string    `json:"name"`
+	Size       string    `json:"size"`
+	Generation string    `json:"generation"`
+	Updated    time.Time `json:"updated"`
+}
+
+// parse returns the object with a key relative to the base.
+func (g gcsObject) parse(base string) (object.Object, error) {
+	key, ok := strings.CutPrefix(g.Name, base)
+	if !ok {
+		return object.Object{}, fmt.Errorf("expected names that start with %q, found %q", base, g.Name)
+	}
+	size, err := strconv.ParseInt(g.Size, 10, 64)
+	if err != nil || size < 0 {
+		return object.Object{}, fmt.Errorf("%s: size: expected a number of bytes, found %q", key, g.Size)
+	}
+	if _, err := strconv.ParseInt(g.Generation, 10, 64); err != nil && g.Generation != "" {
+		return object.Object{}, fmt.Errorf("%s: generation: expected a number, found %q", key, g.Generation)
+	}
+	return object.Object{Key: key, Size: size, Modified: g.Updated.Truncate(time.Second), Version: g.Generation}, nil
+}
+
+// Head implements [object.Bucket].
+func (b *gcs) Head(ctx context.Context, key string) (object.Object, error) {
+	o, err := b.describe(ctx, key)
+	return o, b.judge(ctx, err)
+}
+
+// describe is Head with refusals as the store gives them.
+func (b *gcs) describe(ctx context.Context, key string) (o object.Object, err error) {
+	start := time.Now()
+	query := url.Values{"fields": {"name,size,generation,updated"}}
+	err = b.do(ctx, request{http.MethodGet, b.url(b.prefix+key, query), http.Header{}}, func(answer *http.Response) error {
+		_, err := readPage(answer, maxPage, func(body []byte) (p page, err error) {
+			var g gcsObject
+			if err = json.Unmarshal(body, &g); err == nil {
+				o, err = g.parse(b.prefix)
+			}
+			return p, err
+		})
+		return err
+	})
+	if err == nil {
+		b.exists.Store(true)
+		b.found(key, start)
+		return o, nil
+	}
+	return o, b.checkBucket(ctx, err)
+}
+
+// checkBucket returns an error that is not fs.ErrNotExist if the whole bucket does not exist.
+func (b *gcs) checkBucket(ctx context.Context, err error) error {
+	var f *failure
+	if !errors.Is(err, fs.ErrNotExist) || b.exists.Load() || !errors.As(err, &f) {
+		return err
+	}
+	u := *b.server
+	u.Path, u.RawQuery = "/storage/v1/b/"+b.bucket+"/o", "maxResults=1&fields=nextPageToken"
+	listErr := b.do(ctx, request{http.MethodGet, &u, http.Header{}}, func(*http.Response) error { return nil })
+	var of *failure
+	switch {
+	case listErr == nil, errors.Is(listErr, fs.ErrPermission):
+		b.exists.Store(true)
+		return err
+	case errors.Is(listErr, fs.ErrNotExist) && errors.As(listErr, &of):
+		return missingBucket(of)
+	}
+	return listErr
+}
+
+// Read implements [object.Bucket].
+func (b *gcs) Read(ctx context.Context, o object.Object, p []byte, off int64) error {
+	start := time.Now()
+	query := url.Values{"alt": {"media"}}
+	if o.Version != "" {
+		query.Set("ifGenerationMatch", o.Version)
+	}
+	// Objects that are stored with gzip are sent as they are only to clients that accept it. Else ranges would be ignored.
+	header := http.Header{"Accept-Encoding": {"gzip"}}
+	err := b.readRange(ctx, request{http.MethodGet, b.url(b.prefix+o.Key, query), header}, o, p, off, generation)
+	if err == nil {
+		b.found(o.Key, start)
+	}
+	return err
+}
+
+// generation returns the version of an answer.
+func generation(h http.Header) string { return h.Get("X-Goog-Generation") }
+
+// List implements [object.Bucket]. Each batch is one answer.
+func (b *gcs) List(ctx context.Context, prefix, after, delimiter string) iter.Seq2[[]object.Object, error] {
+	query := url.Values{
+		"prefix": {b.prefix + prefix}, "maxResults": {"1000"},
+		"fields": {"items(name,size,generation,updated),prefixes,nextPageToken"},
+	}
+	if delimiter != "" {
+		query.Set("delimiter", delimiter)
+	}
+	if after != "" {
+		query.Set("startOffset", b.prefix+after)
+	}
+	return pages(after, func(token string) (p page, err error) {
+		if token != "" {
+			query.Set("pageToken", token)
+		}
+		err = b.do(ctx, request{http.MethodGet, b.url("", query), http.Header{}}, func(answer *http.Response) (err error) {
+			p, err = readPage(answer, maxPage, func(body []byte) (page, error) { return parseGCSPage(body, b.prefix) })
+			return err
+		})
+		var f *failure
+		if errors.Is(err, fs.ErrNotExist) && errors.As(err, &f) { // an empty listing is no error
+			err = missingBucket(f)
+		}
+		return p, cannotList(err)
+	})
+}
+
+// missingBucket returns the failure for a bucket that does not exist.
+func missingBucket(f *failure) error {
+	f.code, f.class = "NoSuchBucket", failedIO
+	return f.advise("")
+}
+
+// parseGCSPage parses an answer to Objects: list. Keys in the result are relative to the base.
+func parseGCSPage(body []byte, base string) (page, error) {
+	var l struct {
+		Items         []gcsObject `json:"items"`
+		Prefixes      []string    `json:"prefixes"`
+		NextPageToken string      `json:"nextPageToken"`
+	}
+	if err := json.Unmarshal(body, &l); err != nil {
+		return page{}, fmt.Errorf("expected JSON of objects: %w", err)
+	}
+	p := page{next: l.NextPageToken}
+	for _, g := range l.Items {
+		o, err := g.parse(base)
+		if err != nil {
+			return page{}, err
+		}
+		p.objects = append(p.objects, o)
+	}
+	for _, prefix := range l.Prefixes {
+		key, ok := strings.CutPrefix(prefix, base)
+		if !ok {
+			return page{}, fmt.Errorf("expected prefixes that start with %q, found %q", base, prefix)
+		}
+		p.objects = append(p.objects, object.Object{Key: key})
+	}
+	sortByKey(p.objects)
+	return p, nil
+}
+
+// refusesList reports whether the store refuses to list the prefix.
+func (b *gcs) refusesList(ctx context.Context) (bool, error) {
+	for _, err := range b.List(ctx, "", "", "/") {
+		if errors.Is(err, object.ErrCannotList) {
+			return true, nil
+		}
+		return false, err
+	}
+	return false, nil
+}
+
+// googleTokens are Google's default credentials, if there are some.
+type googleTokens struct {
+	once   sync.Once
+	source oauth2.TokenSource // nil: there are none
+}
+
+const readScope = "https://www.googleapis.com/auth/devstorage.read_only"
+
+// signed adds a token to a request, if there are credentials.
+func (b *gcs) signed(q *http.Request) (*http.Request, error) {
+	b.tokens.once.Do(func() {
+		// Tokens are asked for by a client with a timeout. The context is that of all later requests, too.
+		ctx := context.WithValue(context.Background(), oauth2.HTTPClient, &http.Client{Timeout: 10 * time.Second})
+		if found, err := google.FindDefaultCredentials(ctx, readScope); err == nil {
+			b.tokens.source = found.TokenSource
+		}
+	})
+	if b.tokens.source == nil {
+		return q, nil
+	}
+	token, err := b.tokens.source.Token()
+	if err != nil {
+		return nil, &failure{method: "credentials for", url: b.URL(), text: clean(err.Error()), class: fs.ErrPermission}
+	}
+	token.SetAuthHeader(q)
+	return q, nil
+}

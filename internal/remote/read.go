@@ -1,0 +1,172 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/object"
+	"github.com/wkwfs/wkwfs/internal/vfs"
+)
+
+// maxWhole is the size in bytes of the largest object that is read whole from a server that ignores ranges.
+const maxWhole = 1 << 20
+
+// timeVersion starts the version of an object that is known by the time of its last change only.
+const timeVersion = "@"
+
+// versionOf returns the version of an object by the header of an answer: a strong ETag, else the time of the last change, else "".
+func versionOf(h http.Header) string {
+	if tag := strongTag(h.Get("Etag")); tag != "" {
+		return tag
+	}
+	return versionByTime(modified(h))
+}
+
+// strongTag returns an ETag in quotes. It returns "" if there is none, or if it is weak.
+func strongTag(tag string) string {
+	tag = strings.TrimSpace(tag)
+	if strings.HasPrefix(tag, "W/") || strings.Trim(tag, `"`) == "" {
+		return ""
+	}
+	if !strings.HasPrefix(tag, `"`) { // some gateways leave the quotes away
+		tag = `"` + tag + `"`
+	}
+	return tag
+}
+
+// versionByTime returns the version of an object that has no other one. HTTP gives times in seconds.
+func versionByTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return timeVersion + strconv.FormatInt(t.Unix(), 10)
+}
+
+// modified returns the time of the last change, or the zero time.
+func modified(h http.Header) time.Time {
+	t, err := http.ParseTime(h.Get("Last-Modified"))
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// setCondition asks for one version of an object. A time is no condition: servers keep fractions of seconds that HTTP has not, and
+// would refuse the version that they have described.
+func setCondition(h http.Header, version string) {
+	if version != "" && !strings.HasPrefix(version, timeVersion) {
+		h.Set("If-Match", version)
+	}
+}
+
+// readRange fills p from byte offset off of an object. r is a request for the object with its condition. version returns the
+// version that an answer is of, or "".
+func (c *client) readRange(ctx context.Context, r request, o object.Object, p []byte, off int64, version func(http.Header) string) error {
+	if off < 0 || int64(len(p)) > o.Size-off {
+		return fmt.Errorf("%s: bytes %d to %d of %d: %w", shown(r.url), off, off+int64(len(p)), o.Size, io.ErrUnexpectedEOF)
+	}
+	if len(p) == 0 {
+		return ctx.Err()
+	}
+	r.header.Set("Range", fmt.Sprintf("bytes=%d-%d", off, off+int64(len(p))-1))
+	err := c.do(ctx, r, func(answer *http.Response) error {
+		if err := checkVersion(answer, o, version); err != nil {
+			return err
+		}
+		if answer.StatusCode == http.StatusPartialContent {
+			return takeRange(answer, o, p, off)
+		}
+		return takeWhole(answer, o, p, off)
+	})
+	return explainRead(err)
+}
+
+// explainRead returns ErrChanged if an object that existed is of another version, shorter or removed now.
+func explainRead(err error) error {
+	var f *failure
+	if !errors.As(err, &f) {
+		return err
+	}
+	switch {
+	case errors.Is(f.class, fs.ErrNotExist):
+		f.text = "the object was removed"
+	case f.status == http.StatusPreconditionFailed, f.status == http.StatusRequestedRangeNotSatisfiable:
+		f.code, f.text = "", "another version"
+	default:
+		return err
+	}
+	f.class = vfs.ErrChanged
+	return f
+}
+
+// checkVersion compares the version of an answer, because some servers ignore conditions.
+func checkVersion(answer *http.Response, o object.Object, version func(http.Header) string) error {
+	got := version(answer.Header)
+	sameKind := strings.HasPrefix(got, timeVersion) == strings.HasPrefix(o.Version, timeVersion)
+	if got != "" && o.Version != "" && sameKind && got != o.Version {
+		return permanent{fmt.Errorf("expected version %s, found %s: %w", o.Version, clean(got), vfs.ErrChanged)}
+	}
+	return nil
+}
+
+// takeRange reads the body of an answer with a part of the object.
+func takeRange(answer *http.Response, o object.Object, p []byte, off int64) error {
+	text := answer.Header.Get("Content-Range")
+	first, last, size, ok := parseContentRange(text)
+	switch {
+	case !ok || first != off || last-first+1 > int64(len(p)):
+		return permanent{fmt.Errorf("expected bytes %d to %d, found Content-Range %q: %w", off, off+int64(len(p))-1, clean(text), syscall.EIO)}
+	case size >= 0 && size != o.Size:
+		return permanent{fmt.Errorf("expected %d bytes, found %d: %w", o.Size, size, vfs.ErrChanged)}
+	case last-first+1 < int64(len(p)):
+		return io.ErrUnexpectedEOF
+	case answer.ContentLength >= 0 && answer.ContentLength != int64(len(p)):
+		return fmt.Errorf("expected %d bytes, found Content-Length %d", len(p), answer.ContentLength)
+	}
+	_, err := io.ReadFull(answer.Body, p)
+	return err
+}
+
+// parseContentRange parses "bytes 0-99/1234". size is -1 if the server does not know it.
+func parseContentRange(text string) (first, last, size int64, ok bool) {
+	rest, isBytes := strings.CutPrefix(text, "bytes ")
+	span, total, hasTotal := strings.Cut(rest, "/")
+	from, to, hasTo := strings.Cut(span, "-")
+	if !isBytes || !hasTotal || !hasTo {
+		return 0, 0, 0, false
+	}
+	var errs [3]error
+	first, errs[0] = strconv.ParseInt(from, 10, 64)
+	last, errs[1] = strconv.ParseInt(to, 10, 64)
+	if size = -1; total != "*" {
+		if size, errs[2] = strconv.ParseInt(total, 10, 64); size < 0 {
+			return 0, 0, 0, false
+		}
+	}
+	return first, last, size, errors.Join(errs[:]...) == nil && first >= 0 && last >= first
+}
+
+// takeWhole reads the range from an answer with all of the object: the server ignores ranges.
+func takeWhole(answer *http.Response, o object.Object, p []byte, off int64) error {
+	if answer.ContentLength >= 0 && answer.ContentLength != o.Size {
+		return permanent{fmt.Errorf("expected %d bytes, found %d: %w", o.Size, answer.ContentLength, vfs.ErrChanged)}
+	}
+	if o.Size > maxWhole && int64(len(p)) < o.Size {
+		err := fmt.Errorf("the server ignores ranges (expected status 206, found %d), and the file has %d bytes: %w", answer.StatusCode, o.Size, syscall.EIO)
+		return permanent{&hint.Error{Err: err, Hint: "serve the files with a server that answers range requests, such as nginx"}}
+	}
+	if _, err := io.CopyN(io.Discard, answer.Body, off); err != nil {
+		return err
+	}
+	_, err := io.ReadFull(answer.Body, p)
+	return err
+}

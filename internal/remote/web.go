@@ -1,0 +1,135 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/wkwfs/wkwfs/internal/object"
+)
+
+// web is an object.Bucket of a web server. The directories that it lists are index pages.
+//
+// Specification: RFC 9110, sections 8.8 (validators), 13 (conditions), 14 (ranges).
+type web struct {
+	*client
+	base  *url.URL // with "/" at the end; its query is sent with every request
+	log   *slog.Logger
+	plain sync.Once // says that objects have no validators
+}
+
+func newWeb(u *url.URL, o Options) *web {
+	base := *u
+	base.Fragment, base.RawFragment = "", ""
+	base.Path, base.RawPath = strings.TrimRight(u.Path, "/")+"/", strings.TrimRight(u.EscapedPath(), "/")+"/"
+	if o.Anonymous {
+		base.User = nil
+	}
+	b := &web{client: newClient(o), base: &base, log: o.Log}
+	b.client.credentials = "write user and password into the URL: https://USER:PASSWORD@HOST/, or a token: https://HOST/?token=…"
+	return b
+}
+
+// URL implements [object.Bucket].
+func (b *web) URL() string { return strings.TrimRight(shown(b.base), "/") }
+
+// url returns the URL of an object or, if the key is "" or ends with "/", of a directory.
+func (b *web) url(key string) *url.URL {
+	u := *b.base
+	u.Path += key
+	escaped := make([]string, 0, 8)
+	for part := range strings.SplitSeq(key, "/") {
+		escaped = append(escaped, url.PathEscape(part))
+	}
+	u.RawPath += strings.Join(escaped, "/")
+	return &u
+}
+
+// header returns the header of a request for an object. Without it, some servers compress what they send.
+func (b *web) header() http.Header { return http.Header{"Accept-Encoding": {"identity"}} }
+
+// Head implements [object.Bucket].
+func (b *web) Head(ctx context.Context, key string) (o object.Object, err error) {
+	err = b.do(ctx, request{http.MethodHead, b.url(key), b.header()}, func(answer *http.Response) (err error) {
+		switch {
+		case isDirectory(b.url(key), answer.Request.URL):
+			return permanent{object.ErrDirectory}
+		case isPage(key, answer):
+			return permanent{fmt.Errorf("a page, not a file: %w", fs.ErrNotExist)}
+		}
+		o, err = objectOf(key, answer)
+		return err
+	})
+	var f *failure
+	if errors.As(err, &f) && f.directory {
+		return o, fmt.Errorf("%s: %w", shown(b.url(key)), object.ErrDirectory)
+	}
+	if err == nil && o.Version == "" {
+		b.plain.Do(func() {
+			b.log.Warn("the server gives neither ETag nor Last-Modified: changes of files will not be noticed", "url", b.URL())
+		})
+	}
+	return o, err
+}
+
+// isPage reports whether an answer is the page that a server shows instead of files that do not exist.
+func isPage(key string, answer *http.Response) bool {
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	return kind == "text/html" && path.Ext(key) != ".html" && path.Ext(key) != ".htm"
+}
+
+// Read implements [object.Bucket].
+func (b *web) Read(ctx context.Context, o object.Object, p []byte, off int64) error {
+	header := b.header()
+	setCondition(header, o.Version)
+	return b.readRange(ctx, request{http.MethodGet, b.url(o.Key), header}, o, p, off, versionOf)
+}
+
+// List implements [object.Bucket] for directories: the prefix is "" or ends with "/", and the delimiter is "/". Sizes are -1, and
+// there are no versions: [web.Head] knows them.
+func (b *web) List(ctx context.Context, prefix, after, delimiter string) iter.Seq2[[]object.Object, error] {
+	return func(yield func([]object.Object, error) bool) {
+		if delimiter != "/" || prefix != "" && !strings.HasSuffix(prefix, "/") {
+			yield(nil, fmt.Errorf("%s: %w this", b.URL(), object.ErrCannotList))
+			return
+		}
+		listed, err := b.index(ctx, prefix)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for len(listed) > 0 && listed[0].Key <= after {
+			listed = listed[1:]
+		}
+		yield(listed, nil)
+	}
+}
+
+// index reads the index page of a directory.
+func (b *web) index(ctx context.Context, prefix string) ([]object.Object, error) {
+	header := b.header()
+	header.Set("Accept", "application/json, text/html;q=0.9")
+	var found []object.Object
+	err := b.do(ctx, request{http.MethodGet, b.url(prefix), header}, func(answer *http.Response) error {
+		p, err := readPage(answer, maxIndex, func(body []byte) (page, error) { return parseIndex(answer, body, prefix) })
+		found = p.objects
+		return err
+	})
+	var f *failure
+	switch {
+	case errors.As(err, &f) && errors.Is(f.class, fs.ErrPermission) && f.status == http.StatusForbidden:
+		return nil, fmt.Errorf("%w: %w", object.ErrCannotList, err) // what nginx and Apache answer without an index
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%w: %w", errNoIndex, err)
+	}
+	return found, err
+}

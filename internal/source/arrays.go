@@ -1,0 +1,66 @@
+package source
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/wkwfs/wkwfs/n5"
+	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/zarr"
+)
+
+// formats open the mags of a WEBKNOSSOS dataset that are arrays, by their data format.
+var formats = map[string]wkw.Opener{"zarr": openZarr, "zarr3": openZarr, "n5": openN5}
+
+// openZarr opens a mag of a WEBKNOSSOS dataset that is a Zarr array. The metadata of the array say which version it has.
+func openZarr(fsys fs.FS, dir string, m wkw.MagOptions) (volume.Mag, error) {
+	o, err := arrayOptions(m)
+	if err != nil {
+		return nil, err
+	}
+	return zarr.OpenArray(fsys, dir, o)
+}
+
+// openN5 opens a mag of a WEBKNOSSOS dataset that is an N5 array.
+func openN5(fsys fs.FS, dir string, m wkw.MagOptions) (volume.Mag, error) {
+	o, err := arrayOptions(m)
+	if err != nil {
+		return nil, err
+	}
+	return n5.OpenArray(fsys, dir, o)
+}
+
+// arrayOptions returns what the metadata of a dataset say about an array. Index 0 of the array is the origin of the dataset.
+func arrayOptions(m wkw.MagOptions) (o zarr.ArrayOptions, err error) {
+	if o.Axes, err = m.Axes(); err != nil {
+		return o, err
+	}
+	o.UsualXYZ = true
+	o.Channel, o.Channels = m.Channels()
+	o.Bounds, o.Spacing, o.Factor = m.Bounds(), m.Spacing(), m.Factor
+	o.Category, o.StatMetadata = m.Layer.Category, m.StatMetadata
+	return o, nil
+}
+
+// recogniseArrays opens a layer or a mag of a WEBKNOSSOS dataset that consists of arrays, or an array or group without a
+// dataset. It returns false if there is none, or if the directory has metadata of WEBKNOSSOS: these win.
+func recogniseArrays(fsys fs.FS, name string, o wkw.Options) (root volume.Root, ok bool, err error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil || !info.IsDir() {
+		return volume.Root{}, false, nil
+	}
+	if _, err := fs.Lstat(fsys, path.Join(name, wkw.PropertiesFile)); err == nil {
+		return volume.Root{}, false, nil
+	}
+	root, err = wkw.RecogniseForeign(fsys, name, o)
+	if !errors.Is(err, wkw.ErrNotRecognised) {
+		return root, true, err
+	}
+	if root, err = zarr.Recognise(fsys, name); !errors.Is(err, zarr.ErrNotRecognised) {
+		return root, true, err
+	}
+	root, err = n5.Recognise(fsys, name)
+	return root, !errors.Is(err, n5.ErrNotRecognised), err
+}

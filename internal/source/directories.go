@@ -1,0 +1,145 @@
+package source
+
+import (
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/wkwfs/wkwfs/internal/paths"
+	"github.com/wkwfs/wkwfs/internal/remote"
+	"github.com/wkwfs/wkwfs/internal/store"
+)
+
+// directories are the directories and stores that a source is read from.
+type directories struct {
+	options Options
+	root    string // the URL of the source; "": it is a path
+
+	mu     sync.RWMutex
+	opened map[string]*store.Scheduled // by path or URL
+	hangs  bool                        // some of their files may be on another machine
+	counts []requestCounter            // of the object stores
+}
+
+// requestCounter is an object store that counts its requests.
+type requestCounter interface {
+	Requests() (sent, repeated uint64)
+}
+
+// open opens a directory of the source.
+func (d *directories) open(path string) (*store.Scheduled, error) {
+	if d.options.FollowLinks {
+		return d.openFollowing(path, false)
+	}
+	dir, err := store.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if d.options.Shared {
+		dir.Guard(false)
+	}
+	return d.schedule(path, dir), nil
+}
+
+// openFollowing opens a directory. Links may lead out of it. outside says that it lies outside of the source: then a user
+// needs permission for all of its path.
+func (d *directories) openFollowing(path string, outside bool) (*store.Scheduled, error) {
+	dir, err := store.OpenFollowing(path)
+	if err != nil {
+		return nil, err
+	}
+	if d.options.Shared {
+		dir.Guard(outside)
+	}
+	return d.schedule(path, dir), nil
+}
+
+// schedule returns the directory as a store that measures its requests, and sends many at once
+// while it is late. Formats open a directory outside each time they search it for a mag; they
+// get the same store for the same path. A directory that is dropped for it holds nothing open.
+func (d *directories) schedule(path string, dir *store.Dir) *store.Scheduled {
+	remote := d.options.FollowLinks || !isLocal(path) // links may lead anywhere
+	hangs := remote || mayHang(path)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.hangs = d.hangs || hangs
+	s := d.opened[path]
+	if s == nil {
+		s = store.Schedule(dir, store.Options{Depth: d.options.Depth, Local: !remote})
+		d.opened[path] = s
+	}
+	return s
+}
+
+// outside returns a function that opens directories outside of a dataset, which has a path or a URL. It returns nil if links out
+// are not followed.
+func (d *directories) outside(dataset string) func(path string) (fs.FS, error) {
+	switch {
+	case paths.IsURL(dataset):
+		return d.outsideURL(dataset)
+	case !d.options.FollowLinks:
+		return nil
+	}
+	return func(path string) (fs.FS, error) {
+		if paths.IsURL(path) {
+			return d.openOutside(remote.Clean(path))
+		}
+		path = strings.TrimPrefix(path, "file://")
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dataset, path)
+		}
+		dir, err := d.openFollowing(filepath.Clean(path), true)
+		if err != nil {
+			return nil, err // dir would be a nil pointer in an interface that is not nil
+		}
+		return dir, nil
+	}
+}
+
+// Late implements vfs.LateReporter: it reports whether a directory of the source is late.
+func (d *directories) Late() bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	for _, s := range d.opened {
+		if s.Late() {
+			return true
+		}
+	}
+	return false
+}
+
+// AnswersAtOnce reports whether all of the source is on disks of this machine, and is not late.
+func (d *directories) AnswersAtOnce() bool {
+	d.mu.RLock()
+	hangs := d.hangs
+	d.mu.RUnlock()
+	return !hangs && !d.Late()
+}
+
+// Stats returns how the source answers. Counts are sums over its directories. Latencies, the
+// longest wait and the largest number in flight are those of the directory with the largest.
+func (d *directories) Stats() store.Stats {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	sum := store.Stats{Depth: d.options.Depth}
+	for _, dir := range d.opened {
+		s := dir.Stats()
+		sum.Reads = add(sum.Reads, s.Reads)
+		sum.Lookups = add(sum.Lookups, s.Lookups)
+		sum.Bytes += s.Bytes
+		sum.InFlight += s.InFlight
+		sum.MostInFlight = max(sum.MostInFlight, s.MostInFlight)
+		sum.LongestWait = max(sum.LongestWait, s.LongestWait)
+		sum.Late = sum.Late || s.Late
+	}
+	for _, c := range d.counts {
+		sent, repeated := c.Requests()
+		sum.Requests, sum.Repeated = sum.Requests+sent, sum.Repeated+repeated
+	}
+	return sum
+}
+
+func add(a, b store.Answers) store.Answers {
+	return store.Answers{Count: a.Count + b.Count, P50: max(a.P50, b.P50), P99: max(a.P99, b.P99)}
+}

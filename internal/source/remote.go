@@ -1,0 +1,180 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/object"
+	"github.com/wkwfs/wkwfs/internal/paths"
+	"github.com/wkwfs/wkwfs/internal/remote"
+	"github.com/wkwfs/wkwfs/internal/store"
+	"github.com/wkwfs/wkwfs/wkw"
+)
+
+// openRemote is Open for a URL.
+func openRemote(url string, o Options) (*Source, error) {
+	url = remote.Clean(url)
+	s := &Source{directories: directories{options: o, root: url, opened: map[string]*store.Scheduled{}}}
+	dir, name := url, "."
+	if filepath.Ext(remote.Base(url)) == ".wkw" { // no other format is a single file
+		dir, name = remote.Dir(url), remote.Base(url)
+	}
+	fsys, err := s.openURL(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := reach(fsys); err != nil {
+		return nil, err
+	}
+	if s.Root, err = s.recognise(fsys, url, name, o.Log); err == nil {
+		return s, nil
+	}
+	if errors.Is(err, wkw.ErrNotRecognised) {
+		if reason := s.whyNothing(dir); reason != nil {
+			return nil, reason
+		}
+	}
+	return nil, s.explain(fsys, url, err)
+}
+
+// reach returns an error if a store does not answer. Without this, a directory of which nothing can be read would be taken for a
+// source that is damaged. The answer is used again when the source is recognised.
+func reach(fsys fs.FS) error {
+	_, err := fs.Stat(fsys, "datasource-properties.json")
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err // it has the URL
+	}
+	return err
+}
+
+// whyNothing returns why nothing is recognised at a URL: there are no objects, or these credentials may not list them.
+func (d *directories) whyNothing(url string) error {
+	b, err := d.bucket(url)
+	if err != nil {
+		return err
+	}
+	for objects, err := range b.List(context.Background(), "", "", "/") {
+		switch {
+		case errors.Is(err, object.ErrCannotList) && !errors.Is(err, fs.ErrPermission):
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s: %w", b.URL(), err)
+		case len(objects) > 0:
+			return nil
+		}
+	}
+	return hint.Errorf("check the path in the bucket", "%s: there are no objects: %w", b.URL(), fs.ErrNotExist)
+}
+
+// openURL opens a store at a URL, once.
+func (d *directories) openURL(url string) (*store.Scheduled, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.hangs = true
+	if s := d.opened[url]; s != nil {
+		return s, nil
+	}
+	b, counts, err := d.countedBucket(url)
+	if err != nil {
+		return nil, err
+	}
+	if counts != nil {
+		d.counts = append(d.counts, counts)
+	}
+	s := store.Schedule(object.NewFS(b), store.Options{Depth: d.options.Depth, Remote: true})
+	d.opened[url] = s
+	return s, nil
+}
+
+// bucket returns the objects below a URL.
+func (d *directories) bucket(url string) (object.Bucket, error) {
+	b, _, err := d.countedBucket(url)
+	return b, err
+}
+
+// countedBucket returns the objects below a URL, and the count of its requests, or nil.
+func (d *directories) countedBucket(url string) (object.Bucket, requestCounter, error) {
+	o := d.options.Remote
+	o.Depth, o.Log = d.options.Depth, d.options.Log
+	b, err := remote.Open(url, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	counts, _ := b.(requestCounter)
+	if d.options.Wrap != nil {
+		b, err = d.options.Wrap(b)
+	}
+	return b, counts, err
+}
+
+// openParent opens the directory that may have the metadata of a dataset.
+func (d *directories) openParent(path string) (fs.FS, error) {
+	if !paths.IsURL(path) {
+		return store.Open(path)
+	}
+	if remote.IsTop(path) {
+		return nil, fs.ErrNotExist
+	}
+	return d.openOutside(path)
+}
+
+// outsideURL returns a function that opens places that the metadata of a remote dataset name. A URL inside of the source, which
+// some programs write there, needs no permission. No path of this machine is opened for a remote dataset.
+func (d *directories) outsideURL(dataset string) func(string) (fs.FS, error) {
+	return func(place string) (fs.FS, error) {
+		url := place
+		switch {
+		case paths.IsURL(place):
+			url = remote.Clean(place)
+		case filepath.IsAbs(place) || paths.IsFileURL(place):
+			return nil, fmt.Errorf("%s: a path of this machine in a remote dataset is not followed", place)
+		default:
+			url = remote.Join(dataset, place)
+		}
+		if remote.IsBelow(url, d.root) {
+			url = remote.WithSecrets(url, d.root)
+		} else if !d.options.FollowLinks {
+			return nil, fmt.Errorf("%s: it leads out of the source", remote.Display(url))
+		}
+		return d.openOutside(url)
+	}
+}
+
+// openOutside is openURL with another result.
+func (d *directories) openOutside(url string) (fs.FS, error) {
+	fsys, err := d.openURL(url)
+	if err != nil {
+		return nil, err // fsys would be a nil pointer in an interface that is not nil
+	}
+	return fsys, nil
+}
+
+// baseOf, dirOf and join are those of package filepath, also for URLs.
+func baseOf(path string) string {
+	if paths.IsURL(path) {
+		return remote.Base(path)
+	}
+	return filepath.Base(path)
+}
+
+func dirOf(path string) string {
+	if paths.IsURL(path) {
+		return remote.Dir(path)
+	}
+	return filepath.Dir(path)
+}
+
+func join(path, below string) string {
+	if paths.IsURL(path) {
+		return remote.Join(path, below)
+	}
+	return filepath.Join(path, below)
+}

@@ -1,0 +1,84 @@
+package source
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/wkwfs/wkwfs/internal/sample"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// TestDirectories: a source has one store for each directory, and counts the requests to it.
+func TestDirectories(t *testing.T) {
+	dir := t.TempDir()
+	if err := sample.Write(t.Context(), dir, smallSample()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(filepath.Join(dir, "color"), Options{FollowLinks: true, Depth: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := s.Stats()
+	if before.Lookups.Count == 0 || before.MostInFlight < 1 || before.MostInFlight > 7 || before.InFlight != 0 {
+		t.Errorf("after it was opened: %+v", before)
+	}
+	open := s.outside(dir)
+	for _, path := range []string{"segmentation", filepath.Join(dir, "segmentation"), "file://" + dir + "/segmentation/"} {
+		fsys, err := open(path)
+		if err != nil || fsys == nil {
+			t.Fatalf("%s: %v, %v", path, fsys, err)
+		}
+	}
+	if len(s.opened) != 2 {
+		t.Errorf("there are %d directories", len(s.opened))
+	}
+	for _, path := range []string{"nothing", "ftp://example.org/segmentation"} {
+		if fsys, err := open(path); err == nil || fsys != nil {
+			t.Errorf("%s: %v, %v", path, fsys, err)
+		}
+	}
+	mag, err := s.Layer.Mag("1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mag.CubeGrid(); err != nil {
+		t.Fatal(err)
+	}
+	if after := s.Stats(); after.Lookups.Count <= before.Lookups.Count || after.Reads.Count <= before.Reads.Count || after.Bytes <= before.Bytes || after.Lookups.P99 <= 0 {
+		t.Errorf("before %+v, after %+v", before, after)
+	}
+	if s.AnswersAtOnce() {
+		t.Error("links may lead to another machine, which does not answer at once")
+	}
+}
+
+// TestIsLocal: unknown file systems are not local.
+func TestIsLocal(t *testing.T) {
+	for _, dir := range []string{"/proc", filepath.Join(t.TempDir(), "nothing")} {
+		if isLocal(dir) {
+			t.Errorf("%s is local", dir)
+		}
+	}
+}
+
+// TestMayHang: a directory may hang if a server may be mounted below it, or if it is an overlay.
+func TestMayHang(t *testing.T) {
+	if dir := t.TempDir(); !isLocal(dir) || isOverlay(dir) {
+		t.Skip("no local directory for temporary files")
+	} else if mayHang(dir) {
+		t.Errorf("%s may hang", dir)
+	}
+	for _, dir := range []string{"/", "/proc", filepath.Join(t.TempDir(), "nothing")} { // / has /proc
+		if !mayHang(dir) {
+			t.Errorf("%s never hangs", dir)
+		}
+	}
+}
+
+// smallSample is a sample that is written quickly.
+func smallSample() sample.Options {
+	o := sample.Defaults()
+	o.Box = volume.Box{Min: volume.Vec{70, 40, 20}, Max: volume.Vec{150, 100, 60}}
+	o.Mags = []int{1}
+	return o
+}

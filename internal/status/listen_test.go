@@ -1,0 +1,67 @@
+package status
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestSocket(t *testing.T) {
+	dir := t.TempDir()
+	at := &Address{"unix", filepath.Join(dir, "m.sock")}
+	l, err := at.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(at.Address)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the socket: %v, %v; want 0600", info.Mode(), err)
+	}
+	if _, err := at.Listen(); err == nil || !strings.Contains(err.Error(), "another server listens at "+at.Address) {
+		t.Errorf("a second server: %v", err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // as if the server had been killed
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if l, err = at.Listen(); err != nil {
+		t.Fatalf("in place of a stale socket: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(at.Address); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+func TestListenFails(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, []byte("precious"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	for _, test := range []struct {
+		at   Address
+		want string
+	}{
+		{Address{"unix", file}, "is not a socket"},
+		{Address{"unix", filepath.Join(file, "m.sock")}, "not a directory"},
+		{Address{"unix", "/" + strings.Repeat("x", 200)}, "metrics: "},
+		{Address{"tcp", busy.Addr().String()}, "address already in use"},
+	} {
+		if _, err := test.at.Listen(); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v: %v, want %q", test.at, err, test.want)
+		}
+	}
+	if b, err := os.ReadFile(file); string(b) != "precious" || err != nil {
+		t.Errorf("the file that is no socket: %q, %v", b, err)
+	}
+}

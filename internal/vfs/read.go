@@ -1,0 +1,136 @@
+package vfs
+
+import (
+	"context"
+	"io"
+	"io/fs"
+)
+
+// ContextReaderAt is an open file whose reads can be cancelled.
+type ContextReaderAt interface {
+	// ReadAtContext is ReadAt of [io.ReaderAt], but returns early with ctx.Err() when ctx is done.
+	ReadAtContext(ctx context.Context, p []byte, off int64) (int, error)
+}
+
+// ReadAt reads from byte offset off of f. It follows [io.ReaderAt] and uses ctx if f is a [ContextReaderAt].
+// The error is fs.ErrInvalid if f can only be read in order.
+func ReadAt(ctx context.Context, f fs.File, p []byte, off int64) (int, error) {
+	switch f := f.(type) {
+	case ContextReaderAt:
+		return f.ReadAtContext(ctx, p, off)
+	case io.ReaderAt:
+		return f.ReadAt(p, off)
+	}
+	return 0, &fs.PathError{Op: "readat", Err: fs.ErrInvalid}
+}
+
+// ReadFull fills p from byte offset off. The error is io.ErrUnexpectedEOF if the file is too short, and
+// ctx.Err() if ctx is done before the read.
+func ReadFull(ctx context.Context, f fs.File, p []byte, off int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	n, err := ReadAt(ctx, f, p, off)
+	switch {
+	case n == len(p):
+		return nil // even with io.EOF
+	case err == nil || err == io.EOF:
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Range is a part of a file to read.
+type Range struct {
+	Off int64  // in bytes
+	P   []byte // memory to fill
+	Err error  // why P is not filled; io.ErrUnexpectedEOF if the file is too short
+}
+
+// RangeReader is an open file that can read many ranges at once.
+type RangeReader interface {
+	// ReadRanges fills the ranges and sets the error of each. It sends requests in the order of the ranges,
+	// as many at a time as suits the source. When ctx is done, it sends no more requests, and the error of
+	// the remaining ranges is ctx.Err(). It returns after all requests in flight have ended, however long
+	// that takes. So nothing writes to the ranges after it has returned.
+	ReadRanges(ctx context.Context, ranges []Range)
+}
+
+// ReadRanges fills ranges of f and sets the error of each. If f is no [RangeReader], it reads one range after
+// the other.
+func ReadRanges(ctx context.Context, f fs.File, ranges []Range) {
+	if r, ok := f.(RangeReader); ok {
+		r.ReadRanges(ctx, ranges)
+		return
+	}
+	for i := range ranges {
+		ranges[i].Err = ReadFull(ctx, f, ranges[i].P, ranges[i].Off)
+	}
+}
+
+// Advisor is an open file that takes advice about future reads.
+type Advisor interface {
+	// WillNeed announces a read of n bytes from byte offset off, so that the file can fetch them now. It does
+	// not wait and does not fail.
+	WillNeed(off, n int64)
+}
+
+// LateReporter is an open file or a file system that knows whether its source is late.
+//
+// A source is late, or answers late, if its answers take so long that many requests should be in flight at a
+// time, as with a file server or an object store. A local disk is not late. Package store measures that.
+type LateReporter interface {
+	// Late reports whether the source is late, judged by its last answers. It is fast.
+	Late() bool
+}
+
+// IsLate reports whether a file or a file system is late. It returns false if f is no [LateReporter].
+func IsLate(f any) bool {
+	l, ok := f.(LateReporter)
+	return ok && l.Late()
+}
+
+// LongReader is an open file or a file system whose source takes about as long for a request of many bytes as for one of few, as an object store
+// does.
+type LongReader interface {
+	// LongRead returns the number of bytes that a request may have without taking much longer. It is fast.
+	LongRead() int
+}
+
+// LongRead returns how many bytes of a file a request should read at once if they may be needed soon. It returns 0 if f is no
+// [LongReader]: then a request should have the bytes that are needed.
+func LongRead(f any) int {
+	if l, ok := f.(LongReader); ok {
+		return l.LongRead()
+	}
+	return 0
+}
+
+// HoleSeeker is an open file that knows its holes: ranges of zeros that are not stored.
+type HoleSeeker interface {
+	// SeekData returns the first offset ≥ off that is not in a hole, or io.EOF if there is none. off is
+	// inside the file.
+	SeekData(off int64) (int64, error)
+	// SeekHole returns the first offset ≥ off that is in a hole, or the size of the file. off is inside the
+	// file.
+	SeekHole(off int64) (int64, error)
+}
+
+// Pusher is an open file that decodes bytes before they are read.
+type Pusher interface {
+	// Push gives the file a sink for such bytes. It is called at most once, before the first read.
+	Push(to Sink)
+}
+
+// Sink takes bytes of an open file before they are read.
+type Sink struct {
+	All   bool  // it takes all decoded bytes; if false, only bytes that would have to be decoded again
+	Page  int64 // it takes whole pages of this many bytes
+	Piece int64 // the best size of a write in bytes, a multiple of Page
+	Ahead int64 // reads may be in flight up to this many bytes after the last one: it is too late to push there
+
+	// Write takes bytes at an offset of the file. Several goroutines call it until Close of the file has
+	// returned. It does not keep p, and may wait for reads of the file. It returns whether the sink takes
+	// more.
+	Write func(p []byte, off int64) (more bool)
+}

@@ -1,0 +1,362 @@
+package view_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/store"
+	"github.com/wkwfs/wkwfs/internal/view"
+	"github.com/wkwfs/wkwfs/internal/voxeltest"
+	"github.com/wkwfs/wkwfs/precomputed"
+	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/zarr"
+)
+
+// writeCube writes a cube of the layer color.
+func writeCube(t *testing.T, dir, name string, bt wkw.BlockType, src volume.Source) string {
+	t.Helper()
+	path := filepath.Join(dir, "color/1", name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := wkw.WriteCube(context.Background(), path, bt, src); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestOMEZarrForms: a mag whose header says LZ4 has a raw cube. Its chunks are in the container too, as they are.
+func TestOMEZarrForms(t *testing.T) {
+	src := voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(32), volume.Cube(16), volume.Uint16, 1)}
+	dir := t.TempDir()
+	writeCube(t, dir, "z0/y0/x0.wkw", wkw.LZ4, src)
+	writeCube(t, dir, "z0/y0/x1.wkw", wkw.Raw, src)
+	tree := open(t, dir, ".")
+	for x, flags := range []byte{0x30, 0x30, 0x32, 0x32} {
+		b, err := fs.ReadFile(tree, fmt.Sprintf("color/ome.zarr/1/0/0/%d", x))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := src.Flat(src.Shape.BlockBox(volume.Vec{x % 2, 0, 0}))
+		if b[2] != flags || b[3] != 2 || !bytes.Equal(decodeChunk(t, b, true, len(want)), want) {
+			t.Errorf("chunk %d: header % x, expected flags %#x", x, b[:16], flags)
+		}
+	}
+}
+
+// TestOMEZarrOfEqualLength: c-blosc takes a block whose length is that of its voxels for one that is stored as it is. Such a
+// block is decoded.
+func TestOMEZarrOfEqualLength(t *testing.T) {
+	voxels, stored := equalLength(t)
+	dir := t.TempDir()
+	cube := []byte{'W', 'K', 'W', 1, 0<<4 | 4, 2, 1, 1, 24, 0, 0, 0, 0, 0, 0, 0}
+	cube = append(cube, byte((24+len(stored))&0xFF), byte((24+len(stored))>>8), 0, 0, 0, 0, 0, 0)
+	cube = append(cube, stored...)
+	path := filepath.Join(dir, "color/1/z0/y0/x0.wkw")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, cube, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	b, err := fs.ReadFile(open(t, dir, "."), "color/ome.zarr/1/0/0/0")
+	if err != nil || b[2] != 0x32 || !bytes.Equal(b[16:], voxels) {
+		t.Errorf("got %d bytes, %v; header % x", len(b), err, b[:min(16, len(b))])
+	}
+}
+
+// equalLength returns 4096 bytes, and an LZ4 block of 4096 bytes that decodes to them: literals, a match of 20 bytes, and
+// literals. Lengths of literals take as many bytes as the match saves.
+func equalLength(t *testing.T) (voxels, stored []byte) {
+	t.Helper()
+	literals := func(n int) []byte {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(i*i>>3 + i)
+		}
+		return b
+	}
+	appendLength := func(b []byte, n int) []byte { // the rest of a length of n ≥ 15
+		for n -= 15; n >= 255; n -= 255 {
+			b = append(b, 255)
+		}
+		return append(b, byte(n))
+	}
+	for match := 19; match < 100; match++ {
+		first, rest := 20, 4096-20-match
+		b := append(appendLength([]byte{0xFF}, first), literals(first)...)
+		b = appendLength(append(b, 1, 0), match-4)
+		b = append(appendLength(append(b, 0xF0), rest), literals(rest)...)
+		if len(b) == 4096 {
+			v := append(literals(first), bytes.Repeat(literals(first)[first-1:], match)...)
+			return append(v, literals(rest)...), b
+		}
+	}
+	t.Fatal("there is no such block")
+	return nil, nil
+}
+
+// TestOMEZarrOfManyChunks: an array with more than 2^20 numbers of chunks on an axis lists none there. Each has a name. It
+// lists the chunks on the other axes.
+func TestOMEZarrOfManyChunks(t *testing.T) {
+	dir := t.TempDir()
+	header := []byte{'W', 'K', 'W', 1, 15<<4 | 4, 1, 1, 1, 16, 0, 0, 0, 0, 0, 0, 0} // 2^15 blocks of 2^4 voxels a side
+	for z := range 33 {
+		path := filepath.Join(dir, fmt.Sprintf("color/1/z%d/y0/x0.wkw", z))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, header, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree := open(t, dir, ".")
+	for name, want := range map[string]int{"1": 2, "1/7": 1 << 15, "1/1081343/32767": 1 << 15} {
+		if entries, err := fs.ReadDir(tree, "color/ome.zarr/"+name); err != nil || len(entries) != want {
+			t.Errorf("%s: got %d entries, %v; expected %d", name, len(entries), err, want)
+		}
+	}
+	if info, err := fs.Stat(tree, "color/ome.zarr/1/1081343/32767/5"); err != nil || info.Size() != 4096 {
+		t.Errorf("the last chunk: %v, %v", info, err)
+	}
+	if _, err := fs.Stat(tree, "color/ome.zarr/1/1081344"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the chunk after it: %v", err)
+	}
+}
+
+// TestOMEZarrDamage damages one block. Its chunk is an error in both forms, with the file and the block. The other chunks
+// read, and each is what it was.
+func TestOMEZarrDamage(t *testing.T) {
+	src := voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(32), volume.Cube(16), volume.Uint8, 1)}
+	dir := t.TempDir()
+	path := writeCube(t, dir, "z0/y0/x0.wkw", wkw.LZ4, src)
+	sound := chunksOf(t, open(t, dir, "."))
+	for _, c := range []struct {
+		at     int // in the file
+		damage byte
+		stat   bool // the size is not known
+	}{
+		{16 + 8*8, 0xFF, false}, // the first token of block 0,0,0
+		{16 + 7, 0x7F, true},    // its end in the jump table
+	} {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[c.at] ^= c.damage
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		tree := open(t, dir, ".")
+		for _, form := range []string{"ome.zarr/1", "ome-v3.zarr/1/c"} {
+			_, err := fs.ReadFile(tree, "color/"+form+"/0/0/0")
+			if err == nil || !strings.Contains(err.Error(), "x0.wkw") || !strings.Contains(err.Error(), "block 0,0,0") {
+				t.Errorf("byte %d: %s: %v", c.at, form, err)
+			}
+			if _, err := fs.Stat(tree, "color/"+form+"/0/0/0"); (err != nil) != c.stat {
+				t.Errorf("byte %d: %s: stat: %v", c.at, form, err)
+			}
+		}
+		for name, want := range sound {
+			skip := name == "color/ome.zarr/1/0/0/0" || name == "color/ome.zarr/1/0/0/1" && c.stat // starts where the other ends
+			if got, err := fs.ReadFile(tree, name); !skip && (err != nil || !bytes.Equal(got, want)) {
+				t.Errorf("byte %d: %s: %d bytes, %v", c.at, name, len(got), err)
+			}
+		}
+		b[c.at] ^= c.damage
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// chunksOf returns all chunks of ome.zarr in mag 1 of color.
+func chunksOf(t *testing.T, tree fs.FS) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	err := fs.WalkDir(tree, "color/ome.zarr/1", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			all[name], err = fs.ReadFile(tree, name)
+		}
+		return err
+	})
+	if err != nil || len(all) < 3 {
+		t.Fatalf("%d chunks, %v", len(all), err)
+	}
+	return all
+}
+
+// TestOMEZarrChanges: a new cube has chunks at once, those of a removed cube are gone, and an open chunk of a replaced cube
+// is what it was or fails.
+func TestOMEZarrChanges(t *testing.T) {
+	src := voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(64), volume.Cube(16), volume.Uint8, 1)}
+	dir := writeLayer(t, src, "color", []string{"z0/y0/x0.wkw"})
+	tree := open(t, dir, ".")
+	const old, added = "color/ome.zarr/1/2/2/1", "color/ome.zarr/1/2/2/5"
+	want, err := fs.ReadFile(tree, old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fs.Stat(tree, added); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a chunk without a cube: %v", err)
+	}
+	writeCube(t, dir, "z0/y0/x1.wkw", wkw.LZ4, src)
+	if got, err := fs.ReadFile(tree, added); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("a chunk of a new cube: %d bytes, %v", len(got), err)
+	}
+	f, err := tree.Open(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	path := writeCube(t, dir, "z0/y0/x0.wkw", wkw.Raw, src)
+	if got, err := readPiece(f, 0, 1<<16); err == nil && !bytes.Equal(got, want) {
+		t.Errorf("an open chunk: %d other bytes", len(got))
+	}
+	if got, err := fs.ReadFile(tree, old); err != nil || got[2] != 0x32 {
+		t.Errorf("a chunk of a replaced cube: %d bytes, %v", len(got), err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tree.Open(old); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a chunk of a removed cube: %v", err)
+	}
+}
+
+// TestOMEZarrRoundTrip opens copies of the views as Zarr sources. They have the voxels and voxel sizes of the layer, and end
+// where it ends. They start at 0.
+func TestOMEZarrRoundTrip(t *testing.T) {
+	for _, source := range []string{"wkw/sparse", "wkw/two_channels", "wkw/type_uint16", "wkw/type_int64", "wkw/type_double"} {
+		tree := open(t, refdata.Dir(t, source), ".")
+		layers, err := fs.ReadDir(tree, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range layers {
+			if !l.IsDir() {
+				continue
+			}
+			for _, form := range []string{"ome.zarr", "ome-v3.zarr"} {
+				name := l.Name() + "/" + form
+				compareLayers(t, source+"/"+name, tree, l.Name(), openCopy(t, tree, name))
+			}
+		}
+	}
+}
+
+// openCopy returns the tree of a copy of a view.
+func openCopy(t *testing.T, tree fs.FS, name string) fs.FS {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "copy")
+	from, err := fs.Sub(tree, name)
+	if err == nil {
+		err = os.CopyFS(dir, from)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	fsys, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { fsys.Close() })
+	root, err := zarr.Recognise(fsys, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return view.New(root, view.Options{})
+}
+
+// compareLayers compares the mags of a layer of want with those of the root of got: a box that has the start of the layer.
+func compareLayers(t *testing.T, name string, want fs.FS, layer string, got fs.FS) {
+	t.Helper()
+	mags, err := fs.ReadDir(want, layer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for _, m := range mags {
+		var about struct {
+			Origin, Shape volume.Vec
+			Spacing       []float64 `json:"voxel_size"`
+			Mag           volume.Vec
+		}
+		b, err := fs.ReadFile(want, layer+"/"+m.Name()+"/volume.json")
+		if err != nil {
+			continue // not a mag
+		}
+		if err := json.Unmarshal(b, &about); err != nil {
+			t.Fatal(err)
+		}
+		other := about
+		if b, err = fs.ReadFile(got, m.Name()+"/volume.json"); err != nil || json.Unmarshal(b, &other) != nil {
+			t.Errorf("%s: mag %s: %v", name, m.Name(), err)
+			continue
+		}
+		if end := about.Origin.Add(about.Shape); other.Origin != (volume.Vec{}) || other.Shape != end || !slices.Equal(about.Spacing, other.Spacing) {
+			t.Errorf("%s: mag %s: got the box %v + %v and voxels of %v, expected the end %v and voxels of %v", name, m.Name(), other.Origin, other.Shape, other.Spacing, end, about.Spacing)
+		}
+		size := about.Shape.Min(volume.Cube(100))
+		box := volume.Box{Min: about.Origin, Max: about.Origin.Add(size)}
+		file := fmt.Sprintf("%s/box/%v.raw", m.Name(), box)
+		if sum(t, want, layer+"/"+file) != sum(t, got, file) {
+			t.Errorf("%s: mag %s: other voxels in %v", name, m.Name(), box)
+		}
+		compared++
+	}
+	if compared == 0 {
+		t.Errorf("%s: no mag", name)
+	}
+}
+
+func sum(t *testing.T, tree fs.FS, name string) [32]byte {
+	t.Helper()
+	b, err := fs.ReadFile(tree, name)
+	if err != nil {
+		t.Error(err)
+	}
+	return sha256.Sum256(b)
+}
+
+// TestOMEZarrBelowZero shows a Precomputed volume that starts below 0. Index 0 is its first voxel, and the translation says
+// where that is.
+func TestOMEZarrBelowZero(t *testing.T) {
+	dir := t.TempDir()
+	info := `{"@type":"neuroglancer_multiscale_volume","type":"image","data_type":"uint8","num_channels":1,"scales":[
+		{"key":"a","size":[20,20,20],"voxel_offset":[-10,5,-40],"chunk_sizes":[[20,20,20]],"resolution":[4,4,40],"encoding":"raw"}]}`
+	voxels := voxeltest.Pattern(volume.Grid{Size: volume.Cube(20), Block: volume.Cube(20), Type: volume.Uint8, Channels: 1})
+	for name, content := range map[string][]byte{"info": []byte(info), "a/-10-10_5-25_-40--20": voxels} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fsys, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	root, err := precomputed.Recognise(fsys, ".", precomputed.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := view.New(root, view.Options{})
+	if a := readArray(t, tree, "ome.zarr/a/.zarray"); !slices.Equal(a.Shape, []int{20, 25, 20}) || a.Compressor != nil {
+		t.Errorf("array: %+v", a)
+	}
+	attributes, err := fs.ReadFile(tree, "ome.zarr/.zattrs")
+	if err != nil || !strings.Contains(strings.Join(strings.Fields(string(attributes)), ""), `"translation":[-1600,0,-40]`) {
+		t.Errorf("%v: %s", err, attributes)
+	}
+	first, err := fs.ReadFile(tree, "ome.zarr/a/0/0/0") // y 0 to 19, of which the layer has those from 5 on
+	if err != nil || !bytes.Equal(first[100:120], voxels[:20]) || !bytes.Equal(first[:100], make([]byte, 100)) {
+		t.Errorf("chunk: %d bytes, %v", len(first), err)
+	}
+}

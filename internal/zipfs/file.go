@@ -1,0 +1,147 @@
+package zipfs
+
+import (
+	"archive/zip"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// file is an open file of an archive.
+type file struct {
+	*io.SectionReader
+	fsys   *FS
+	node   *node
+	offset int64 // of the first byte in the archive
+}
+
+var (
+	_ vfs.ContextReaderAt = (*file)(nil)
+	_ vfs.LateReporter    = (*file)(nil)
+)
+
+// Open opens a file that is stored without compression. An entry of another kind, or one that reaches beyond the archive, is an
+// error that names it.
+func (a *FS) Open(name string) (fs.File, error) {
+	n, found, err := a.find("open", name)
+	if err != nil {
+		return nil, err
+	}
+	e := n.entry
+	switch {
+	case e == nil:
+		return &directory{fsys: a, node: n, name: name}, nil
+	case !e.Mode().IsRegular():
+		return nil, vfs.CheckKind(name, found, 0)
+	}
+	const encrypted = 1 // flag
+	switch {
+	case e.Flags&encrypted != 0:
+		return nil, a.unsupported(e, "no encryption", "it")
+	case e.Method != zip.Store:
+		return nil, a.unsupported(e, "no compression, as zip -0 writes it", fmt.Sprintf("method %d", e.Method))
+	case e.CompressedSize64 != e.UncompressedSize64:
+		return nil, a.broken(e, fmt.Sprintf("%d stored bytes", e.UncompressedSize64), fmt.Sprint(e.CompressedSize64))
+	}
+	at, err := e.DataOffset()
+	if err != nil {
+		return nil, &volume.FormatError{File: a.name, Part: fmt.Sprintf("zip entry %.200q", e.Name), Offset: -1, Err: err}
+	}
+	if size := uint64(a.info.Size()); uint64(at) > size || e.UncompressedSize64 > size-uint64(at) {
+		return nil, a.broken(e, fmt.Sprintf("an extent in the %d bytes of the archive", size), fmt.Sprintf("%d bytes at byte %d", e.UncompressedSize64, at))
+	}
+	section := io.NewSectionReader(a.archive.(io.ReaderAt), at, int64(e.UncompressedSize64))
+	return &file{SectionReader: section, fsys: a, node: n, offset: at}, nil
+}
+
+func (a *FS) unsupported(e *zip.File, expected, found string) error {
+	return &volume.UnsupportedError{File: a.name, Part: fmt.Sprintf("zip entry %.200q", e.Name), Offset: -1, Expected: expected, Found: found}
+}
+
+// Stat returns the attributes that the file has now. It fails with vfs.ErrChanged if the archive was changed.
+func (f *file) Stat() (fs.FileInfo, error) {
+	now, err := f.fsys.stat()
+	if err != nil {
+		return nil, err
+	}
+	return info{now, f.node}, nil
+}
+
+// ReadAtContext implements [vfs.ContextReaderAt].
+func (f *file) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	if off < 0 || off >= f.Size() {
+		return 0, io.EOF
+	}
+	short := int64(len(p)) > f.Size()-off
+	if short {
+		p = p[:f.Size()-off]
+	}
+	n, err := vfs.ReadAt(ctx, f.fsys.archive, p, f.offset+off)
+	if err == nil && short {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// Late implements [vfs.LateReporter].
+func (f *file) Late() bool { return f.fsys.Late() }
+
+// Close does nothing: the archive stays open.
+func (f *file) Close() error { return nil }
+
+// directory is an open directory. It is listed by [FS.ReadDir].
+type directory struct {
+	fsys *FS
+	node *node
+	name string
+}
+
+func (d *directory) Stat() (fs.FileInfo, error) { return d.fsys.Stat(d.name) }
+func (d *directory) Close() error               { return nil }
+func (d *directory) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: d.name, Err: fs.ErrInvalid}
+}
+
+// info describes a file or directory. All but name, size and kind are those of the archive.
+type info struct {
+	fs.FileInfo // of the archive
+	node        *node
+}
+
+func (i info) Name() string { return i.node.name }
+func (i info) IsDir() bool  { return i.node.entry == nil }
+
+func (i info) Size() int64 {
+	if i.node.entry == nil {
+		return 0
+	}
+	return int64(i.node.entry.UncompressedSize64)
+}
+
+// Stored implements [vfs.StoredInfo].
+func (i info) Stored() int64 { return i.Size() }
+
+// Mode has the permissions of the archive. Who may read it may search its directories.
+func (i info) Mode() fs.FileMode {
+	perm := i.FileInfo.Mode().Perm() & 0o444
+	if i.node.entry == nil {
+		return fs.ModeDir | perm | perm>>2
+	}
+	return i.node.entry.Mode().Type() | perm
+}
+
+// Version implements [vfs.VersionedInfo]. It changes with the archive.
+func (i info) Version() vfs.Version {
+	b := vfs.VersionOf(i.FileInfo)
+	if e := i.node.entry; e != nil {
+		sum := sha256.Sum256(append(binary.LittleEndian.AppendUint32(b[:], e.CRC32), e.Name...))
+		return vfs.Version(sum[:16])
+	}
+	return b
+}

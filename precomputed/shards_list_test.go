@@ -1,0 +1,56 @@
+package precomputed
+
+import (
+	"io/fs"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/wkwfs/wkwfs/internal/store"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// failingShard is a directory in which one shard cannot be opened for a time.
+type failingShard struct {
+	*store.Dir
+	name  string
+	fails bool
+}
+
+func (f *failingShard) Open(name string) (fs.File, error) {
+	if f.fails && strings.HasSuffix(name, f.name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.EIO}
+	}
+	return f.Dir.Open(name)
+}
+
+// TestListingAfterPassingError: while a shard cannot be read, all of its chunks are listed. When it can be read again, the
+// listing is that of its index, although no file has changed.
+func TestListingAfterPassingError(t *testing.T) {
+	absent := func(c volume.Vec) bool { return c[0] == 1 }
+	for _, damaged := range []bool{false, true} {
+		dir, s := writeShards(t, identitySpec, absent)
+		if damaged { // its error comes first
+			writeFile(t, dir, "8_8_30/0.shard", []byte{1})
+		}
+		root, err := store.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		intact, _ := newShards(root, "8_8_30", s).positions(true)
+		source := &failingShard{root, "1.shard", true}
+		list := newShards(source, "8_8_30", s)
+		during, _ := list.positions(true)
+		for c := range (volume.Box{Max: s.lattice.Size}).All() {
+			if in1 := s.sharding.locate(s.lattice.Morton(c)).shard == 1; during.Contains(c) != (in1 || intact.Contains(c)) {
+				t.Errorf("damaged: %v: while shard 1 cannot be read, %v is listed: %v", damaged, c, during.Contains(c))
+			}
+		}
+		source.fails = false
+		if after, err := list.positions(true); err != nil || !reflect.DeepEqual(after, intact) {
+			t.Errorf("damaged: %v: after the error: got %v, error %v, expected %v", damaged, after, err, intact)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package zarr
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/wkwfs/wkwfs/internal/chunked"
+	"github.com/wkwfs/wkwfs/internal/codec"
+	"github.com/wkwfs/wkwfs/internal/jsonlimit"
+)
+
+// bytesCodecs are the codecs that turn bytes into bytes. Blosc chunks have their parameters in their header.
+var bytesCodecs = map[string]codec.Codec{
+	"gzip": codec.Gzip{}, "zstd": codec.Zstd{}, "blosc": codec.Blosc{}, "crc32c": codec.CRC32C{},
+}
+
+// codecReader reads lists of codecs into an array (v3, "Codecs"): first those of arrays, then one that makes bytes of an
+// array, then those of bytes.
+type codecReader struct {
+	array *chunked.Array
+	order []int // axes of the array after the transpositions so far, slowest first
+	depth int   // of sharding
+}
+
+// readCodecs reads the codecs of an array with a shape and chunks.
+func readCodecs(o object, a *chunked.Array) error {
+	if len(a.Chunk) != len(a.Shape) {
+		return fmt.Errorf("chunk_shape: expected %d numbers, found %d", len(a.Shape), len(a.Chunk))
+	}
+	r := codecReader{array: a, order: identity(len(a.Shape))}
+	return r.read(o, "codecs")
+}
+
+func (r *codecReader) read(o object, member string) error {
+	if !o.Has(member) {
+		return fmt.Errorf("%s: expected a list of codecs, found none", member)
+	}
+	list, err := jsonlimit.List[extension](o[member], maxCodecs, "codecs")
+	if err != nil {
+		return fmt.Errorf("%s: %w", member, err)
+	}
+	for len(list) > 0 && list[0].name == "transpose" {
+		if err := r.transpose(list[0].config); err != nil {
+			return fmt.Errorf("transpose: %w", err)
+		}
+		list = list[1:]
+	}
+	if len(list) == 0 {
+		return fmt.Errorf("%s: expected bytes or sharding_indexed, found no such codec", member)
+	}
+	switch first := list[0]; first.name {
+	case "bytes":
+		return r.bytes(first.config, list[1:])
+	case "sharding_indexed":
+		if len(list) > 1 {
+			return unsupported("codec "+jsonlimit.Abbreviate(list[1].name), "none after sharding_indexed", "one")
+		}
+		return r.shard(first.config)
+	default:
+		return unknownCodec(first)
+	}
+}
+
+func unknownCodec(e extension) error {
+	return unsupported("codec", "a codec that is known, in its place", fmt.Sprintf("%q", jsonlimit.Abbreviate(e.name)))
+}
+
+// transpose reads a permutation: axis i of the result is axis order[i] of the argument.
+func (r *codecReader) transpose(config object) error {
+	order, err := integers(config, "order")
+	if err != nil {
+		return err
+	}
+	sorted := slices.Sorted(slices.Values(order))
+	if !slices.Equal(sorted, identity(len(r.order))) {
+		return fmt.Errorf("order: expected each of 0 to %d once, found %v", len(r.order)-1, order)
+	}
+	next := make([]int, len(order))
+	for i, axis := range order {
+		next[i] = r.order[axis]
+	}
+	r.order = next
+	return nil
+}
+
+// bytes reads the byte order, and the codecs of bytes after it.
+func (r *codecReader) bytes(config object, after []extension) error {
+	big, err := isBigEndian(config, r.array.Type.Size())
+	if err != nil {
+		return err
+	}
+	for _, e := range after {
+		c, ok := bytesCodecs[e.name]
+		if !ok {
+			return unknownCodec(e)
+		}
+		r.array.Codecs = append(r.array.Codecs, c)
+	}
+	r.array.BigEndian, r.array.Order = big, r.order
+	r.array.Compression = r.array.Codecs.String()
+	return nil
+}
+
+// isBigEndian reads the member endian. Values of one byte need none.
+func isBigEndian(config object, size int) (bool, error) {
+	var endian string
+	if err := config.Get("endian", &endian); err != nil {
+		return false, err
+	}
+	switch {
+	case endian == "little", endian == "" && size == 1:
+		return false, nil
+	case endian == "big":
+		return true, nil
+	}
+	return false, fmt.Errorf("bytes: endian: expected little or big, found %q", jsonlimit.Abbreviate(endian))
+}
+
+// maxDepth is how many codecs sharding_indexed may be one in the other.
+const maxDepth = 2
+
+// shard reads how a shard is divided, and the codecs of its inner chunks (v3, "Sharding codec").
+func (r *codecReader) shard(config object) error {
+	if r.depth++; r.depth > maxDepth {
+		return unsupported("sharding_indexed", fmt.Sprintf("at most %d, one in the other", maxDepth), "more")
+	}
+	stored, err := integers(config, "chunk_shape")
+	if err != nil {
+		return fmt.Errorf("sharding_indexed: %w", err)
+	}
+	if len(stored) != len(r.order) {
+		return fmt.Errorf("sharding_indexed: chunk_shape: expected %d numbers, found %d", len(r.order), len(stored))
+	}
+	s := chunked.Shard{Order: r.order, Inner: make([]int, len(stored))}
+	for i, axis := range r.order { // the shape is that of the transposed array
+		s.Inner[axis] = stored[i]
+	}
+	location := "end"
+	if err := config.Get("index_location", &location); err != nil {
+		return fmt.Errorf("sharding_indexed: %w", err)
+	}
+	if location != "start" && location != "end" {
+		return fmt.Errorf("sharding_indexed: index_location: expected start or end, found %q", jsonlimit.Abbreviate(location))
+	}
+	s.AtStart = location == "start"
+	if err := readIndexCodecs(config, &s); err != nil {
+		return fmt.Errorf("sharding_indexed: index_codecs: %w", err)
+	}
+	r.array.Shards = append(r.array.Shards, s)
+	return r.read(config, "codecs")
+}
+
+// readIndexCodecs reads the codecs of a shard index. The index must have a size that does not depend on its content.
+func readIndexCodecs(config object, s *chunked.Shard) error {
+	if !config.Has("index_codecs") {
+		return fmt.Errorf("expected a list of codecs, found none")
+	}
+	list, err := jsonlimit.List[extension](config["index_codecs"], maxCodecs, "codecs")
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 || list[0].name != "bytes" {
+		return unsupported("index_codecs", "bytes first", jsonlimit.Abbreviate(config["index_codecs"]))
+	}
+	const wordBytes = 8
+	if s.Big, err = isBigEndian(list[0].config, wordBytes); err != nil {
+		return err
+	}
+	for _, e := range list[1:] {
+		if e.name != "crc32c" {
+			return unknownCodec(e)
+		}
+		s.Codecs = append(s.Codecs, codec.CRC32C{})
+	}
+	return nil
+}

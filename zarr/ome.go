@@ -1,0 +1,161 @@
+package zarr
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wkwfs/wkwfs/internal/chunked"
+	"github.com/wkwfs/wkwfs/internal/jsonlimit"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// Limits of OME metadata. No real image reaches them.
+const (
+	maxImages      = 1000
+	maxResolutions = 1000
+	maxTransforms  = 100
+)
+
+// ome returns the OME metadata of a group: version 0.5 has them in a member of its own.
+func (n *node) ome() object {
+	var inner object
+	if n.attrs.Get("ome", &inner) == nil && inner != nil {
+		return inner
+	}
+	return n.attrs
+}
+
+// multiscale is an image at several resolutions (OME-Zarr, "multiscales" metadata).
+type multiscale struct {
+	name        string
+	axes        []axis
+	resolutions []resolution
+	outer       []transformation // apply to all resolutions, after their own
+}
+
+// axis is an axis of an image. Before version 0.4 it is only a name.
+type axis struct{ Name, Type, Unit string }
+
+func (a *axis) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, &a.Name) == nil {
+		return nil
+	}
+	type plain axis // without this method
+	return json.Unmarshal(b, (*plain)(a))
+}
+
+type resolution struct {
+	path            string
+	transformations []transformation
+}
+
+// parseMultiscale parses the first image of a group. It returns nil if there is none.
+func parseMultiscale(o object) (*multiscale, error) {
+	if !o.Has("multiscales") {
+		return nil, nil
+	}
+	images, err := jsonlimit.List[object](o["multiscales"], maxImages, "images")
+	if err != nil || len(images) == 0 {
+		return nil, fmt.Errorf("multiscales: expected a list of images, found %s", jsonlimit.Abbreviate(o["multiscales"]))
+	}
+	image := images[0]
+	m := &multiscale{}
+	if err := image.Get("name", &m.name); err != nil {
+		m.name = ""
+	}
+	levels, err := jsonlimit.List[object](orNull(image["datasets"]), maxResolutions, "resolutions")
+	if err != nil || len(levels) == 0 {
+		return nil, fmt.Errorf("multiscales: datasets: expected a list of resolutions, found %s", jsonlimit.Abbreviate(image["datasets"]))
+	}
+	system := ""
+	for _, level := range levels {
+		var r resolution
+		var output string
+		if r.path, err = text(level, "path"); err == nil {
+			r.transformations, output, err = transformations(level)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("multiscales: datasets: %w", err)
+		}
+		m.resolutions = append(m.resolutions, r)
+		system = cmp.Or(system, output)
+	}
+	if err := m.parseAxes(image, system); err != nil {
+		return nil, fmt.Errorf("multiscales: %w", err)
+	}
+	return m, nil
+}
+
+// parseAxes parses the axes of an image. In version 0.6 they are those of the coordinate system that its resolutions lead to, and
+// transformations of the whole image lead to others, which are not shown. Before, these place the image.
+func (m *multiscale) parseAxes(image object, system string) (err error) {
+	if image.Has("coordinateSystems") {
+		m.axes, err = systemAxes(image, system)
+		return err
+	}
+	if m.axes, err = jsonlimit.List[axis](orNull(image["axes"]), maxRank, "axes"); err != nil {
+		return fmt.Errorf("axes: %w", err)
+	}
+	m.outer, _, err = transformations(image)
+	return err
+}
+
+// axisNames returns the names of the axes for [ArrayOptions], or nil if there are none.
+func (m *multiscale) axisNames() (names []string) {
+	for _, a := range m.axes {
+		name := a.Name
+		switch a.Type {
+		case "channel":
+			name = "c"
+		case "time":
+			name = "t"
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// image opens the image of a group as a layer. A resolution that cannot be read is omitted.
+func (n *node) image(m *multiscale, category string) (*chunked.Layer, error) {
+	l := &chunked.Layer{FS: n.fsys, Dir: n.dir}
+	finest := m.transform(m.resolutions[0])
+	statMetadata := chunked.StatFiles(nil, n.fsys, path.Join(n.dir, n.file), path.Join(n.dir, attributesV2))
+	for _, r := range m.resolutions {
+		name, err := magName(r.path)
+		var mag volume.Mag
+		if err == nil {
+			t := m.transform(r)
+			mag, err = OpenArray(n.fsys, path.Join(n.dir, r.path), ArrayOptions{
+				Axes: m.axisNames(), Factor: t.Factor(finest), Spacing: t.Spacing(), Origin: t.Origin(finest), Category: category,
+				StatMetadata: statMetadata,
+			})
+		}
+		if err == nil && slices.ContainsFunc(l.List, func(other chunked.NamedMag) bool { return other.Name == name }) {
+			err = errors.New("path: another resolution has this name")
+		}
+		if err != nil {
+			l.Left = append(l.Left, volume.Omission{Name: jsonlimit.Abbreviate(name), Reason: err.Error()})
+			continue
+		}
+		l.List = append(l.List, chunked.NamedMag{Name: name, Mag: mag})
+	}
+	if len(l.List) == 0 {
+		return nil, fmt.Errorf("%s: no resolution can be read%s", path.Join(n.dir, n.file), chunked.Reasons(l.Left))
+	}
+	return l, nil
+}
+
+// magName returns the name of a mag for the path of a resolution. It fails for a path that leads out of the group.
+func magName(p string) (string, error) {
+	clean := path.Clean(p)
+	if !fs.ValidPath(clean) || clean == "." || strings.Contains(p, "://") || strings.ContainsRune(p, 0) {
+		return p, fmt.Errorf("path: %q leads out of the group", jsonlimit.Abbreviate(p))
+	}
+	return strings.ReplaceAll(clean, "/", "_"), nil
+}

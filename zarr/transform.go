@@ -1,0 +1,110 @@
+package zarr
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wkwfs/wkwfs/internal/chunked"
+	"github.com/wkwfs/wkwfs/internal/jsonlimit"
+)
+
+// transformation is a scale or a translation, with a number for each axis.
+type transformation struct {
+	Type        string
+	Scale       []float64
+	Translation []float64
+}
+
+// storedTransformation is an element of "coordinateTransformations". Versions before 0.6 have neither an output nor sequences.
+type storedTransformation struct {
+	transformation
+	Output          systemName
+	Transformations json.RawMessage // of a sequence
+}
+
+// systemName is the name of a coordinate system. Drafts of version 0.6 have only the text.
+type systemName string
+
+func (n *systemName) UnmarshalJSON(b []byte) error {
+	var name struct{ Name string }
+	if err := json.Unmarshal(b, &name); err == nil {
+		*n = systemName(name.Name)
+		return nil
+	}
+	return json.Unmarshal(b, (*string)(n))
+}
+
+// transformations parses the member "coordinateTransformations". It returns the scales and translations in their order, and the
+// coordinate system that the first element leads to.
+func transformations(o object) (steps []transformation, output string, err error) {
+	const member = "coordinateTransformations"
+	list, err := jsonlimit.List[storedTransformation](orNull(o[member]), maxTransforms, "transformations")
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", member, err)
+	}
+	for _, t := range list {
+		if output == "" {
+			output = string(t.Output)
+		}
+		inner := []storedTransformation{t}
+		if t.Type == "sequence" {
+			if inner, err = jsonlimit.List[storedTransformation](orNull(t.Transformations), maxTransforms, "transformations"); err != nil {
+				return nil, "", fmt.Errorf("%s: sequence: %w", member, err)
+			}
+		}
+		for _, t := range inner {
+			switch t.Type {
+			case "identity":
+			case "scale", "translation":
+				steps = append(steps, t.transformation)
+			default:
+				return nil, "", unsupported(member, "identity, scale, translation, or a sequence of them", fmt.Sprintf("%q", jsonlimit.Abbreviate(t.Type)))
+			}
+		}
+	}
+	return steps, output, nil
+}
+
+// systemAxes returns the axes of a coordinate system of an image (OME-Zarr 0.6, "coordinateSystems").
+func systemAxes(image object, name string) ([]axis, error) {
+	systems, err := jsonlimit.List[object](orNull(image["coordinateSystems"]), maxTransforms, "coordinate systems")
+	if err != nil {
+		return nil, fmt.Errorf("coordinateSystems: %w", err)
+	}
+	for _, s := range systems {
+		if found, err := text(s, "name"); err != nil || found != name {
+			continue
+		}
+		axes, err := jsonlimit.List[axis](orNull(s["axes"]), maxRank, "axes")
+		if err != nil {
+			err = fmt.Errorf("coordinateSystems: axes: %w", err)
+		}
+		return axes, err
+	}
+	return nil, fmt.Errorf("coordinateSystems: expected one named %q, the output of the first resolution, found none", jsonlimit.Abbreviate(name))
+}
+
+// transform returns where the voxels of a resolution are.
+func (m *multiscale) transform(r resolution) (t chunked.Transform) {
+	names := m.axisNames()
+	for i, name := range []string{"x", "y", "z"} {
+		at := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+		t.Scale[i] = 1
+		if at < 0 {
+			continue
+		}
+		t.Unit[i] = chunked.Nanometres(m.axes[at].Unit)
+		for _, step := range slices.Concat(r.transformations, m.outer) {
+			if at < len(step.Scale) && step.Type == "scale" {
+				t.Scale[i] *= step.Scale[at]
+				t.Translation[i] *= step.Scale[at]
+			}
+			if at < len(step.Translation) && step.Type == "translation" {
+				t.Translation[i] += step.Translation[at]
+			}
+		}
+	}
+	return t
+}
