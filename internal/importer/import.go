@@ -258,7 +258,7 @@ func (l *layer) prepare(meta *metadata) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	if _, err := os.Lstat(l.dir); err == nil || meta.has(l.Layer) {
+	if meta.has(l.Layer) || !isEmpty(l.dir) {
 		if !l.Force {
 			return fmt.Errorf("%s: %w", l.dir, ErrExists)
 		}
@@ -269,8 +269,17 @@ func (l *layer) prepare(meta *metadata) error {
 	if err := os.MkdirAll(l.dir, 0o777); err != nil {
 		return err
 	}
-	if err := atomicfile.SyncDir(filepath.Dir(l.dir)); err != nil {
+	if err := errors.Join(l.removeLeftovers(), atomicfile.SyncDir(filepath.Dir(l.dir))); err != nil {
 		return err
 	}
 	return replaceFile(l.journalPath(), journal)
+}
+
+// isEmpty reports whether nothing has the name of the directory yet, or an import was killed before it had written its journal.
+func isEmpty(dir string) bool {
+	if _, err := os.Lstat(dir); err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	entries, err := os.ReadDir(dir)
+	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !atomicfile.IsTemp(e.Name()) })
 }

@@ -232,6 +232,40 @@ func TestImportErrors(t *testing.T) {
 	}
 }
 
+// TestKilledFirst: an import that was killed before it had a journal leaves a directory, perhaps with a temporary file.
+// The same command goes on.
+func TestKilledFirst(t *testing.T) {
+	dir := voxeltest.TempDir(t)
+	a := array(volume.Uint8, 1)
+	name := voxeltest.Export(t, dir, a, voxeltest.Pattern(a.Grid), ".npy")
+	o := small("l")
+	o.VoxelSize = spacing
+	if err := os.Mkdir(filepath.Join(dir, "l"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "l/..import.json.ABC.tmp"), nil)
+	if err := Import(t.Context(), mustOpen(t, name), dir, o); err != nil {
+		t.Fatal(err)
+	}
+	if left := names(t, dir, ".tmp"); len(left) > 0 {
+		t.Errorf("files are left: %v", left)
+	}
+	for _, other := range []string{"directory", "link"} { // neither is what an import leaves
+		o.Layer = "m" + other
+		path := filepath.Join(dir, o.Layer)
+		if other == "link" {
+			if err := os.Symlink("nowhere", path); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := os.MkdirAll(filepath.Join(path, "1"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := Import(t.Context(), mustOpen(t, name), dir, o); !errors.Is(err, ErrExists) {
+			t.Errorf("a %s has the name: got %v, want %v", other, err, ErrExists)
+		}
+	}
+}
+
 // TestScale: the voxel size comes from the options, the dataset or the header.
 func TestScale(t *testing.T) {
 	dir := voxeltest.TempDir(t)
