@@ -14,31 +14,22 @@ import (
 	"github.com/wkwfs/wkwfs/internal/status"
 )
 
-// soon limits the time of an operation that does not need the source. With the race detector, which makes programs several times
-// slower, a limit of seconds would measure the machine.
-var soon = func() time.Duration {
-	if os.Getenv(raceVariable) == "1" {
-		return 10 * time.Second
-	}
-	return 2 * time.Second
-}()
+// soon limits the time of an operation that does not need the source. An operation that needs it never ends, because the
+// source hangs. So the limit may be so long that a busy machine keeps it.
+const soon = 20 * time.Second
 
-// wantSoon fails the test if the operation fails or takes longer than soon. It stops waiting for an operation
-// that does not end.
+// wantSoon fails the test if the operation fails or does not end soon.
 func wantSoon(t *testing.T, operation string, run func() error) {
 	t.Helper()
-	start, ended := time.Now(), make(chan error, 1)
+	ended := make(chan error, 1)
 	go func() { ended <- run() }()
 	select {
 	case err := <-ended:
 		if err != nil {
 			t.Errorf("%s: %v", operation, err)
 		}
-		if took := time.Since(start); took > soon {
-			t.Errorf("%s took %v, want at most %v", operation, took, soon)
-		}
-	case <-time.After(5 * soon):
-		t.Errorf("%s did not end in %v", operation, 5*soon)
+	case <-time.After(soon):
+		t.Errorf("%s did not end in %v", operation, soon)
 	}
 }
 
@@ -47,7 +38,7 @@ func runSoon(t *testing.T, args ...string) {
 	t.Helper()
 	wantSoon(t, fmt.Sprintf("wkwfs %q", args), func() error {
 		cmd := exec.Command(program, args...)
-		kill := time.AfterFunc(2*soon, func() { _ = cmd.Process.Kill() })
+		kill := time.AfterFunc(soon, func() { _ = cmd.Process.Kill() })
 		defer kill.Stop()
 		output, err := cmd.CombinedOutput()
 		if err != nil {
