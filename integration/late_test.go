@@ -80,7 +80,8 @@ func TestLateSourceBytes(t *testing.T) {
 	}
 }
 
-// compareMounts compares the files of two mounts, except block files, slices and precomputed volumes.
+// compareMounts compares the files of two mounts, except block files, slices and precomputed volumes. Of more
+// than 1,000 files, which are chunks, it compares one of 64.
 func compareMounts(t testing.TB, want, got string) {
 	t.Helper()
 	var group sync.WaitGroup
@@ -97,7 +98,9 @@ func compareMounts(t testing.TB, want, got string) {
 		if d.IsDir() {
 			return nil
 		}
-		n++
+		if n++; n > 1000 && n%64 != 0 {
+			return nil
+		}
 		name, err := filepath.Rel(want, path)
 		slots <- struct{}{}
 		group.Go(func() {
