@@ -22,11 +22,13 @@ func TestCopyScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cortex := writeSmall(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/cp",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
+			e.Setenv("CORTEX", cortex)
 			e.Setenv("DAMAGED", damaged)
 			e.Setenv("SPARSE", refdata.Dir(t, "wkw/sparse"))
 			return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// writeSmall writes a small dataset.
+// writeSmall writes a small dataset of the name cortex. wkwfs sample takes seconds.
 func writeSmall(t *testing.T) string {
 	t.Helper()
 	source := filepath.Join(t.TempDir(), "cortex")

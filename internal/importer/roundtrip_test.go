@@ -70,9 +70,9 @@ func TestRoundTrip(t *testing.T) {
 func TestSampleRoundTrip(t *testing.T) {
 	dir := voxeltest.TempDir(t)
 	sampled := sample.Defaults()
-	sampled.Box = volume.Box{Min: volume.Vec{70, 40, 20}, Max: volume.Vec{150, 100, 60}}
-	sampled.Unrecorded = volume.Box{Min: volume.Vec{128, 64, 0}, Max: volume.Vec{192, 128, 64}}
-	sampled.Mags = []int{1, 2}
+	sampled.Box = volume.Box{Min: volume.Vec{35, 20, 10}, Max: volume.Vec{75, 50, 30}}
+	sampled.Unrecorded = volume.Box{Min: volume.Vec{64, 32, 0}, Max: volume.Vec{96, 64, 32}}
+	sampled.Block, sampled.CubeSide, sampled.Mags = 16, 32, []int{1, 2}
 	if err := sample.Write(t.Context(), filepath.Join(dir, "in"), sampled); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestSampleRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := small(layer)
-		o.Block, o.Cube, o.Category = 32, 64, "" // the values show it
+		o.Block, o.Cube, o.Category = 16, 32, "" // the values show it
 		var stats Stats
 		o.Stats = &stats
 		if err := Import(t.Context(), mustOpen(t, slices), filepath.Join(dir, "out"), o); err != nil {

@@ -78,7 +78,7 @@ func TestMayHang(t *testing.T) {
 // smallSample is a sample that is written quickly.
 func smallSample() sample.Options {
 	o := sample.Defaults()
-	o.Box = volume.Box{Min: volume.Vec{70, 40, 20}, Max: volume.Vec{150, 100, 60}}
-	o.Mags = []int{1}
+	o.Box = volume.Box{Min: volume.Vec{35, 20, 10}, Max: volume.Vec{75, 50, 30}}
+	o.Block, o.CubeSide, o.Mags, o.Unrecorded = 16, 32, []int{1}, volume.Box{}
 	return o
 }

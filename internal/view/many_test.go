@@ -41,7 +41,7 @@ func smallCube(t *testing.T) []byte {
 // is the survey that finds the bounding box.
 func TestListingTakesNoMemory(t *testing.T) {
 	const limit = 100 << 20
-	n := voxeltest.Large(2_000_000) // 10 million need no more
+	n := voxeltest.Large(1_000_000) // 10 million need no more
 	tree, _ := manyCubes(t, n)
 	for _, c := range []struct {
 		dir  string
