@@ -56,9 +56,10 @@ test-once:
 	@$(GOTEST) $(ONCE) $(PACKAGES)
 	@$(CHECK_TOP)
 
-# The tests that are left out have one goroutine, or many files. test-all runs them with the race detector, too.
+# The tests that are left out have one goroutine, or many files. test-all runs them with the race detector, too. By default, the
+# detector delays the end of every process by a second.
 test-race:
-	@TESTLOG=bin/test-race.json $(GOTEST) -race -short $(ONCE) -skip '^(TestTreeIsAFileSystem|TestCompression|TestManyMags|TestLimitsOfProperties|TestDeepBox|TestSnapshotOfMany|TestLargeIndex|TestDrawReferenceData|TestRangesAtBoundaries)$$' $(CONCURRENT)
+	@GORACE=atexit_sleep_ms=10 TESTLOG=bin/test-race.json $(GOTEST) -race -short $(ONCE) -skip '^(TestTreeIsAFileSystem|TestCompression|TestManyMags|TestLimitsOfProperties|TestDeepBox|TestSnapshotOfMany|TestLargeIndex|TestDrawReferenceData|TestRangesAtBoundaries)$$' $(CONCURRENT)
 
 ## test-all: all tests; then again with the race detector, with mounts of a program that has it, under longer load, with all damages, and on one processor
 test-all: check test-once

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	tissue "github.com/wkwfs/wkwfs/internal/sample"
+	"github.com/wkwfs/wkwfs/volume"
 )
 
 // readme returns the lines of a section of README.md.
@@ -96,7 +99,12 @@ func TestReadmeNames(t *testing.T) {
 	parallelHeavy(t)
 	requireFUSE(t)
 	source := filepath.Join(tempDir(t), "cortex")
-	mustRun(t, "sample", source)
+	o := tissue.Defaults()
+	o.Mags = []int{1}                                                 // the names are those of one mag
+	o.Box.Max, o.Unrecorded = volume.Vec{192, 192, 126}, volume.Box{} // all cubes that are named
+	if err := tissue.Write(t.Context(), source, o); err != nil {
+		t.Fatal(err)
+	}
 	dir := mount(t, source)
 	inMag := strings.NewReplacer("{X}", "2", "{Y}", "2", "{Z}", "1", "{x}", "1", "{y}", "1", "{z}", "0", "X0-X1_Y0-Y1_Z0-Z1", "100-110_70-75_34-36", "z0000000", "z0000034")
 	found := 0

@@ -113,7 +113,9 @@ func TestReferenceData(t *testing.T) {
 	count := 0
 	for _, v := range manifest.Volumes {
 		for _, s := range v.Scales {
-			count++
+			if count++; testing.Short() && count%3 > 0 {
+				continue // goroutines do the same with all
+			}
 			t.Run(path.Join(v.Volume, directoryName(s.Key)), func(t *testing.T) {
 				t.Parallel()
 				if v.Optional {

@@ -36,7 +36,9 @@ func TestTiny(t *testing.T) {
 	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, "wkwfs")
-	if output, err := exec.Command("go", "build", "-o", program, "../../cmd/wkwfs").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", program, "../../cmd/wkwfs")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // the one that other tests have built
+	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, output)
 	}
 	t.Setenv("TMPDIR", dir)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/wkwfs/wkwfs/internal/object"
+	"github.com/wkwfs/wkwfs/internal/voxeltest"
 )
 
 var kills = flag.Int("kills", 12, "how many writers TestKilledWriters kills")
@@ -25,8 +26,8 @@ const childVariable = "DISKCACHE_TEST_DIR"
 // childSize is the size of the cache that processes share.
 const childSize = 12 << 20
 
-// childReads is how often a process reads, unless it is killed.
-const childReads = 300
+// childReads is how often a process reads, unless it is killed. Processes share no memory, so that the race detector needs few.
+var childReads = map[bool]int{false: 300, true: 100}[voxeltest.Race]
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childVariable); dir != "" {
