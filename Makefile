@@ -61,12 +61,13 @@ test-once:
 test-race:
 	@GORACE=atexit_sleep_ms=10 TESTLOG=bin/test-race.json $(GOTEST) -race -short $(ONCE) -skip '^(TestTreeIsAFileSystem|TestCompression|TestManyMags|TestLimitsOfProperties|TestDeepBox|TestSnapshotOfMany|TestLargeIndex|TestDrawReferenceData|TestRangesAtBoundaries)$$' $(CONCURRENT)
 
-## test-all: all tests; then again with the race detector, with mounts of a program that has it, under longer load, with all damages, and on one processor
+## test-all: all tests; then again with the race detector, with mounts of a program that has it, under longer load, with all damages, with all jobs of the benchmark, and on one processor
 test-all: check test-once
 	@$(GOTEST) -race $(ONCE) $$($(GO) list ./... | grep wkwfs/wkwfs/ | grep -v /integration)
 	@WKWFS_RACE=1 $(GOTEST) $(ONCE) ./integration -load.duration 20s
 	@$(GOTEST) $(ONCE) ./integration -run '^(TestEveryByteDamaged|TestImportKilled)$$' -damage.all -import.kills 100
 	@$(GOTEST) $(ONCE) ./integration -run '^TestLoad$$' -load.duration 20s
+	@$(GOTEST) $(ONCE) ./integration/bench -run '^TestTiny$$' -bench.all
 	@GOMAXPROCS=1 $(GOTEST) $(ONCE) ./cache ./internal/prefetch ./internal/view ./wkw
 
 ## test-clients: programs that others wrote open the mount, and write what is decoded (installs them from Debian)

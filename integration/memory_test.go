@@ -25,9 +25,10 @@ func TestMemoryStaysInBudget(t *testing.T) {
 	m := model{blockLog: 5, cubeLog: 4, blockType: 2, voxelType: 1, channels: 1} // 128 MiB
 	source := t.TempDir()
 	m.write(t, source, 0, 0, 0)
-	t.Run("disk", func(t *testing.T) { checkMemory(t, source, m.flat(), 8, 500) })
+	want := m.flat()
+	t.Run("disk", func(t *testing.T) { checkMemory(t, source, want, 8, 500) })
 	t.Run("late", func(t *testing.T) {
-		checkMemory(t, serveLate(t, source, "-read", "5ms").Dir, m.flat(), 64, 60)
+		checkMemory(t, serveLate(t, source, "-read", "5ms").Dir, want, 64, 60)
 	})
 }
 

@@ -143,8 +143,8 @@ func TestOpenWhileCubesAreReplaced(t *testing.T) {
 		opens    int // of each file
 		late     []string
 	}{
-		{"every 10 ms", 10 * time.Millisecond, 3000, nil},
-		{"all the time", time.Microsecond, 1500, nil},
+		{"every 10 ms", 10 * time.Millisecond, 1500, nil},
+		{"all the time", time.Microsecond, 1000, nil},
 		{"below a late source", 10 * time.Millisecond, 200, []string{"-metadata", "1ms", "-read", "1ms"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

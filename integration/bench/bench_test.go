@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -23,7 +25,23 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestTiny runs all jobs with little data. The figures mean nothing, but the jobs check that all contenders
+var allJobs = flag.Bool("bench.all", false, "run all jobs of TestTiny, not one of each kind")
+
+// repeats matches jobs that do what others do, with other data, another plane or another delay.
+var repeats = regexp.MustCompile(`^(64³ patches|4 KiB random preads|all|dd) of Q.*(box/|decoded-cold)|plane of R by|xz plane|reads (1|20) ms`)
+
+// tinyJobs returns a pattern of the jobs that TestTiny runs, and their number.
+func tinyJobs() (pattern string, n int) {
+	var names []string
+	for _, j := range (&bench{sizes: tiny}).jobs() {
+		if *allJobs || !repeats.MatchString(j.name) {
+			names = append(names, regexp.QuoteMeta(j.name))
+		}
+	}
+	return "^(" + strings.Join(names, "|") + ")$", len(names)
+}
+
+// TestTiny runs jobs with little data. The figures mean nothing, but the jobs check that all contenders
 // read the same bytes.
 func TestTiny(t *testing.T) {
 	if f, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0); err != nil {
@@ -44,12 +62,13 @@ func TestTiny(t *testing.T) {
 	t.Setenv("TMPDIR", dir)
 	report := filepath.Join(dir, "report.json")
 	args := []string{"-tiny", "-rounds", "1", "-dir", filepath.Join(dir, "data"), "-wkwfs", program, "-refdata", refdata(t)}
+	pattern, n := tinyJobs()
 	var stdout, stderr bytes.Buffer
-	if err := measure(t.Context(), append(args, "-before", program, "-json", report), &stdout, &stderr); err != nil {
+	if err := measure(t.Context(), append(args, "-run", pattern, "-before", program, "-json", report), &stdout, &stderr); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
 	t.Log("\n" + stdout.String())
-	checkReport(t, report)
+	checkReport(t, report, n)
 	if remaining, err := filepath.Glob(filepath.Join(dir, "wkwfs-bench-*")); err != nil || len(remaining) > 0 {
 		t.Errorf("not removed: %v, %v", remaining, err)
 	}
@@ -94,8 +113,8 @@ func refdata(t *testing.T) string {
 	return dir
 }
 
-// checkReport checks that each job has figures of each contender that is available.
-func checkReport(t *testing.T, path string) {
+// checkReport checks that each of the jobs has figures of each contender that is available.
+func checkReport(t *testing.T, path string, jobs int) {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -105,7 +124,7 @@ func checkReport(t *testing.T, path string) {
 	if err := json.Unmarshal(b, &report); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := len(report.Jobs), len((&bench{}).jobs())+1; got != want {
+	if got, want := len(report.Jobs), jobs+1; got != want {
 		t.Errorf("%d jobs and a row of memory, want %d", got, want)
 	}
 	for _, j := range report.Jobs {
