@@ -174,7 +174,23 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestTimes checks that delays and rates take the time that they should, for many requests at a time.
+// timeOf20 returns how long 20 requests take at a time.
+func timeOf20(t *testing.T, p *Proxy, client *http.Client, header string) time.Duration {
+	begin := time.Now()
+	ended := make(chan answer)
+	for range 20 {
+		go func() { ended <- get(t, p, client, "Range", header) }()
+	}
+	for range 20 {
+		if a := <-ended; a.err != nil {
+			t.Error(a.err)
+		}
+	}
+	return time.Since(begin)
+}
+
+// TestTimes checks that delays and rates take the time that they should, for many requests at a time. A busy machine may take longer, but
+// not five times in a row.
 func TestTimes(t *testing.T) {
 	p, client := start(t)
 	for _, test := range []struct {
@@ -186,17 +202,11 @@ func TestTimes(t *testing.T) {
 		{Rules{Rate: 500_000}, "bytes=0-99999", 180 * time.Millisecond}, // the first piece is sent at once
 	} {
 		p.Set(test.rules)
-		begin := time.Now()
-		ended := make(chan answer)
-		for range 20 {
-			go func() { ended <- get(t, p, client, "Range", test.header) }()
+		took := time.Hour
+		for i := 0; i < 5 && took > test.least*10; i++ {
+			took = timeOf20(t, p, client, test.header)
 		}
-		for range 20 {
-			if a := <-ended; a.err != nil {
-				t.Error(a.err)
-			}
-		}
-		if took := time.Since(begin); took < test.least || took > test.least*10 {
+		if took < test.least || took > test.least*10 {
 			t.Errorf("%+v: %v", test.rules, took)
 		}
 	}
