@@ -44,8 +44,8 @@ CHECK_TOP = WKWFS_TEST_LOG=$(CURDIR)/bin/test.json $(GO) test -count=1 .
 # need no test of ours. The tests of cmd start other programs.
 CONCURRENT = $$(grep -rlE --include='*.go' --exclude='*_test.go' --exclude-dir=integration --exclude-dir=cmd \
 	'sync\.(Mutex|RWMutex|WaitGroup|Cond|Map)|atomic\.|errgroup|parallel\.|^	*go [a-z]' . | xargs -n 1 dirname | sort -u)
-# Tests that only wait run at once, so that they do not add up.
-ONCE = -count=1 -parallel 8 -timeout 40m
+# Tests that only wait run at once, so that they do not add up. "make check" has called go vet.
+ONCE = -count=1 -vet=off -parallel 8 -timeout 40m
 
 ## test: all tests, real mounts included; beside them those of concurrent packages with the race detector, in short form
 test: check
