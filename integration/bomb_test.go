@@ -156,7 +156,7 @@ func bombInCommands(t *testing.T, b bomb, source string) {
 	if r := runBounded(t, "check", source); r.code != b.check {
 		t.Errorf("check: %d\n%.300s\n%.300s", r.code, r.stdout, r.stderr)
 	}
-	if r := runBounded(t, "cp", "--quiet", "--cache-size", strconv.Itoa(bombCache), source, cmp.Or(b.copy, "."), filepath.Join(voxeltest.TempDir(t), "copy")); r.code != 0 {
+	if r := runBounded(t, "cp", "--quiet", "--cache-size", strconv.Itoa(bombCache), source, cmp.Or(b.copy, "."), filepath.Join(tempDir(t), "copy")); r.code != 0 {
 		t.Errorf("cp: %d, %.300s", r.code, r.stderr)
 	}
 }
