@@ -200,7 +200,7 @@ func unreadableChunks(t *testing.T, dir string) (n int) {
 				name := fmt.Sprintf("%d-%d_%d-%d_%d-%d", x, x+chunk, y, y+chunk, z, z+chunk)
 				if _, err := os.ReadFile(filepath.Join(dir, name)); errors.Is(err, syscall.EIO) {
 					n++
-					name = fmt.Sprintf("../../ome.zarr/1/%d/%d/%d", z/chunk, y/chunk, x/chunk)
+					name = fmt.Sprintf("../../ome.zarr/1/%d/%d/%d", z/side, y/chunk, x/chunk) // all blocks of a cube on z
 					if got, err := os.ReadFile(filepath.Join(dir, name)); !errors.Is(err, syscall.EIO) {
 						t.Errorf("%s: %d bytes, %v; expected EIO", name, len(got), err)
 					}

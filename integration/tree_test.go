@@ -77,13 +77,11 @@ func omeNames(dir string, metadata ...string) []string {
 			chunks = name
 		}
 	}
-	for z := range 2 {
-		names = append(names, fmt.Sprintf("%s/%s/%d", dir, chunks, z))
-		for y := 6; y < 8; y++ {
-			names = append(names, fmt.Sprintf("%s/%s/%d/%d", dir, chunks, z, y))
-			for x := 14; x < 16; x++ {
-				names = append(names, fmt.Sprintf("%s/%s/%d/%d/%d", dir, chunks, z, y, x))
-			}
+	names = append(names, dir+"/"+chunks+"/0") // both blocks on z
+	for y := 6; y < 8; y++ {
+		names = append(names, fmt.Sprintf("%s/%s/0/%d", dir, chunks, y))
+		for x := 14; x < 16; x++ {
+			names = append(names, fmt.Sprintf("%s/%s/0/%d/%d", dir, chunks, y, x))
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int { return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/")) })

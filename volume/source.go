@@ -84,10 +84,11 @@ type Sized interface {
 // LZ4Source is a Source that may store its blocks as LZ4 blocks.
 type LZ4Source interface {
 	Source
-	// LZ4Size returns the length of the LZ4 block that is stored for block b, in bytes. It returns 0 if the blocks of
-	// the Source have another form. It does not read the block, and does not find damage in it.
-	LZ4Size(b Vec) (int64, error)
-	// AppendLZ4 appends the LZ4 block that is stored for block b to dst, and returns the longer slice. It fails with the
-	// error of Fill if the LZ4 block does not decode to Grid().BlockBytes() bytes.
-	AppendLZ4(ctx context.Context, dst []byte, b Vec) ([]byte, error)
+	// LZ4Sizes returns the lengths of the LZ4 blocks that are stored for blocks, in bytes. It returns nil if the blocks of
+	// the Source have another form. It does not read the blocks, and does not find damage in them.
+	LZ4Sizes(blocks []Vec) ([]int64, error)
+	// FillLZ4 is Fill for blocks as they are stored: Voxels of a block is set to its LZ4 block. memory returns memory of
+	// the length that LZ4Sizes returned for the block. A block has the error of Fill if its LZ4 block does not decode to
+	// Grid().BlockBytes() bytes.
+	FillLZ4(ctx context.Context, blocks []Block, memory func(at Vec) []byte)
 }

@@ -31,10 +31,16 @@ func (s *filler) decodePair(i, j int) {
 	s.setResult(j, voxels1, err1)
 }
 
-// setResult sets the voxels of block i, or the error of its decoder.
+// setResult sets the result of block i: its voxels, its stored bytes if they are wanted, or the error of its decoder.
 func (s *filler) setResult(i int, voxels []byte, err error) {
+	switch {
+	case err != nil:
+		err = s.file.decodeError(s.numbers[i], s.extents[i], err)
+	case s.asStored != nil:
+		voxels, err = s.keepStored(i)
+	}
 	if err != nil {
-		s.fail(i, s.file.decodeError(s.numbers[i], s.extents[i], err))
+		s.fail(i, err)
 		return
 	}
 	s.blocks[i].Voxels = voxels

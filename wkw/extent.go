@@ -22,15 +22,33 @@ func (e extent) end() int64 { return e.offset + e.size }
 // StoredSize returns the bytes that block b takes in the file, without its entry in the jump table. It does
 // not read the block, and does not find damage in it.
 func (f *File) StoredSize(b volume.Vec) (int64, error) {
-	if !b.In(f.grid.Blocks()) {
-		return 0, f.outsideError(b)
+	sizes, err := f.storedSizes([]volume.Vec{b})
+	if err != nil {
+		return 0, err
 	}
-	ctx, n := context.Background(), MortonIndex(b)
-	at, err := f.extent(ctx, n, f.readChunk(ctx, n/chunkEntries))
-	if changed := f.checkUnchanged(); changed != nil {
-		return 0, f.changedError(b, changed)
+	return sizes[0], nil
+}
+
+// storedSizes returns StoredSize of each block, or the first error.
+func (f *File) storedSizes(blocks []volume.Vec) ([]int64, error) {
+	ctx := context.Background()
+	sizes := make([]int64, len(blocks))
+	var first error
+	for i, b := range blocks {
+		if !b.In(f.grid.Blocks()) {
+			return nil, f.outsideError(b)
+		}
+		n := MortonIndex(b)
+		at, err := f.extent(ctx, n, f.readChunk(ctx, n/chunkEntries))
+		if err != nil && first == nil {
+			first = err
+		}
+		sizes[i] = at.size
 	}
-	return at.size, err
+	if err := f.checkUnchanged(); err != nil && len(blocks) > 0 {
+		return nil, f.changedError(blocks[0], err)
+	}
+	return sizes, first
 }
 
 // extent returns the extent of block n, in Morton order. c is the chunk of the jump table with the entry of the

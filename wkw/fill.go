@@ -17,7 +17,11 @@ func (f *File) Fill(ctx context.Context, blocks []volume.Block, memory func(at v
 	if len(blocks) == 0 {
 		return
 	}
-	s := newFiller()
+	f.fill(ctx, newFiller(), blocks, memory)
+}
+
+// fill is Fill by a new filler, which it releases.
+func (f *File) fill(ctx context.Context, s *filler, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	s.fill(ctx, f, f.inside(blocks), memory)
 	s.release()
 	// If the file changed, the voxels may be from the old file, the new file or both. So may be an error.
@@ -60,6 +64,9 @@ type filler struct {
 	runs    [][2]int       // first block and end of each range
 
 	announced int // end of the blocks that were announced to the disk
+
+	asStored func(at volume.Vec) []byte // memory of blocks as they are stored; nil: their voxels are wanted
+	dropped  [2][]byte                  // voxels that are decoded to find damage only
 }
 
 // idle holds fillers for the next Fill. A sync.Pool would lose their memory at each garbage collection.
@@ -79,8 +86,11 @@ func newFiller() *filler {
 
 // release keeps the filler for the next Fill.
 func (s *filler) release() {
-	if cap(s.batch) > maxKept {
-		s.batch = nil
+	s.asStored = nil
+	for _, memory := range []*[]byte{&s.batch, &s.dropped[0], &s.dropped[1]} {
+		if cap(*memory) > maxKept {
+			*memory = nil
+		}
 	}
 	select {
 	case idle <- s:

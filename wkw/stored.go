@@ -4,24 +4,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw/lz4block"
 )
 
 // AppendStored appends block b as the file has it, without decoding it, to dst, and returns the longer slice. It does not find
 // damage in the block.
 func (f *File) AppendStored(ctx context.Context, dst []byte, b volume.Vec) ([]byte, error) {
-	dst, _, err := f.appendStored(ctx, dst, b)
-	return dst, err
-}
-
-// appendStored is AppendStored. It also returns where the block is.
-func (f *File) appendStored(ctx context.Context, dst []byte, b volume.Vec) ([]byte, extent, error) {
 	if !b.In(f.grid.Blocks()) {
-		return dst, extent{}, f.outsideError(b)
+		return dst, f.outsideError(b)
 	}
 	n := MortonIndex(b)
 	at, err := f.extent(ctx, n, f.readChunk(ctx, n/chunkEntries))
@@ -35,41 +27,44 @@ func (f *File) appendStored(ctx context.Context, dst []byte, b volume.Vec) ([]by
 	if changed := f.checkUnchanged(); changed != nil {
 		err = f.changedError(b, changed)
 	}
-	return dst, at, err
+	return dst, err
 }
 
-// LZ4Size implements [volume.LZ4Source].
-func (f *File) LZ4Size(b volume.Vec) (int64, error) {
+// LZ4Sizes implements [volume.LZ4Source].
+func (f *File) LZ4Sizes(blocks []volume.Vec) ([]int64, error) {
 	if f.header.BlockType == Raw {
-		return 0, nil
+		return nil, nil
 	}
-	return f.StoredSize(b)
+	return f.storedSizes(blocks)
 }
 
-// AppendLZ4 implements [volume.LZ4Source]. It decodes the block to find damage.
-func (f *File) AppendLZ4(ctx context.Context, dst []byte, b volume.Vec) ([]byte, error) {
+// FillLZ4 implements [volume.LZ4Source]. It reads the blocks as Fill does, and decodes them to find damage.
+func (f *File) FillLZ4(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	if f.header.BlockType == Raw {
-		return dst, fmt.Errorf("%s: block %v: raw cubes have no LZ4 blocks", f.name, b)
+		for i := range blocks {
+			blocks[i].Voxels, blocks[i].Err = nil, fmt.Errorf("%s: block %v: raw cubes have no LZ4 blocks", f.name, blocks[i].At)
+		}
+		return
 	}
-	start := len(dst)
-	dst, at, err := f.appendStored(ctx, dst, b)
-	if err != nil {
-		return dst[:start], err
-	}
-	scratch, _ := scratches.Get().(*[]byte)
-	if scratch == nil {
-		scratch = new([]byte)
-	}
-	defer scratches.Put(scratch)
-	*scratch = resized(*scratch, f.grid.BlockBytes())
-	if err := lz4block.Decode(*scratch, dst[start:]); err != nil {
-		return dst[:start], f.decodeError(MortonIndex(b), at, err)
-	}
-	return dst, nil
+	s := newFiller()
+	s.asStored = memory
+	next := 0 // Fill decodes two blocks at a time
+	f.fill(ctx, s, blocks, func(volume.Vec) []byte {
+		next = 1 - next
+		s.dropped[next] = resized(s.dropped[next], f.grid.BlockBytes())
+		return s.dropped[next]
+	})
 }
 
-// scratches holds memory for decoded blocks that nobody reads.
-var scratches sync.Pool
+// keepStored copies the stored bytes of block i into their memory, and returns that.
+func (s *filler) keepStored(i int) ([]byte, error) {
+	memory, stored := s.asStored(s.blocks[i].At), s.stored(i)
+	if len(memory) != len(stored) { // the jump table was read again, and differs
+		return nil, s.file.changedError(s.blocks[i].At, volume.ErrChanged)
+	}
+	copy(memory, stored)
+	return memory, nil
+}
 
 // Location says where the mags of this package are in their source. A volume.Mag of this package implements it.
 type Location interface {

@@ -34,39 +34,58 @@ func (m *Mosaic) Has(box volume.Box) (bool, error) {
 	return false, nil
 }
 
-// LZ4Size returns the length of the LZ4 block that is stored for a block, as [volume.LZ4Source] does. It opens the cube.
-func (m *Mosaic) LZ4Size(ctx context.Context, at volume.Vec) (n int64, err error) {
-	err = m.withCube(ctx, at, func(f volume.CubeFile, b volume.Vec) error {
-		if source, ok := f.(volume.LZ4Source); ok {
-			n, err = source.LZ4Size(b)
-			return err
-		}
-		return nil
-	})
-	return n, err
-}
-
-// AppendLZ4 appends the LZ4 block that is stored for a block to dst, as [volume.LZ4Source] does. LZ4Size of the block is
-// not 0.
-func (m *Mosaic) AppendLZ4(ctx context.Context, dst []byte, at volume.Vec) (longer []byte, err error) {
-	longer = dst
-	err = m.withCube(ctx, at, func(f volume.CubeFile, b volume.Vec) error {
+// LZ4Sizes returns the lengths of the LZ4 blocks that are stored for blocks of one cube, as [volume.LZ4Source] does. It opens
+// the cube. There is at least one block.
+func (m *Mosaic) LZ4Sizes(ctx context.Context, blocks []volume.Vec) (sizes []int64, err error) {
+	err = m.withCube(ctx, blocks[0].Div(m.blocks), func(f volume.CubeFile, lo volume.Vec) error {
 		source, ok := f.(volume.LZ4Source)
 		if !ok {
-			return fmt.Errorf("block %v: not stored as LZ4", at)
+			return nil
 		}
-		longer, err = source.AppendLZ4(ctx, dst, b)
+		local := make([]volume.Vec, len(blocks))
+		for i, at := range blocks {
+			local[i] = at.Sub(lo)
+		}
+		sizes, err = source.LZ4Sizes(local)
 		return err
 	})
-	return longer, err
+	return sizes, err
 }
 
-// withCube calls use with the cube of a block, and with the position of the block in the cube. If there is no cube, it
-// returns fs.ErrNotExist. Like fillCube, it opens a cube with a stale file handle again, once.
-func (m *Mosaic) withCube(ctx context.Context, at volume.Vec, use func(volume.CubeFile, volume.Vec) error) error {
-	err := m.useCube(ctx, at, use)
+// FillLZ4 copies the LZ4 blocks that are stored for blocks of one cube into memory, as [volume.LZ4Source] does. LZ4Sizes
+// of the blocks is not nil. It returns the error of a block that has one.
+func (m *Mosaic) FillLZ4(ctx context.Context, blocks []volume.Vec, memory func(at volume.Vec) []byte) error {
+	return m.withCube(ctx, blocks[0].Div(m.blocks), func(f volume.CubeFile, lo volume.Vec) error {
+		source, ok := f.(volume.LZ4Source)
+		if !ok {
+			return fmt.Errorf("block %v: not stored as LZ4", blocks[0])
+		}
+		local := make([]volume.Block, len(blocks))
+		for i, at := range blocks {
+			local[i].At = at.Sub(lo)
+		}
+		source.FillLZ4(ctx, local, func(at volume.Vec) []byte { return memory(at.Add(lo)) })
+		return firstError(local)
+	})
+}
+
+// firstError returns the error of a block, if one has an error. It is the first, or one that says that the file handle is
+// stale.
+func firstError(blocks []volume.Block) (first error) {
+	for _, b := range blocks {
+		if first == nil || errors.Is(b.Err, syscall.ESTALE) {
+			first = b.Err
+		}
+	}
+	return first
+}
+
+// withCube calls use with cube c, and with the position of its first block. If there is no cube, it returns
+// fs.ErrNotExist. Like fillCube, it opens a cube with a stale file handle again, once.
+func (m *Mosaic) withCube(ctx context.Context, c volume.Vec, use func(f volume.CubeFile, lo volume.Vec) error) error {
+	err := m.useCube(ctx, c, use)
 	if errors.Is(err, syscall.ESTALE) {
-		err = m.useCube(ctx, at, use)
+		err = m.useCube(ctx, c, use)
 	}
 	if errors.Is(err, vfs.ErrChanged) {
 		m.outdated.Store(true) // the next open takes a new snapshot
@@ -74,8 +93,7 @@ func (m *Mosaic) withCube(ctx context.Context, at volume.Vec, use func(volume.Cu
 	return err
 }
 
-func (m *Mosaic) useCube(ctx context.Context, at volume.Vec, use func(volume.CubeFile, volume.Vec) error) error {
-	c := at.Div(m.blocks)
+func (m *Mosaic) useCube(ctx context.Context, c volume.Vec, use func(f volume.CubeFile, lo volume.Vec) error) error {
 	h, err := m.acquire(ctx, c)
 	if h == nil {
 		if err == nil {
@@ -84,7 +102,7 @@ func (m *Mosaic) useCube(ctx context.Context, at volume.Vec, use func(volume.Cub
 		return err
 	}
 	defer m.release(h)
-	err = use(h.file, at.Sub(c.Mul(m.blocks)))
+	err = use(h.file, c.Mul(m.blocks))
 	if errors.Is(err, syscall.ESTALE) {
 		m.discard(h)
 	}

@@ -2,7 +2,7 @@ package omezarr
 
 import (
 	"encoding/binary"
-	"slices"
+	"math"
 )
 
 // A chunk in Blosc's container has a header of 16 bytes:
@@ -11,42 +11,57 @@ import (
 //	1  version of LZ4, 1
 //	2  flags
 //	3  size of a value in bytes, in which programs count that read a part
-//	4  decoded bytes
-//	8  bytes of a block: the chunk is one block
+//	4  decoded bytes of the chunk
+//	8  decoded bytes of each of its blocks
 //	12 bytes of the whole container
 //
-// The numbers are little-endian. Flags are 0x20 for LZ4, 0x10 for blocks that are not split by bytes of a value, and 0x02
-// for bytes that are stored as they are. With LZ4, the offset of the block and its length follow.
+// The offset of each block in the container follows, 4 bytes each, then the blocks. A block has its length in 4 bytes, and
+// that many bytes of LZ4. If the length is that of its decoded bytes, they are stored as they are. All numbers are
+// little-endian. Flags are 0x20 for LZ4, and 0x10 for blocks that are not split by bytes of a value.
 const (
-	storedHead = 16
-	lz4Head    = 24
-
-	flagsLZ4    = 0x30
-	flagsStored = 0x32
+	containerHead = 16
+	perBlock      = 4 + 4 // offset and length
+	flagsLZ4      = 0x30
 )
 
-// StoredSize returns the length of a chunk of n decoded bytes without compression.
-func StoredSize(n int64) int64 { return storedHead + n }
-
-// StoredHead returns the header of a chunk of n decoded bytes, which follow as they are. n is below 2^31, and value is the
-// size of a value in bytes.
-func StoredHead(n, value int) []byte { return head(flagsStored, value, n, storedHead+n) }
-
-// LZ4Size returns the length of a chunk whose n decoded bytes have the length compressed as an LZ4 block. ok is false if
-// the container cannot have the block: readers take a block of n bytes for one that is stored as it is.
-func LZ4Size(n, compressed int64) (size int64, ok bool) { return lz4Head + compressed, compressed != n }
-
-// AppendLZ4Head appends the header of a chunk of n decoded bytes, as an LZ4 block of the length compressed, to b. n is
-// below 2^31 and differs from compressed. value is the size of a value in bytes.
-func AppendLZ4Head(b []byte, n, value, compressed int) []byte {
-	b = append(b, head(flagsLZ4, value, n, lz4Head+compressed)...)
-	b = binary.LittleEndian.AppendUint32(b, lz4Head-4) // offset of the length of the block
-	return binary.LittleEndian.AppendUint32(b, uint32(compressed))
+// ContainerSize returns the length of a container of blocks whose stored lengths are those in sizes, in bytes.
+func ContainerSize(sizes []int64) int64 {
+	n := int64(containerHead)
+	for _, size := range sizes {
+		n += perBlock + size
+	}
+	return n
 }
 
-func head(flags byte, value, n, size int) []byte {
-	b := slices.Grow([]byte{2, 1, flags, byte(value)}, lz4Head)
-	b = binary.LittleEndian.AppendUint32(b, uint32(n))
-	b = binary.LittleEndian.AppendUint32(b, uint32(n))
-	return binary.LittleEndian.AppendUint32(b, uint32(size))
+// LayContainer makes b, of ContainerSize bytes, a container of blocks of the given stored lengths. It returns the memory of each
+// block, which the caller fills: an LZ4 block that decodes to n bytes, or n bytes as they are if its stored length is n. value
+// is the size of a value in bytes. The decoded bytes of the chunk and len(b) are below 2^31.
+func LayContainer(b []byte, n, value int, sizes []int64) (blocks [][]byte) {
+	b[0], b[1], b[2], b[3] = 2, 1, flagsLZ4, byte(value)
+	put(b[4:], n*len(sizes))
+	put(b[8:], n)
+	put(b[12:], len(b))
+	at := containerHead + 4*len(sizes)
+	for i, size := range sizes {
+		put(b[containerHead+4*i:], at)
+		put(b[at:], int(size))
+		start := at + 4
+		at = start + int(size)
+		blocks = append(blocks, b[start:at:at])
+	}
+	return blocks
+}
+
+func put(b []byte, n int) { binary.LittleEndian.PutUint32(b, uint32(n)) }
+
+// Zeros returns an LZ4 block that decodes to n zeros. n is at least 64. The block is shorter than n: one literal, a match of
+// it up to the last five bytes, and these, which have to be literals.
+func Zeros(n int) []byte {
+	const match = 15 + 4 // the shortest match that has more bytes of length
+	rest := n - 1 - 5 - match
+	b := []byte{0x1F, 0, 1, 0}
+	for ; rest >= math.MaxUint8; rest -= math.MaxUint8 {
+		b = append(b, math.MaxUint8)
+	}
+	return append(b, byte(rest), 0x50, 0, 0, 0, 0, 0)
 }

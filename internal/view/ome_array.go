@@ -9,26 +9,24 @@ import (
 //
 // Index 0 is voxel 0 of the mag, as in the arrays that WEBKNOSSOS writes. So all mags and layers start at the same
 // place, also for programs that ignore translations. If the layer starts below 0, index 0 is its first voxel, rounded down to
-// a block. The array ends where the layer ends.
+// a chunk. The array ends where the layer ends.
 type omeArray struct {
 	geometry
 	channels int
-	blocks   bool // each chunk is a block
-	blosc    bool // chunks are in the container of Blosc, because most blocks are LZ4 already
+	blosc    bool // chunks are in the container of Blosc, because most blocks are LZ4 already: each is a column of blocks
 }
 
 func newOMEArray(snap *snapshot) omeArray {
 	g, bounds := snap.Cube(), snap.Bounds()
-	a := omeArray{channels: g.Channels, blocks: true}
-	a.chunk, a.extent = chunkOf(g), volume.Box{Max: bounds.Max}
-	first := snap.Local(bounds).Min.Div(g.Block).Mul(g.Block).Add(g.Origin)
+	a := omeArray{channels: g.Channels, blosc: g.Channels == 1 && snap.About().LZ4}
+	a.chunk, a.extent = columnOf(g), volume.Box{Max: bounds.Max}
+	first := snap.Local(bounds).Min.Div(a.chunk).Mul(a.chunk).Add(g.Origin)
 	for axis := range 3 {
 		if bounds.Min[axis] < 0 {
 			a.extent.Min[axis] = first[axis]
 		}
-		a.blocks = a.blocks && a.chunk[axis] == g.Block[axis] && (a.extent.Min[axis]-g.Origin[axis])%g.Block[axis] == 0
+		a.blosc = a.blosc && chunkOf(g)[axis] == g.Block[axis] && (a.extent.Min[axis]-g.Origin[axis])%a.chunk[axis] == 0
 	}
-	a.blosc = a.blocks && g.Channels == 1 && snap.About().LZ4
 	return a
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,21 +38,65 @@ func writeCube(t *testing.T, dir, name string, bt wkw.BlockType, src volume.Sour
 	return path
 }
 
-// TestOMEZarrForms: a mag whose header says LZ4 has a raw cube. Its chunks are in the container too, as they are.
+// TestOMEZarrForms: a mag whose header says LZ4 has a raw cube. The blocks of its chunks are in the container too, as they are.
+// The last cubes end after the layer: blocks outside are zeros.
 func TestOMEZarrForms(t *testing.T) {
-	src := voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(32), volume.Cube(16), volume.Uint16, 1)}
+	src := voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(64), volume.Cube(16), volume.Uint16, 1)}
 	dir := t.TempDir()
 	writeCube(t, dir, "z0/y0/x0.wkw", wkw.LZ4, src)
 	writeCube(t, dir, "z0/y0/x1.wkw", wkw.Raw, src)
+	// The layer has no voxel of the first block, two of the second, and all that matter of the third.
+	properties := `{"dataLayers":[{"name":"color","category":"color","boundingBox":{"topLeft":[0,0,30],"width":128,"height":64,"depth":18}}]}`
+	if err := os.WriteFile(filepath.Join(dir, wkw.PropertiesFile), []byte(properties), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	tree := open(t, dir, ".")
-	for x, flags := range []byte{0x30, 0x30, 0x32, 0x32} {
-		b, err := fs.ReadFile(tree, fmt.Sprintf("color/ome.zarr/1/0/0/%d", x))
+	const block = 16 * 16 * 16 * 2
+	for x := range 8 {
+		name := fmt.Sprintf("color/ome.zarr/1/0/0/%d", x)
+		b, err := fs.ReadFile(tree, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := src.Flat(src.Shape.BlockBox(volume.Vec{x % 2, 0, 0}))
-		if b[2] != flags || b[3] != 2 || !bytes.Equal(decodeChunk(t, b, true, len(want)), want) {
-			t.Errorf("chunk %d: header % x, expected flags %#x", x, b[:16], flags)
+		if size, streams := bloscBlocks(t, b, 4*block); size != block || (len(streams[2]) == block) != (x >= 4) || len(streams[1]) != block || len(streams[0]) > 50 || len(streams[3]) > 50 {
+			t.Errorf("%s: blocks of %d, %d, %d and %d bytes", name, len(streams[0]), len(streams[1]), len(streams[2]), len(streams[3]))
+		}
+		want := make([]byte, 4*block)
+		voxels := src.Flat(volume.Box{Min: volume.Vec{x % 4 * 16, 0, 30}, Max: volume.Vec{x%4*16 + 16, 16, 48}})
+		copy(want[30*16*16*2:], voxels)
+		if !bytes.Equal(decodeChunk(t, b, true, len(want)), want) {
+			t.Errorf("%s: other voxels", name)
+		}
+	}
+}
+
+// TestOMEZarrColumns: a chunk is a column of blocks of 128 KiB, or of four blocks of up to 512 KiB, and never of two cubes.
+func TestOMEZarrColumns(t *testing.T) {
+	for _, c := range []struct {
+		blockLog, cubeLog, valueType, valueSize byte
+		want                                    string
+	}{
+		{5, 5, 1, 1, "[128 32 32]"}, // uint8
+		{5, 5, 2, 2, "[128 32 32]"},
+		{5, 5, 3, 4, "[128 32 32]"},
+		{5, 5, 4, 8, "[64 32 32]"}, // uint64
+		{4, 6, 1, 1, "[512 16 16]"},
+		{4, 3, 1, 1, "[128 16 16]"}, // the cube has 128 voxels a side
+		{2, 6, 1, 1, "[128 32 32]"},
+		{6, 4, 1, 1, "[128 64 64]"},
+		{6, 4, 4, 8, "[64 64 64]"},
+		{7, 3, 1, 1, "[128 128 128]"},
+		{8, 2, 1, 1, "[128 64 64]"},
+	} {
+		dir := t.TempDir()
+		header := []byte{'W', 'K', 'W', 1, c.cubeLog<<4 | c.blockLog, 1, c.valueType, c.valueSize, 16, 0, 0, 0, 0, 0, 0, 0}
+		path := filepath.Join(dir, "color/1/z0/y0/x0.wkw")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, header, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		a := readArray(t, open(t, dir, "."), "color/ome.zarr/1/.zarray")
+		if got := fmt.Sprint(a.Chunks); got != c.want {
+			t.Errorf("%+v: got %s", c, got)
 		}
 	}
 }
@@ -59,20 +104,31 @@ func TestOMEZarrForms(t *testing.T) {
 // TestOMEZarrOfEqualLength: c-blosc takes a block whose length is that of its voxels for one that is stored as it is. Such a
 // block is decoded.
 func TestOMEZarrOfEqualLength(t *testing.T) {
-	voxels, stored := equalLength(t)
+	voxels, equal := equalLength(t)
 	dir := t.TempDir()
-	cube := []byte{'W', 'K', 'W', 1, 0<<4 | 4, 2, 1, 1, 24, 0, 0, 0, 0, 0, 0, 0}
-	cube = append(cube, byte((24+len(stored))&0xFF), byte((24+len(stored))>>8), 0, 0, 0, 0, 0, 0)
-	cube = append(cube, stored...)
+	cube := []byte{'W', 'K', 'W', 1, 1<<4 | 4, 2, 1, 1, 80, 0, 0, 0, 0, 0, 0, 0} // 2³ blocks of 16³
+	end := 80
+	for range 8 {
+		end += len(equal)
+		cube = binary.LittleEndian.AppendUint64(cube, uint64(end))
+	}
+	cube = append(cube, bytes.Repeat(equal, 8)...)
 	path := filepath.Join(dir, "color/1/z0/y0/x0.wkw")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, cube, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	b, err := fs.ReadFile(open(t, dir, "."), "color/ome.zarr/1/0/0/0")
-	if err != nil || b[2] != 0x32 || !bytes.Equal(b[16:], voxels) {
-		t.Errorf("got %d bytes, %v; header % x", len(b), err, b[:min(16, len(b))])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, block := range second(bloscBlocks(t, b, 2*len(voxels))) {
+		if !bytes.Equal(block, voxels) {
+			t.Errorf("block %d: %d bytes", i, len(block))
+		}
 	}
 }
+
+func second[A, B any](_ A, b B) B { return b }
 
 // equalLength returns 4096 bytes, and an LZ4 block of 4096 bytes that decodes to them: literals, a match of 20 bytes, and
 // literals. Lengths of literals take as many bytes as the match saves.
@@ -110,23 +166,26 @@ func equalLength(t *testing.T) (voxels, stored []byte) {
 func TestOMEZarrOfManyChunks(t *testing.T) {
 	dir := t.TempDir()
 	header := []byte{'W', 'K', 'W', 1, 15<<4 | 4, 1, 1, 1, 16, 0, 0, 0, 0, 0, 0, 0} // 2^15 blocks of 2^4 voxels a side
-	for z := range 33 {
-		path := filepath.Join(dir, fmt.Sprintf("color/1/z%d/y0/x0.wkw", z))
+	for x := range 33 {
+		path := filepath.Join(dir, fmt.Sprintf("color/1/z0/y0/x%d.wkw", x))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, header, 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	tree := open(t, dir, ".")
-	for name, want := range map[string]int{"1": 2, "1/7": 1 << 15, "1/1081343/32767": 1 << 15} {
+	const column = 32 // blocks
+	for name, want := range map[string]int{"1": 2 + 1<<15/column, "1/7": 1 << 15, "1/1023/32767": 0} {
 		if entries, err := fs.ReadDir(tree, "color/ome.zarr/"+name); err != nil || len(entries) != want {
 			t.Errorf("%s: got %d entries, %v; expected %d", name, len(entries), err, want)
 		}
 	}
-	if info, err := fs.Stat(tree, "color/ome.zarr/1/1081343/32767/5"); err != nil || info.Size() != 4096 {
+	if info, err := fs.Stat(tree, "color/ome.zarr/1/1023/5/1081343"); err != nil || info.Size() != column*4096 {
 		t.Errorf("the last chunk: %v, %v", info, err)
 	}
-	if _, err := fs.Stat(tree, "color/ome.zarr/1/1081344"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the chunk after it: %v", err)
+	for _, name := range []string{"1/1024", "1/1023/5/1081344"} {
+		if _, err := fs.Stat(tree, "color/ome.zarr/"+name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -137,26 +196,31 @@ func TestOMEZarrDamage(t *testing.T) {
 	dir := t.TempDir()
 	path := writeCube(t, dir, "z0/y0/x0.wkw", wkw.LZ4, src)
 	sound := chunksOf(t, open(t, dir, "."))
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := int(binary.LittleEndian.Uint64(b[16+3*8:])) // of block 0,0,1, the fifth
 	for _, c := range []struct {
 		at     int // in the file
 		damage byte
+		block  string
 		stat   bool // the size is not known
 	}{
-		{16 + 8*8, 0xFF, false}, // the first token of block 0,0,0
-		{16 + 7, 0x7F, true},    // its end in the jump table
+		{16 + 8*8, 0xFF, "block 0,0,0", false}, // its first token
+		{start, 0xFF, "block 0,0,1", false},    // the second block of the same chunk
+		{16 + 7, 0x7F, "block 0,0,0", true},    // its end in the jump table
+		{16 + 4*8 + 7, 0x7F, "block 0,0,1", true},
 	} {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b[c.at] ^= c.damage
-		if err := os.WriteFile(path, b, 0o644); err != nil {
+		damaged := bytes.Clone(b)
+		damaged[c.at] ^= c.damage
+		if err := os.WriteFile(path, damaged, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		tree := open(t, dir, ".")
 		for _, form := range []string{"ome.zarr/1", "ome-v3.zarr/1/c"} {
 			_, err := fs.ReadFile(tree, "color/"+form+"/0/0/0")
-			if err == nil || !strings.Contains(err.Error(), "x0.wkw") || !strings.Contains(err.Error(), "block 0,0,0") {
+			if err == nil || !strings.Contains(err.Error(), "x0.wkw") || !strings.Contains(err.Error(), c.block) {
 				t.Errorf("byte %d: %s: %v", c.at, form, err)
 			}
 			if _, err := fs.Stat(tree, "color/"+form+"/0/0/0"); (err != nil) != c.stat {
@@ -168,10 +232,6 @@ func TestOMEZarrDamage(t *testing.T) {
 			if got, err := fs.ReadFile(tree, name); !skip && (err != nil || !bytes.Equal(got, want)) {
 				t.Errorf("byte %d: %s: %d bytes, %v", c.at, name, len(got), err)
 			}
-		}
-		b[c.at] ^= c.damage
-		if err := os.WriteFile(path, b, 0o644); err != nil {
-			t.Fatal(err)
 		}
 	}
 }
@@ -198,7 +258,7 @@ func TestOMEZarrChanges(t *testing.T) {
 	src := voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(64), volume.Cube(16), volume.Uint8, 1)}
 	dir := writeLayer(t, src, "color", []string{"z0/y0/x0.wkw"})
 	tree := open(t, dir, ".")
-	const old, added = "color/ome.zarr/1/2/2/1", "color/ome.zarr/1/2/2/5"
+	const old, added = "color/ome.zarr/1/0/2/1", "color/ome.zarr/1/0/2/5"
 	want, err := fs.ReadFile(tree, old)
 	if err != nil {
 		t.Fatal(err)
@@ -219,8 +279,14 @@ func TestOMEZarrChanges(t *testing.T) {
 	if got, err := readPiece(f, 0, 1<<16); err == nil && !bytes.Equal(got, want) {
 		t.Errorf("an open chunk: %d other bytes", len(got))
 	}
-	if got, err := fs.ReadFile(tree, old); err != nil || got[2] != 0x32 {
-		t.Errorf("a chunk of a replaced cube: %d bytes, %v", len(got), err)
+	got, err := fs.ReadFile(tree, old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, block := range second(bloscBlocks(t, got, 4*16*16*16)) {
+		if i >= 2 && len(block) != 16*16*16 { // the layer starts at z 33
+			t.Errorf("a chunk of a replaced cube: block %d has %d bytes", i, len(block))
+		}
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)

@@ -22,10 +22,9 @@ type omeChunk struct {
 
 // chunkForm is how a chunk is stored in a snapshot.
 type chunkForm struct {
-	array   omeArray
-	box     volume.Box // absolute voxels of the mag
-	decoded int64      // length without compression, in bytes
-	lz4     int64      // length of the LZ4 block that the chunk has as it is stored, in bytes; 0: none
+	array  omeArray
+	box    volume.Box // absolute voxels of the mag
+	column *column    // in the container of Blosc; nil: it has no compressor
 }
 
 // form returns the form of the chunk. If there is no chunk, the error is fs.ErrNotExist.
@@ -38,13 +37,8 @@ func (c omeChunk) form(snap *snapshot) (f chunkForm, err error) {
 	if exists, err := snap.Has(f.box.Intersect(snap.Bounds())); err != nil || !exists {
 		return f, orAbsent(err)
 	}
-	f.decoded = int64(snap.Cube().Type.Size()) * int64(f.array.chunk[0]) * int64(f.array.chunk[1]) * int64(f.array.chunk[2])
-	if !f.array.blosc || f.box.Min.Max(snap.Bounds().Min) != f.box.Min {
-		return f, nil // voxels before the start of the layer are zeros, whatever the block has
-	}
-	n, err := snap.LZ4Size(context.Background(), c.block(snap, f))
-	if _, ok := omezarr.LZ4Size(f.decoded, n); ok {
-		f.lz4 = n
+	if f.array.blosc {
+		f.column, err = newColumn(context.Background(), snap, f.box)
 	}
 	return f, err
 }
@@ -57,21 +51,23 @@ func orAbsent(err error) error {
 	return err
 }
 
-// block returns the position of the chunk in the blocks of the snapshot.
-func (c omeChunk) block(snap *snapshot, f chunkForm) volume.Vec {
-	return snap.Local(f.box).Min.Div(f.array.chunk)
+// size returns the length of the file, in bytes.
+func (f chunkForm) size(g volume.Grid) int64 {
+	if f.column != nil {
+		return omezarr.ContainerSize(f.column.sizes)
+	}
+	return int64(g.Type.Size()) * int64(f.array.chunk[0]) * int64(f.array.chunk[1]) * int64(f.array.chunk[2])
 }
 
-// size returns the length of the file, in bytes.
-func (f chunkForm) size() int64 {
-	switch {
-	case !f.array.blosc:
-		return f.decoded
-	case f.lz4 == 0:
-		return omezarr.StoredSize(f.decoded)
+// stored returns the part of the source that the chunk is made of, in bytes. It is exact for blocks that are given out as they
+// are stored.
+func (f chunkForm) stored(snap *snapshot) int64 {
+	if f.column != nil {
+		if n, ok := f.column.stored(); ok {
+			return n
+		}
 	}
-	size, _ := omezarr.LZ4Size(f.decoded, f.lz4)
-	return size
+	return snap.Share(f.box) / int64(f.array.channels)
 }
 
 func (c omeChunk) stat() (fs.FileInfo, error) {
@@ -97,11 +93,8 @@ func (c omeChunk) info(snap *snapshot, f chunkForm) (info, error) {
 	if err != nil {
 		return info{}, err
 	}
-	i := fileInfo(strconv.Itoa(c.at[0]), f.size(), source)
-	i.version, i.stored = snap.fileVersion(), snap.Share(f.box)/int64(f.array.channels)
-	if f.lz4 > 0 {
-		i.stored = f.lz4
-	}
+	i := fileInfo(strconv.Itoa(c.at[0]), f.size(snap.Cube()), source)
+	i.version, i.stored = snap.fileVersion(), f.stored(snap)
 	return i, nil
 }
 
@@ -123,38 +116,37 @@ func (c omeChunk) open() (fs.File, error) {
 		return nil, err
 	}
 	snap.Open()
-	if f.lz4 > 0 {
-		return newWholeFile(i, func(ctx context.Context) ([]byte, error) { return c.envelope(ctx, snap, f) }, snap.Close), nil
-	}
-	return c.openDecoded(snap, f, i), nil
+	return c.openVoxels(snap, f, i), nil
 }
 
-// envelope returns the LZ4 block of the chunk in the container of Blosc.
-func (c omeChunk) envelope(ctx context.Context, snap *snapshot, f chunkForm) ([]byte, error) {
-	b := make([]byte, 0, f.size())
-	b = omezarr.AppendLZ4Head(b, int(f.decoded), snap.Cube().Type.Size(), int(f.lz4))
-	return snap.AppendLZ4(ctx, b, c.block(snap, f))
-}
-
-// openDecoded opens the chunk without compression.
-func (c omeChunk) openDecoded(snap *snapshot, f chunkForm, i info) fs.File {
-	var head []byte
-	value := snap.Cube().Type.Size()
-	if f.array.blosc {
-		head = omezarr.StoredHead(int(f.decoded), value)
+// openVoxels opens a chunk of an open snapshot.
+func (c omeChunk) openVoxels(snap *snapshot, f chunkForm, i info) fs.File {
+	newReader := func() *prefetch.Reader {
+		return c.l.d.fsys.prefetch.NewReader(snap.array(f.box, 0), prefetch.HintOnce)
 	}
-	r := c.l.d.fsys.prefetch.NewReader(snap.array(f.box, len(head)), prefetch.HintOnce)
-	if f.array.channels == 1 {
-		return newFile(i, header.Layout{Head: head}, r, snap.Close)
+	switch {
+	case f.column != nil:
+		return newWholeFile(i, func(ctx context.Context, content []byte) error {
+			return f.column.read(ctx, content, snap, newReader)
+		}, snap.Close)
+	case f.array.channels == 1:
+		return newFile(i, header.Layout{}, newReader(), snap.Close)
 	}
-	return newWholeFile(i, func(ctx context.Context) ([]byte, error) {
-		voxels := make([]byte, r.Array().Size())
-		if _, err := r.ReadAt(ctx, voxels, 0); err != nil {
-			return nil, err
-		}
-		return appendChannel(make([]byte, 0, f.decoded), voxels, c.channel, f.array.channels, value), nil
+	r := newReader()
+	return newWholeFile(i, func(ctx context.Context, content []byte) error {
+		return c.readChannel(ctx, content, r, snap.Cube())
 	}, func() {
 		r.Close()
 		snap.Close()
 	})
+}
+
+// readChannel fills content with the values of the channel of the chunk, of which r reads the voxels.
+func (c omeChunk) readChannel(ctx context.Context, content []byte, r *prefetch.Reader, g volume.Grid) error {
+	voxels := make([]byte, r.Array().Size())
+	if _, err := r.ReadAt(ctx, voxels, 0); err != nil {
+		return err
+	}
+	appendChannel(content[:0], voxels, c.channel, g.Channels, g.Type.Size())
+	return nil
 }

@@ -182,25 +182,20 @@ func (f chunkFile) open() (fs.File, error) {
 	if snap.Cube().Channels == 1 {
 		return newFile(i, header.Layout{}, r, snap.Close), nil
 	}
-	return newWholeFile(i, func(ctx context.Context) ([]byte, error) {
+	return newWholeFile(i, func(ctx context.Context, content []byte) error {
 		voxels := make([]byte, r.Array().Size())
 		if _, err := r.ReadAt(ctx, voxels, 0); err != nil {
-			return nil, err
+			return err
 		}
-		return planar(voxels, snap.Cube().Channels, snap.Cube().Type.Size()), nil
+		planes := content[:0]
+		for c := range snap.Cube().Channels {
+			planes = appendChannel(planes, voxels, c, snap.Cube().Channels, snap.Cube().Type.Size())
+		}
+		return nil
 	}, func() {
 		r.Close()
 		snap.Close()
 	}), nil
-}
-
-// planar returns a copy of voxels with the channel as the slowest axis. A value has size bytes.
-func planar(voxels []byte, channels, size int) []byte {
-	planes := make([]byte, 0, len(voxels))
-	for c := range channels {
-		planes = appendChannel(planes, voxels, c, channels, size)
-	}
-	return planes
 }
 
 // appendChannel appends the values of a channel to planes. A value has size bytes.
