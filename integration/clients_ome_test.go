@@ -47,6 +47,34 @@ func TestClientOMEOverHTTP(t *testing.T) {
 	}
 }
 
+// TestClientOMEForms: c-blosc reads chunks of blocks in all forms. The layer starts and ends inside a chunk, with whole blocks
+// outside of it, and one of its cubes is raw.
+func TestClientOMEForms(t *testing.T) {
+	l := layer{
+		model: model{blockLog: 4, cubeLog: 2, blockType: 2, voxelType: 2, channels: 1}, // a chunk has the four blocks of a cube on z
+		min:   [3]int{0, 3, 20},
+		size:  [3]int{128, 70, 70},
+		cubes: map[[3]int]bool{{0, 0, 0}: true, {1, 0, 0}: true, {0, 1, 1}: true},
+	}
+	source := l.write(t)
+	raw := l.model
+	raw.blockType = 1
+	raw.write(t, filepath.Join(source, "color/1"), 1, 0, 0)
+	a := array{
+		name: "color", dir: filepath.Join(mount(t, source), "color/1"), dtype: "uint16", channels: 1,
+		min: l.min, size: l.size, nm: []float64{4, 5, 60}, voxels: l.box(l.min, l.max()),
+	}
+	for _, c := range clients {
+		if c.readings[0].suffix != omeImage {
+			continue
+		}
+		files := []expectation{{a, a.name, a.dir + "/#" + boxName([2][3]int{a.min, a.max()}), c.readings[0]}}
+		for i, got := range c.open(t, files) {
+			t.Run(c.name, func(t *testing.T) { files[i].compare(t, got) })
+		}
+	}
+}
+
 // TestClientNCZarr opens an array of ome.zarr with NCZarr. Debian's NCZarr has no Blosc and cannot parse the metadata of any
 // OME-Zarr image. So the array has no compressor, and is in a group without attributes.
 func TestClientNCZarr(t *testing.T) {
