@@ -73,6 +73,7 @@ type Mag interface {
 type About struct {
 	Factor      Factor
 	Category    string // of the layer: color or segmentation
+	Window      Window // of the layer
 	Compression string // of most blocks: a single cube may differ
 	LZ4         bool   // most cube files are an [LZ4Source] that stores LZ4 blocks
 
@@ -80,3 +81,6 @@ type About struct {
 	// position in the grid of cubes.
 	NamedByBox bool
 }
+
+// Window is the values of an image that are shown as black and as white. A zero Window is not known.
+type Window struct{ Low, High float64 }

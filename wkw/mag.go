@@ -53,11 +53,11 @@ func (m *mag) StatMetadata() (found []fs.FileInfo) {
 	return found
 }
 
-// About returns the factor, the category in the metadata, and what the header says about blocks.
+// About returns the factor, the category and the window in the metadata, and what the header says about blocks.
 func (m *mag) About() volume.About {
 	about := volume.About{Factor: m.factor}
 	if m.props != nil {
-		about.Category = m.props.Category
+		about.Category, about.Window = m.props.Category, m.props.View.Window()
 	}
 	if h, err := m.geometry(); err == nil {
 		about.Compression, about.LZ4 = h.BlockType.String(), h.BlockType != Raw

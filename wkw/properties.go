@@ -74,6 +74,7 @@ type LayerProperties struct {
 	BoundingBox    *BoundingBox    `json:"boundingBox"`
 	Mags           []MagProperties `json:"mags"`
 	WKWResolutions []MagProperties `json:"wkwResolutions"` // the former name of mags
+	View           ViewProperties  `json:"defaultViewConfiguration"`
 }
 
 // UnmarshalJSON parses the mags one after the other.
@@ -102,6 +103,32 @@ func (l *LayerProperties) UnmarshalJSON(b []byte) error {
 		}
 	}
 	return nil
+}
+
+// ViewProperties says how WEBKNOSSOS shows a layer at first. It has no effect on voxels, so what is not valid in it is ignored.
+type ViewProperties struct {
+	IntensityRange [2]float64 `json:"intensityRange"` // the values that are black and white; zero if not known
+}
+
+// UnmarshalJSON accepts everything. A range that is not two finite numbers, the lower one first, is zero.
+func (v *ViewProperties) UnmarshalJSON(b []byte) error {
+	*v = ViewProperties{}
+	var fields struct {
+		IntensityRange json.RawMessage `json:"intensityRange"`
+	}
+	if json.Unmarshal(b, &fields) != nil || fields.IntensityRange == nil {
+		return nil
+	}
+	ends, err := jsonlimit.List[float64](fields.IntensityRange, 2, "numbers")
+	if err == nil && len(ends) == 2 && ends[0] < ends[1] {
+		v.IntensityRange = [2]float64(ends)
+	}
+	return nil
+}
+
+// Window returns the range as the window of a layer.
+func (v ViewProperties) Window() volume.Window {
+	return volume.Window{Low: v.IntensityRange[0], High: v.IntensityRange[1]}
 }
 
 // BoundingBox is the box of a layer in voxels of mag 1.

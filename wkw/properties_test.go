@@ -14,6 +14,38 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
+// TestIntensityRange: a range that is not valid is ignored, and never hides the layer.
+func TestIntensityRange(t *testing.T) {
+	for _, c := range []struct {
+		json string
+		want volume.Window
+	}{
+		{`{"color": [255, 219, 219], "intensityRange": [70.0, 180.0]}`, volume.Window{Low: 70, High: 180}},
+		{`{"intensityRange": [-0.5, 1e-3]}`, volume.Window{Low: -0.5, High: 1e-3}},
+		{`{"intensityRange": [180, 70]}`, volume.Window{}},
+		{`{"intensityRange": [70, 70]}`, volume.Window{}},
+		{`{"intensityRange": [70]}`, volume.Window{}},
+		{`{"intensityRange": [1, 2, 3]}`, volume.Window{}},
+		{`{"intensityRange": [0, 1e999]}`, volume.Window{}},
+		{`{"intensityRange": "all"}`, volume.Window{}},
+		{`{"intensityRange": null}`, volume.Window{}},
+		{`{}`, volume.Window{}},
+		{`null`, volume.Window{}},
+		{`[1, 2]`, volume.Window{}},
+		{`"dark"`, volume.Window{}},
+	} {
+		var p Properties
+		b := `{"dataLayers": [{"name": "l", "defaultViewConfiguration": ` + c.json + `}]}`
+		if err := json.Unmarshal([]byte(b), &p); err != nil || p.Layers[0].Name != "l" {
+			t.Errorf("%s: %v", c.json, err)
+			continue
+		}
+		if got := p.Layers[0].View.Window(); got != c.want {
+			t.Errorf("%s: got %v, expected %v", c.json, got, c.want)
+		}
+	}
+}
+
 func TestScale(t *testing.T) {
 	for _, c := range []struct {
 		json string

@@ -24,6 +24,7 @@ type Options struct {
 	Factor       volume.Factor // zero if unknown
 	Spacing      [3]float64    // of voxels, in nm; 0 if unknown
 	Category     string        // color or segmentation
+	Window       volume.Window // of an image; zero if unknown
 	StatMetadata func() []fs.FileInfo
 	maxPositions int // kept in a list; 0 means lattice.MaxPositions
 }
@@ -91,7 +92,7 @@ func (m *Mag) Late() bool { return vfs.IsLate(m.fsys) }
 
 // About describes the mag. Files of chunks are named by their boxes.
 func (m *Mag) About() volume.About {
-	return volume.About{Factor: m.options.Factor, Category: m.options.Category, Compression: m.array.Compression, NamedByBox: true}
+	return volume.About{Factor: m.options.Factor, Category: m.options.Category, Window: m.options.Window, Compression: m.array.Compression, NamedByBox: true}
 }
 
 // CubeGrid returns the geometry of a chunk: a whole one, even if those at the end of the array are cut.

@@ -7,7 +7,8 @@ import (
 // Image is a layer as an image at several resolutions.
 type Image struct {
 	Name   string
-	Labels bool    // values are IDs of segments
+	Labels bool // values are IDs of segments
+	Window volume.Window
 	Levels []Level // finest first, at least one, all of the same type and channels
 }
 

@@ -1,8 +1,6 @@
 package omezarr
 
-import (
-	"github.com/wkwfs/wkwfs/volume"
-)
+import "math"
 
 // multiscale is an entry of "multiscales".
 type multiscale struct {
@@ -78,14 +76,32 @@ type window struct {
 	End   float64 `json:"end"`
 }
 
-// windows are the ranges of the types whose whole range suits a screen. Images of other types rarely use more than a
-// small part of the range. They have no window, so programs choose one from the voxels.
-var windows = map[volume.Type]window{volume.Uint8: {0, 255, 0, 255}, volume.Int8: {-128, 127, -128, 127}}
+// windowOf returns how values are shown at first. The range of 8 bits suits a screen. Images of other types rarely use more
+// than a small part of their range: those whose window is not known have none, so that programs measure the voxels. ok is false
+// then.
+func windowOf(img Image) (w window, ok bool) {
+	t := img.Levels[0].Type
+	switch {
+	case t.IsFloat():
+		w = window{img.Window.Low, img.Window.High, img.Window.Low, img.Window.High}
+	case t.IsUnsigned():
+		w.Max = math.Ldexp(1, 8*t.Size()) - 1
+	default:
+		w.Min = -math.Ldexp(1, 8*t.Size()-1)
+		w.Max = -w.Min - 1
+	}
+	if t.Size() == 1 {
+		w.Start, w.End = w.Min, w.Max
+		return w, true
+	}
+	w.Start, w.End = max(w.Min, img.Window.Low), min(w.Max, img.Window.High)
+	return w, w.Start < w.End
+}
 
 // newOmero returns nil for labels, and for images without a window.
 func newOmero(version string, img Image) *omero {
 	first := img.Levels[0]
-	w, ok := windows[first.Type]
+	w, ok := windowOf(img)
 	if img.Labels || !ok {
 		return nil
 	}

@@ -168,6 +168,42 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// TestWindows: images of 8 bits have the range of their type, others the window of the layer inside of the range of their type.
+func TestWindows(t *testing.T) {
+	for _, c := range []struct {
+		value volume.Type
+		layer volume.Window
+		want  string
+	}{
+		{volume.Uint8, volume.Window{}, `{"end":255,"max":255,"min":0,"start":0}`},
+		{volume.Uint8, volume.Window{Low: 70, High: 180}, `{"end":255,"max":255,"min":0,"start":0}`},
+		{volume.Uint16, volume.Window{Low: 300, High: 4100.5}, `{"end":4100.5,"max":65535,"min":0,"start":300}`},
+		{volume.Uint16, volume.Window{Low: -7, High: 1e9}, `{"end":65535,"max":65535,"min":0,"start":0}`},
+		{volume.Uint16, volume.Window{Low: 1e6, High: 1e9}, ""},
+		{volume.Uint16, volume.Window{Low: 9, High: 9}, ""},
+		{volume.Uint16, volume.Window{}, ""},
+		{volume.Int16, volume.Window{Low: -300, High: 900}, `{"end":900,"max":32767,"min":-32768,"start":-300}`},
+		{volume.Uint64, volume.Window{Low: 1, High: 2}, `{"end":2,"max":18446744073709552000,"min":0,"start":1}`},
+		{volume.Float32, volume.Window{Low: -0.5, High: 0.25}, `{"end":0.25,"max":0.25,"min":-0.5,"start":-0.5}`},
+		{volume.Float64, volume.Window{}, ""},
+	} {
+		img := color()
+		img.Window = c.layer
+		for i := range img.Levels {
+			img.Levels[i].Type = c.value
+		}
+		for _, group := range []any{parsed(t, V04, img, "", ".zattrs"), parsed(t, V05, img, "", "zarr.json")["attributes"].(map[string]any)["ome"]} {
+			got := ""
+			if omero, ok := group.(map[string]any)["omero"]; ok {
+				got = at(omero, "channels", 0, "window")
+			}
+			if got != c.want {
+				t.Errorf("%v, %v: got %s, expected %s", c.value, c.layer, got, c.want)
+			}
+		}
+	}
+}
+
 // TestColors: three channels are red, green and blue.
 func TestColors(t *testing.T) {
 	img := color()

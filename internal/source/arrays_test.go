@@ -1,6 +1,7 @@
 package source
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/refdata"
 	"github.com/wkwfs/wkwfs/internal/sample"
+	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
 )
 
 // TestStrayMetadata: WKW is recognised beside metadata of other formats that describe no array.
@@ -44,6 +47,49 @@ func TestBrokenArray(t *testing.T) {
 	} {
 		if _, err := Open(filepath.Join(root, "damaged", name), Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, expected %q", name, err, want)
+		}
+	}
+}
+
+// TestWindow: mags of all formats have the window that the metadata of their dataset gives the layer.
+func TestWindow(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(refdata.Dir(t, "zarr/wk_mixed"))); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, wkw.PropertiesFile)
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var properties map[string]any
+	if err := json.Unmarshal(b, &properties); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range properties["dataLayers"].([]any) {
+		l.(map[string]any)["defaultViewConfiguration"] = map[string]any{"intensityRange": []float64{3, 4.5}}
+	}
+	if b, err = json.Marshal(properties); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"wkw_rgb", "zarr3_rgb", "zarr2_u16", "n5_seg"} {
+		l, err := s.Dataset.Layer(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := l.Mag("1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := m.About().Window, (volume.Window{Low: 3, High: 4.5}); got != want {
+			t.Errorf("%s: got %v, expected %v", name, got, want)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func (d omeDir) image() (omezarr.Image, error) {
 	if len(all) == 0 {
 		return omezarr.Image{}, fs.ErrNotExist
 	}
-	img := omezarr.Image{Name: path.Base(d.l.name), Labels: snaps[0].isLabels()}
+	img := omezarr.Image{Name: path.Base(d.l.name), Labels: snaps[0].isLabels(), Window: snaps[0].About().Window}
 	for i, l := range all {
 		img.Levels = append(img.Levels, newOMEArray(snaps[i]).describe(l.key, snaps[i]))
 	}

@@ -426,3 +426,28 @@ func TestOMEZarrBelowZero(t *testing.T) {
 		t.Errorf("chunk: %d bytes, %v", len(first), err)
 	}
 }
+
+// TestOMEZarrWindow: the metadata of an image of 16 bits have the window of the layer in the metadata of the dataset, and have
+// none without that.
+func TestOMEZarrWindow(t *testing.T) {
+	src := voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(32), volume.Cube(16), volume.Uint16, 1)}
+	dir := t.TempDir()
+	writeCube(t, dir, "z0/y0/x0.wkw", wkw.LZ4, src)
+	for view, want := range map[string]string{
+		`{"intensityRange":[100,2000]}`: `"window":{"min":0,"max":65535,"start":100,"end":2000}`,
+		`{}`:                            "",
+	} {
+		properties := `{"dataLayers":[{"name":"color","category":"color","defaultViewConfiguration":` + view + `}]}`
+		if err := os.WriteFile(filepath.Join(dir, wkw.PropertiesFile), []byte(properties), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		tree := open(t, dir, ".")
+		for _, file := range []string{"ome.zarr/.zattrs", "ome.zarr/.zmetadata", "ome-v3.zarr/zarr.json"} {
+			b, err := fs.ReadFile(tree, "color/"+file)
+			text := strings.Join(strings.Fields(string(b)), "")
+			if err != nil || strings.Contains(text, "omero") != (want != "") || !strings.Contains(text, want) {
+				t.Errorf("%s: %s: %v: %s", view, file, err, text)
+			}
+		}
+	}
+}
