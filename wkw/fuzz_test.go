@@ -9,7 +9,7 @@ import (
 )
 
 // checkRobust reads all blocks. Each must be complete, or its error must be a volume.FormatError. The results must be
-// the same for blocks that are read together and one by one.
+// the same for blocks that are read together and one by one, and as they are stored.
 func checkRobust(t *testing.T, file []byte) {
 	f, err := openBytes(file)
 	if err != nil {
@@ -26,6 +26,7 @@ func checkRobust(t *testing.T, file []byte) {
 		}
 	}
 	checkAlone(t, "all", file)
+	checkLZ4(t, "all", file)
 }
 
 // FuzzJumpTable reads cubes with any table, data offset and length.

@@ -57,6 +57,8 @@ func (b *bench) jobs() []job {
 		b.arrayPatches(dataQ, zarr2, atMost(1/1.5, pythonName)),
 		b.readChunks(dataR),
 		b.readChunks(dataQ),
+		b.readChunkPlanes(dataR),
+		b.readChunkPlanes(dataQ),
 		b.xyPlane(dataE),
 		b.xyPlane(dataR),
 		b.memmapPlane(dataE, 1, 0.5),

@@ -15,13 +15,35 @@ import (
 //go:embed ome.py
 var omeProgram string
 
-const numpyName = "numpy, volume.npy"
+const (
+	numpyName     = "numpy, volume.npy"
+	omeBeforeName = "ome.zarr, " + beforeName
+	omePlaneStep  = 128 // planes, as PLANE_STEP in omeProgram
+)
+
+// omeWay is a way to read a layer. The way and the file are arguments of omeProgram.
+type omeWay struct{ name, way, file string }
 
 // readChunks reads all of a layer from its OME-Zarr view. The layer is one cube.
-func (b *bench) readChunks(data string, bounds ...bound) job {
+func (b *bench) readChunks(data string) job {
+	return b.readOME("all of "+data+" by zarr-python, decoded-cold", data, func(m mag) int64 { return m.bytes() }, []omeWay{
+		{"ome.zarr", "zarr", "ome.zarr/1"}, {omeBeforeName, "zarr", "ome.zarr/1"}, {"ome.zarr, 2 threads", "threads", "ome.zarr/1"}, {numpyName, "numpy", "1/volume.npy"},
+	})
+}
+
+// readChunkPlanes reads planes across z of a layer from its OME-Zarr view. No chunk has voxels of two of them.
+func (b *bench) readChunkPlanes(data string) job {
+	planes := func(m mag) int64 { return int64((m.side()+omePlaneStep-8)/omePlaneStep) * m.planeBytes() }
+	return b.readOME("xy planes of "+data+" by zarr-python, decoded-cold", data, planes, []omeWay{
+		{"ome.zarr", "planes", "ome.zarr/1"}, {omeBeforeName, "planes", "ome.zarr/1"}, {"numpy.memmap, volume.npy", "memmap", "1/volume.npy"},
+	})
+}
+
+// readOME reads a layer in several ways. size returns how many bytes of voxels are wanted.
+func (b *bench) readOME(name, data string, size func(mag) int64, ways []omeWay) job {
 	return job{
-		name:    "all of " + data + " by zarr-python, decoded-cold",
-		figures: []figure{{"GB/s", bounds}},
+		name:    name,
+		figures: []figure{{unit: "GB/s"}},
 		setup: func(ctx context.Context) ([]contender, error) {
 			p, err := b.piece(ctx, data)
 			if err != nil {
@@ -36,16 +58,20 @@ func (b *bench) readChunks(data string, bounds ...bound) job {
 				return nil, err
 			}
 			var contenders []contender
-			for _, way := range []struct{ name, way, file string }{
-				{"ome.zarr", "zarr", "ome.zarr/1"}, {"ome.zarr, 2 threads", "threads", "ome.zarr/1"}, {numpyName, "numpy", "1/volume.npy"},
-			} {
+			for _, way := range ways {
 				p := b.wkwfs(layer, way.file, b.cache)
+				if way.name == omeBeforeName {
+					p = b.pair(layer, way.file)[1]
+				}
 				p.name, p.stored = way.name, m.files()
 				if findZarr() == "" {
 					p.absent = noPython
 				}
+				if p.absent != "" && way.name == omeBeforeName {
+					continue
+				}
 				contenders = append(contenders, p.reads(decodedCold, func(ctx context.Context, r reading) (turn, error) {
-					return runOME(ctx, way.way, r.path, m.bytes())
+					return runOME(ctx, way.way, r.path, size(m))
 				}))
 			}
 			return contenders, nil
@@ -68,7 +94,7 @@ func (m mag) layer() (mag, error) {
 	return layer, nil
 }
 
-// runOME runs omeProgram. The layer has n bytes of voxels.
+// runOME runs omeProgram, which reads n bytes of voxels.
 func runOME(ctx context.Context, way, path string, n int64) (t turn, err error) {
 	cmd := command(ctx, findZarr(), "-c", omeProgram, way, path)
 	cmd.Stderr = os.Stderr

@@ -11,8 +11,8 @@ import (
 
 // A chunk is a column of blocks: of up to 128 KiB, decoded, or of up to four blocks if these have at most 512 KiB. A
 // program that reads all of an array spends most of its time on opening files, so larger columns are faster. A program that reads a
-// plane reads the whole columns: these are the largest with which it takes about as long as with single blocks. Types of
-// many bytes are mostly IDs of segments, which compress well.
+// plane reads the whole columns, so larger columns are slower. PERFORMANCE.md has figures of both. Types of many bytes are
+// mostly IDs of segments, which compress well.
 const (
 	columnBytes     = 128 << 10
 	wideColumnBytes = 512 << 10
