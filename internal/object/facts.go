@@ -15,7 +15,8 @@ type facts struct {
 	mu    sync.Mutex
 	dirs  *lru.Cache[string, *listed]
 	names *lru.Cache[string, *said]
-	above *lru.Cache[string, bool] // directories in which a file was found
+	above *lru.Cache[string, bool]  // directories in which a file was found
+	walks *lru.Cache[string, *walk] // by the directory whose directories a program lists
 
 	hidesDots bool // listings leave out names that start with "."
 
@@ -40,7 +41,7 @@ const (
 func newFacts(hidesDots bool) *facts {
 	return &facts{
 		dirs: lru.New[string, *listed](maxListed), names: lru.New[string, *said](maxSaid), above: lru.New[string, bool](maxAbove),
-		hidesDots: hidesDots, listing: map[string]chan struct{}{},
+		walks: newWalks(), hidesDots: hidesDots, listing: map[string]chan struct{}{},
 	}
 }
 
@@ -73,6 +74,8 @@ type listed struct {
 	err     error           // why it cannot be listed
 
 	described bool // the entries may be opened in these versions later, too
+
+	deepUntil time.Time // one answer has not all keys below the directory, as far as is known until then
 }
 
 // said is what was said about a name.
@@ -196,10 +199,18 @@ type scan struct {
 	dir     string
 	started time.Time
 	entries map[string]fact
+
+	deepUntil time.Time // as in listed
 }
 
 func (k *facts) start(dir string) *scan {
-	return &scan{facts: k, dir: dir, started: time.Now(), entries: map[string]fact{}}
+	s := &scan{facts: k, dir: dir, started: time.Now(), entries: map[string]fact{}}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if l, ok := k.dirs.Get(dir); ok {
+		s.deepUntil = l.deepUntil
+	}
+	return s
 }
 
 // has reports whether the directory has the name already: as a file and as a directory. The file counts, which is listed first.
@@ -231,17 +242,17 @@ func (s *scan) end() {
 func (s *scan) put(believed time.Duration) {
 	s.facts.mu.Lock()
 	defer s.facts.mu.Unlock()
-	s.facts.putListing(s.dir, s.entries, time.Now().Add(believed))
+	s.facts.putListing(s.dir, listed{until: time.Now().Add(believed), entries: s.entries, deepUntil: s.deepUntil})
 }
 
 // putListing records the entries of a directory. The caller holds the lock.
-func (k *facts) putListing(dir string, entries map[string]fact, until time.Time) {
+func (k *facts) putListing(dir string, l listed) {
 	cost := int64(factSize + len(dir))
-	for name, found := range entries {
+	for name, found := range l.entries {
 		cost += int64(factSize + len(name) + len(found.Version))
 		if old, ok := k.names.Get(name); ok && found.contradicts(old.fact) {
 			k.names.Remove(name) // it is older
 		}
 	}
-	k.dirs.Put(dir, &listed{until: until, entries: entries}, cost)
+	k.dirs.Put(dir, &l, cost)
 }

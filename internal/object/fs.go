@@ -181,6 +181,7 @@ func (f *FS) batches(name string, size int) iter.Seq2[[]fact, error] {
 			yield(nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrInvalid})
 			return
 		}
+		f.listAhead(name)
 		l, err := f.list(context.Background(), name)
 		switch {
 		case err != nil:

@@ -22,10 +22,12 @@ import (
 type memory struct {
 	mu       sync.Mutex
 	objects  map[string]string
-	noList   bool // it cannot list
-	names    bool // it lists names only
-	takes    time.Duration
+	noList   bool          // it cannot list
+	names    bool          // it lists names only
+	takes    time.Duration // of a request; of each page of a listing
 	requests []string
+
+	inFlight, most int
 }
 
 func newMemory(keys ...string) *memory {
@@ -37,9 +39,14 @@ func newMemory(keys ...string) *memory {
 }
 
 func (m *memory) ask(format string, args ...any) {
+	m.mu.Lock()
+	m.inFlight++
+	m.most = max(m.most, m.inFlight)
+	m.mu.Unlock()
 	time.Sleep(m.takes)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.inFlight--
 	m.requests = append(m.requests, fmt.Sprintf(format, args...))
 }
 
@@ -85,18 +92,24 @@ func (m *memory) List(_ context.Context, prefix, after, delimiter string) iter.S
 			yield(nil, fmt.Errorf("403: %w", ErrCannotList))
 			return
 		}
+		m.mu.Lock()
 		seen := map[string]Object{}
 		for key := range m.objects {
 			rest, ok := strings.CutPrefix(key, prefix)
-			if name, _, isDir := strings.Cut(rest, delimiter); isDir && ok && delimiter != "" {
+			if !ok {
+				continue
+			}
+			if name, _, isDir := strings.Cut(rest, delimiter); isDir && delimiter != "" {
 				seen[prefix+name+"/"] = Object{Key: prefix + name + "/"}
-			} else if o := m.object(key); ok {
+			} else {
+				o := m.object(key)
 				if m.names {
 					o = Object{Key: key, Size: -1}
 				}
 				seen[key] = o
 			}
 		}
+		m.mu.Unlock()
 		var all []Object
 		for _, o := range seen {
 			if strings.HasPrefix(o.Key, prefix) && o.Key > after {
@@ -107,6 +120,9 @@ func (m *memory) List(_ context.Context, prefix, after, delimiter string) iter.S
 		for page := range slices.Chunk(all, maxKept) {
 			if !yield(page, nil) {
 				return
+			}
+			if all = all[len(page):]; len(all) > 0 {
+				time.Sleep(m.takes) // for the next page
 			}
 		}
 	}

@@ -18,11 +18,20 @@ func (f *FS) list(ctx context.Context, dir string) (listed, error) {
 		return l, err
 	}
 	defer ended()
-	if known, err := f.listSubtree(ctx, dir); known || err != nil {
-		l, _ := f.facts.believedListing(dir)
-		return l, err
-	}
+	return f.ask(ctx, dir)
+}
+
+// ask asks the store for a directory, and records what it says. The caller has the right to, from startListing or claimAhead.
+func (f *FS) ask(ctx context.Context, dir string) (listed, error) {
 	s := f.facts.start(dir)
+	if time.Now().After(s.deepUntil) {
+		if known, err := f.listSubtree(ctx, dir); known || err != nil {
+			l, _ := f.facts.believedListing(dir)
+			return l, err
+		}
+		s.deepUntil = time.Now().Add(maxBelieved)
+	}
+	s.started = time.Now()
 	for objects, err := range f.b.List(ctx, prefixOf(dir), "", "/") {
 		for _, o := range objects {
 			if found, ok := factOf(prefixOf(dir), o); ok && !s.has(found) {
@@ -54,15 +63,9 @@ func (k *facts) startListing(ctx context.Context, dir string) (l listed, ended f
 		k.mu.Lock()
 		busy := k.listing[dir]
 		if busy == nil {
-			mine := make(chan struct{})
-			k.listing[dir] = mine
+			ended := k.claim(dir)
 			k.mu.Unlock()
-			return listed{}, func() {
-				k.mu.Lock()
-				delete(k.listing, dir)
-				k.mu.Unlock()
-				close(mine)
-			}, nil
+			return listed{}, ended, nil
 		}
 		k.mu.Unlock()
 		select {
@@ -70,6 +73,18 @@ func (k *facts) startListing(ctx context.Context, dir string) (l listed, ended f
 		case <-ctx.Done():
 			return listed{}, nil, ctx.Err()
 		}
+	}
+}
+
+// claim makes others wait for a directory, until the caller has listed it and calls ended. The caller holds the lock.
+func (k *facts) claim(dir string) (ended func()) {
+	mine := make(chan struct{})
+	k.listing[dir] = mine
+	return func() {
+		k.mu.Lock()
+		delete(k.listing, dir)
+		k.mu.Unlock()
+		close(mine)
 	}
 }
 
@@ -123,7 +138,7 @@ func (k *facts) putSubtree(dir string, objects []Object, until time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(dirs)) {
-		k.putListing(name, dirs[name], until)
+		k.putListing(name, listed{until: until, entries: dirs[name]})
 	}
 }
 

@@ -65,6 +65,26 @@ func TestFullListing(t *testing.T) {
 	}
 }
 
+// TestDeepListing: a directory with more keys below it than one answer has is not asked for all of them again for a minute.
+func TestDeepListing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := rowsOf(2, maxKept/2+1)
+		f := NewFS(m)
+		for i, c := range []struct {
+			after time.Duration
+			want  string
+		}{{0, "tree z0/, list z0/"}, {2 * time.Second, "list z0/"}, {50 * time.Second, "list z0/"}, {50 * time.Second, "tree z0/, list z0/"}} {
+			time.Sleep(c.after)
+			if entries, err := f.ReadDir("z0"); len(entries) != 2 || err != nil {
+				t.Errorf("%d: got %d entries, %v", i, len(entries), err)
+			}
+			if got := m.asked(); got != c.want {
+				t.Errorf("%d: asked %q, expected %q", i, got, c.want)
+			}
+		}
+	})
+}
+
 // TestOneListing: many questions about a directory at a time are one request.
 func TestOneListing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
