@@ -30,18 +30,22 @@ type page struct {
 
 // listPage is an answer to ListObjectsV2.
 type listPage struct {
-	XMLName  xml.Name `xml:"ListBucketResult"`
-	Encoding string   `xml:"EncodingType"`
-	Objects  []struct {
-		Key          string
-		Size         int64
-		LastModified string
-		ETag         string
-	} `xml:"Contents"`
-	Prefixes  []struct{ Prefix string } `xml:"CommonPrefixes"`
-	Truncated bool                      `xml:"IsTruncated"`
-	Next      string                    `xml:"NextContinuationToken"`
+	XMLName   xml.Name       `xml:"ListBucketResult"`
+	Encoding  string         `xml:"EncodingType"`
+	Objects   []listedObject `xml:"Contents"`
+	Prefixes  []listedPrefix `xml:"CommonPrefixes"`
+	Truncated bool           `xml:"IsTruncated"`
+	Next      string         `xml:"NextContinuationToken"`
 }
+
+type listedObject struct {
+	Key          string
+	Size         int64
+	LastModified string
+	ETag         string
+}
+
+type listedPrefix struct{ Prefix string }
 
 // List implements [object.Bucket]. Each batch is one answer.
 func (b *s3) List(ctx context.Context, prefix, after, delimiter string) iter.Seq2[[]object.Object, error] {
@@ -117,8 +121,8 @@ func readPage(answer *http.Response, limit int64, parse func([]byte) (page, erro
 
 // parseS3Page parses an answer to ListObjectsV2. Keys in the result are relative to the base.
 func parseS3Page(body []byte, base string) (page, error) {
-	var l listPage
-	if err := xml.Unmarshal(body, &l); err != nil {
+	l, err := parseListing(body)
+	if err != nil {
 		return page{}, fmt.Errorf("expected XML of ListObjectsV2: %w", err)
 	}
 	p := page{}
