@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/wkwfs/wkwfs/integration/cloudproxy"
 )
 
 // The names of contenders that read from S3.
@@ -99,7 +101,7 @@ func (c *cube) measureServer(ctx context.Context) (t turn, err error) {
 	if err := cacheFiles(ctx, c.files()); err != nil {
 		return t, err
 	}
-	s, err := startS3(ctx, c.dir, 0)
+	s, err := startS3(ctx, c.dir, 0, anyPort)
 	if err != nil {
 		return t, err
 	}
@@ -188,7 +190,25 @@ func (b *bench) preadCloud() job {
 	})
 }
 
-// ddDiskCache reads R for the second time: a mount before has filled the disk cache.
+// fewBytesAgain returns a function that fails if a mount reads more bytes than most from the server, other than the first one. The
+// first one does not store what comes faster than the disk can write.
+func fewBytesAgain(most int64) func(all []cloudproxy.Request) error {
+	first := true
+	return func(all []cloudproxy.Request) error {
+		var n int64
+		for _, r := range all {
+			n += r.Bytes
+		}
+		if !first && n > most {
+			return fmt.Errorf("the disk cache was not used: %d bytes came from the server", n)
+		}
+		first = false
+		return nil
+	}
+}
+
+// ddDiskCache reads R for the second time: a mount before has filled the disk cache. All mounts have the same address of the server,
+// which is a part of the keys of the cache.
 func (b *bench) ddDiskCache(least float64) job {
 	return job{
 		name:    fmt.Sprintf("dd of R from S3, %d ms late, second time", cloudDelay.Milliseconds()),
@@ -202,7 +222,16 @@ func (b *bench) ddDiskCache(least float64) job {
 			if err := os.RemoveAll(dir); err != nil {
 				return nil, err
 			}
-			p := b.wkwfsS3(c.mag, cubeFile, cloudDelay, "--disk-cache", dir)
+			address, err := freeAddress()
+			if err != nil {
+				return nil, err
+			}
+			stored, err := c.stored()
+			if err != nil {
+				return nil, err
+			}
+			o := s3Options{proxy: address, ended: fewBytesAgain(stored / 4)}
+			p := o.wkwfs(b, c.mag, cubeFile, cloudDelay, "--disk-cache", dir)
 			near := b.wkwfs(c.mag, cubeFile, b.cache)
 			near.name = nearName
 			return read([]peer{p, near}, decodedCold, dd), b.verify(ctx, c.mag, p)
@@ -227,7 +256,7 @@ func (b *bench) listingCloud() job {
 
 // listOnce measures the time to mount a mag on S3 and to list its cubes.
 func (b *bench) listOnce(ctx context.Context, m mag, late time.Duration) (t turn, err error) {
-	s, err := startS3(ctx, m.dir, late)
+	s, err := startS3(ctx, m.dir, late, anyPort)
 	if err != nil {
 		return t, err
 	}

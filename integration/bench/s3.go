@@ -49,8 +49,11 @@ func noGateway() string {
 	return ""
 }
 
-// startS3 starts a server of the files below a directory. Their answers are late.
-func startS3(ctx context.Context, dir string, late time.Duration) (_ *s3Server, err error) {
+// anyPort is the address of a proxy that nothing depends on.
+const anyPort = "127.0.0.1:0"
+
+// startS3 starts a server of the files below a directory, whose proxy has an address. Answers are late.
+func startS3(ctx context.Context, dir string, late time.Duration, proxy string) (_ *s3Server, err error) {
 	program, err := gatewayPath()
 	if err != nil {
 		return nil, err
@@ -88,7 +91,7 @@ func startS3(ctx context.Context, dir string, late time.Duration) (_ *s3Server, 
 	if err := awaitAddress(ctx, address); err != nil {
 		return nil, err
 	}
-	if s.proxy, err = cloudproxy.Start("http://"+address, nil); err != nil {
+	if s.proxy, err = cloudproxy.StartAt(proxy, "http://"+address, nil); err != nil {
 		return nil, err
 	}
 	s.proxy.Set(cloudproxy.Rules{Delay: late})
@@ -154,8 +157,19 @@ func awaitAddress(ctx context.Context, address string) error {
 
 // fromS3 returns a peer whose source is a bucket with the files of a directory. source returns the command that mounts it on dir.
 func fromS3(name, file, bucketDir string, late time.Duration, notifies bool, program func(s *s3Server, dir string) []string) peer {
+	return s3Options{proxy: anyPort}.peer(name, file, bucketDir, late, notifies, program)
+}
+
+// s3Options are what few peers need.
+type s3Options struct {
+	proxy string                               // its address
+	ended func(all []cloudproxy.Request) error // is called with the requests of a mount after it; nil: not
+}
+
+// peer is fromS3 with options.
+func (o s3Options) peer(name, file, bucketDir string, late time.Duration, notifies bool, program func(s *s3Server, dir string) []string) peer {
 	return peer{name: name, file: file, absent: noGateway(), mount: func(ctx context.Context) (*mounted, error) {
-		s, err := startS3(ctx, bucketDir, late)
+		s, err := startS3(ctx, bucketDir, late, o.proxy)
 		if err != nil {
 			return nil, err
 		}
@@ -163,16 +177,27 @@ func fromS3(name, file, bucketDir string, late time.Duration, notifies bool, pro
 		if err != nil {
 			return nil, errors.Join(err, s.close())
 		}
-		m.stop = s.close
+		m.stop = func() error {
+			all := s.proxy.Requests()
+			if err := s.close(); err != nil || o.ended == nil {
+				return err
+			}
+			return o.ended(all)
+		}
 		return m, nil
 	}}
 }
 
 // wkwfsS3 returns wkwfs with a mag on S3.
 func (b *bench) wkwfsS3(m mag, file string, late time.Duration, flags ...string) peer {
+	return s3Options{proxy: anyPort}.wkwfs(b, m, file, late, flags...)
+}
+
+// wkwfs is wkwfsS3 with options.
+func (o s3Options) wkwfs(b *bench, m mag, file string, late time.Duration, flags ...string) peer {
 	remote := m
 	remote.dir = "s3://" + bucket
-	p := fromS3("wkwfs", file, m.dir, late, true, func(s *s3Server, dir string) []string {
+	p := o.peer("wkwfs", file, m.dir, late, true, func(s *s3Server, dir string) []string {
 		return b.mountCommand(b.program, remote, dir, b.cache, append(flags, "--foreground", "--anonymous", "--endpoint", s.url)...)
 	})
 	p.stored, p.budget = m.files(), b.cache

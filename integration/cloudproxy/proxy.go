@@ -46,11 +46,16 @@ type Request struct {
 // Start starts a proxy for a server, such as http://127.0.0.1:7070, at a free port of this machine. It talks TLS to its clients
 // if config is not nil, and to the server if its scheme is https.
 func Start(server string, config *tls.Config) (*Proxy, error) {
+	return StartAt("127.0.0.1:0", server, config)
+}
+
+// StartAt is Start at a given address, such as 127.0.0.1:8080.
+func StartAt(address, server string, config *tls.Config) (*Proxy, error) {
 	u, err := url.Parse(server)
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{server: u, address: "127.0.0.1:0", tls: config, transport: &http.Transport{
+	p := &Proxy{server: u, address: address, tls: config, transport: &http.Transport{
 		MaxIdleConnsPerHost: 256,
 		DisableCompression:  true,
 		ReadBufferSize:      64 << 10,
