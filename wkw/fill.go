@@ -2,7 +2,9 @@ package wkw
 
 import (
 	"context"
+	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
@@ -72,6 +74,10 @@ type filler struct {
 // idle holds fillers for the next Fill. A sync.Pool would lose their memory at each garbage collection.
 var idle = make(chan *filler, 8)
 
+// idleLate holds the others, until a garbage collection: a source that answers late has 32 loads at a time. Without it, most of
+// them would clear a new MiB each.
+var idleLate sync.Pool
+
 // maxKept is the largest batch that is kept for the next Fill, in bytes.
 const maxKept = maxBatch + maxBatch/8
 
@@ -80,8 +86,11 @@ func newFiller() *filler {
 	case s := <-idle:
 		return s
 	default:
-		return new(filler)
 	}
+	if s, ok := idleLate.Get().(*filler); ok {
+		return s
+	}
+	return new(filler)
 }
 
 // release keeps the filler for the next Fill.
@@ -95,7 +104,20 @@ func (s *filler) release() {
 	select {
 	case idle <- s:
 	default:
+		idleLate.Put(s)
 	}
+}
+
+// reserve makes room for a batch of n bytes. It takes more than that, so that the next batch fits, but no more than is kept.
+func (s *filler) reserve(n int) {
+	if cap(s.batch) >= n {
+		return
+	}
+	room := n
+	if n <= maxKept {
+		room = min(1<<bits.Len(uint(n-1)), maxKept)
+	}
+	s.batch = make([]byte, 0, room)
 }
 
 func (s *filler) fill(ctx context.Context, f *File, blocks []volume.Block, memory func(at volume.Vec) []byte) {

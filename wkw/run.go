@@ -17,7 +17,7 @@ const (
 
 // readBatches reads and decodes the blocks, one batch after the other.
 func (s *filler) readBatches() {
-	s.batch = resized(s.batch, s.batchSize())
+	s.reserve(s.batchSize())
 	for next := 0; next < len(s.blocks) && !s.stop(next); {
 		end := s.batchEnd(next)
 		s.announce(next, end)
