@@ -67,12 +67,18 @@ const (
 // installed. The mount is always read-only, nosuid, nodev and noexec, and the kernel checks the permissions
 // of its files.
 //
+// If mountpoint is a [Descriptor], Mount serves the mount of another program, and needs no privileges. That program has chosen
+// the options of the mount.
+//
 // fsys must be safe for concurrent use. The caller keeps it open until [Server.Wait] returns.
 func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
 	o = o.withDefaults()
 	nodes, options, err := newNodes(fsys, o)
 	if err != nil {
 		return nil, err
+	}
+	if _, ok := Descriptor(mountpoint); ok {
+		options.DirectMountStrict = false // there is nothing to mount
 	}
 	server, err := fuse.NewServer(nodes, mountpoint, options)
 	if err != nil {
@@ -82,7 +88,7 @@ func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
 	if err := server.WaitMount(); err != nil {
 		return nil, err
 	}
-	if o.ReadAhead > 0 {
+	if _, ok := Descriptor(mountpoint); !ok && o.ReadAhead > 0 {
 		if err := setReadAhead(mountpoint, o.ReadAhead); err != nil {
 			o.Log.Debug("cannot set the readahead of the kernel", "err", err)
 		}
@@ -124,7 +130,7 @@ func newNodes(fsys fs.FS, o Options) (fuse.RawFileSystem, *fuse.MountOptions, er
 		ExternalNodeID:  true,
 		MountOptions:    mountOptions(o),
 	}
-	return inodeNumbers{gofs.NewNodeFS(top, options)}, &options.MountOptions, nil
+	return inodeNumbers{readOnly{gofs.NewNodeFS(top, options)}}, &options.MountOptions, nil
 }
 
 func mountOptions(o Options) fuse.MountOptions {
@@ -175,8 +181,12 @@ func (s *Server) Check() error {
 }
 
 // Unmount removes the mount from the tree. Open files can be read until they are closed. Unmount does not
-// wait for that, nor for requests, because the file system may never answer them.
+// wait for that, nor for requests, because the file system may never answer them. The error is [ErrNotOurs] if the
+// mountpoint is a [Descriptor].
 func (s *Server) Unmount() error {
+	if _, ok := Descriptor(s.mountpoint); ok {
+		return ErrNotOurs
+	}
 	if err := unmountLazily(s.mountpoint); err != nil {
 		return fmt.Errorf("unmount %s: %w", s.mountpoint, err)
 	}

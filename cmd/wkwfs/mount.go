@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wkwfs/wkwfs/fsnode"
 	"github.com/wkwfs/wkwfs/internal/daemon"
 	"github.com/wkwfs/wkwfs/internal/log"
 	"github.com/wkwfs/wkwfs/internal/mounts"
@@ -27,6 +28,9 @@ func newMountCommand() *cobra.Command {
 The command returns when the mount answers. A background process serves the mount until
 "wkwfs umount MOUNTPOINT" or SIGTERM. The last line of the output says where its log is.
 Users other than root need fusermount3 (apt install fuse3).
+
+MOUNTPOINT may be /dev/fd/N: descriptor N is /dev/fuse, which another program has opened and
+mounted. Then wkwfs needs no privileges, stays in the foreground, and does not unmount.
 
 Each flag is also a mount option (-o cache_size=4GiB), an environment variable
 (WKWFS_CACHE_SIZE=4GiB) and a key in a configuration file, for all sources or for one:
@@ -73,6 +77,10 @@ If several of them set the same, the first one counts: flag, mount option, envir
 func mount(s mountSettings, stdout, stderr io.Writer) error {
 	if err := s.makeAbsolute(); err != nil {
 		return err
+	}
+	if _, ok := fsnode.Descriptor(s.mountpoint); ok {
+		s.foreground = true // who left the descriptor to this process knows it
+		s.allowOther = true // the mount may let other users in
 	}
 	switch {
 	case daemon.IsServer():

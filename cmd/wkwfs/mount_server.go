@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -85,11 +86,12 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 
 // prepareMount returns the resolved mountpoint, after all checks that need no source.
 func prepareMount(s mountSettings, logger *slog.Logger) (mountpoint string, err error) {
-	mountpoint, err = mounts.Prepare(s.mountpoint, s.source, logger)
-	if err != nil {
-		return "", err
+	if fd, ok := fsnode.Descriptor(s.mountpoint); ok {
+		mountpoint, err = s.mountpoint, mounts.CheckDescriptor(fd)
+	} else if mountpoint, err = mounts.Prepare(s.mountpoint, s.source, logger); err == nil {
+		err = mounts.CheckFUSE(mountpoint, s.allowOther)
 	}
-	if err := mounts.CheckFUSE(mountpoint, s.allowOther); err != nil {
+	if err != nil {
 		return "", err
 	}
 	tuneRuntime(int64(s.cacheSize))
@@ -146,7 +148,10 @@ func waitForEnd(server *fsnode.Server, m daemon.Manager, signals <-chan os.Signa
 	if err := m.Stopping(); err != nil {
 		logger.Warn("cannot report the end to the service manager", "err", err)
 	}
-	if err := server.Unmount(); err != nil {
+	if err := server.Unmount(); errors.Is(err, fsnode.ErrNotOurs) {
+		logger.Info("ending: readers get errors until the mount is removed")
+		return nil
+	} else if err != nil {
 		return err
 	}
 	select {

@@ -42,6 +42,20 @@ func CheckFUSE(mountpoint string, allowOther bool) error {
 	return nil
 }
 
+// CheckDescriptor returns an error if fd is not an open descriptor of /dev/fuse.
+func CheckDescriptor(fd int) error {
+	const advice = "who starts wkwfs opens /dev/fuse, mounts with that descriptor, and leaves it open"
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return hint.Errorf(advice, "descriptor %d: %w", fd, err)
+	}
+	const major, minor = 10, 229 // of /dev/fuse, wherever it is
+	if st.Mode&unix.S_IFMT != unix.S_IFCHR || st.Rdev != unix.Mkdev(major, minor) {
+		return hint.Errorf(advice, "descriptor %d is not %s", fd, fuseDevice)
+	}
+	return nil
+}
+
 // checkDevice returns an error if the kernel has no FUSE or the user may not use it.
 // fusermount3 opens the device with the rights of its caller.
 func checkDevice() error {
