@@ -12,8 +12,15 @@ import (
 
 const listHint = "grep " + fsnode.Type + " /proc/self/mounts lists the mounts of wkwfs"
 
+// foreignType is the type of mounts that other programs make, and leave to us as a descriptor. It says nothing of who serves.
+const foreignType = "fuse"
+
+// mayBeOurs reports whether wkwfs may serve the mount.
+func (m Mount) mayBeOurs() bool { return m.Type == fsnode.Type || m.Type == foreignType }
+
 // Find returns the mountpoint of the wkwfs mount that contains the path. If the path needs no
-// resolution, Find does not access the mount, which may be dead.
+// resolution, Find does not access the mount, which may be dead. The mount can be of another program, if its type is
+// just fuse.
 func Find(path string) (mountpoint string, err error) {
 	table, err := ReadTable()
 	if err != nil {
@@ -24,13 +31,13 @@ func Find(path string) (mountpoint string, err error) {
 		return "", err
 	}
 	m, ok := table.Containing(absolute)
-	if !ok || m.Type != fsnode.Type { // the path may contain links
+	if !ok || !m.mayBeOurs() { // the path may contain links
 		if absolute, err = table.resolve(absolute); err != nil {
 			return "", err
 		}
 		m, ok = table.Containing(absolute)
 	}
-	if ok && m.Type == fsnode.Type {
+	if ok && m.mayBeOurs() {
 		return m.Point, nil
 	}
 	if _, err := os.Lstat(absolute); err != nil {
