@@ -76,6 +76,7 @@ test-clients:
 	sh integration/cloud/install.sh
 	@WKWFS_REQUIRE_FUSE=1 $(GOTEST) -tags clients ./integration ./internal/codec -run Client -count=1 -timeout 40m
 	@WKWFS_REQUIRE_FUSE=1 $(CHECK_TOP)
+	cd integration/kubernetes && $(GO) vet . && $(GO) test -count=1 .
 
 ## test-browser: the built-in Neuroglancer shows in Chromium what wkwfs serves (installs both)
 test-browser: viewer

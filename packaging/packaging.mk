@@ -41,7 +41,8 @@ install: $(BINARY) docs
 	test ! -f $(VIEWER) || install -m 644 $(dir $(VIEWER))licenses.txt.gz $(DESTDIR)$(PREFIX)/share/doc/wkwfs/viewer-licenses.txt.gz
 	install -m 644 *.md $(DESTDIR)$(PREFIX)/share/doc/wkwfs
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/wkwfs/docs docs/*
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/wkwfs/packaging/container packaging/container/*
+	set -e; for dir in packaging/container packaging/kubernetes; do \
+		install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/wkwfs/$$dir $$dir/*; done
 	set -e; for unit in packaging/systemd/*.*; do test ! -f $$unit || \
 		install -D -m 644 $$unit $(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}; done
 
