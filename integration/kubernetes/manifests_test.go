@@ -51,6 +51,7 @@ func pods(t *testing.T) map[string]core.PodSpec {
 
 // TestManifests: each volume mount has its volume, each pod its claims, and every argument is one of the program.
 func TestManifests(t *testing.T) {
+	t.Setenv("JOB_COMPLETION_INDEX", "0") // as in each pod of a Job
 	program := filepath.Join(t.TempDir(), "wkwfs")
 	if output, err := exec.Command("go", "build", "-C", "../..", "-o", program, "./cmd/wkwfs").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
