@@ -96,6 +96,14 @@ func (s *scale) WalkCubes() iter.Seq2[volume.Vec, error] {
 	}
 }
 
+// StoredIn implements [volume.CubeSharer]: a shard has many chunks.
+func (s *scale) StoredIn(c volume.Vec) string {
+	if s.sharding == nil {
+		return ""
+	}
+	return s.sharding.stem(s.sharding.locate(s.lattice.Morton(c)).shard)
+}
+
 // StatCubes describes a chunk, or a level above that has chunks. The attributes of such a level are those of the
 // directory.
 func (s *scale) StatCubes(zyx ...int) (fs.FileInfo, error) {

@@ -29,6 +29,13 @@ type CubeWalker interface {
 	WalkCubes() iter.Seq2[Vec, error]
 }
 
+// CubeSharer is a Mag that may have several cubes in one stored file.
+type CubeSharer interface {
+	// StoredIn returns a name of the stored file of a cube, which is unique in the mag. It is empty if each cube has a file
+	// of its own. StoredIn opens no file.
+	StoredIn(c Vec) string
+}
+
 // AllCubes yields the positions of all cubes of a mag, z slowest. A directory of more than some thousand entries is in
 // an order of its own. If a directory cannot be listed, AllCubes yields the error and goes on with the next one. It
 // lists many directories at once, and holds only some of them in memory.

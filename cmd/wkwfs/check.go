@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wkwfs/wkwfs/internal/batch"
 	"github.com/wkwfs/wkwfs/internal/check"
 	"github.com/wkwfs/wkwfs/internal/hint"
 )
@@ -20,12 +21,14 @@ type checkSettings struct {
 	from      sourceFlags
 	diskCache diskCacheFlags
 	source    string
+	part      batch.Part
 	jobs      int
 	json      bool
 }
 
 func newCheckCommand() *cobra.Command {
 	var s checkSettings
+	var merge bool
 	cmd := &cobra.Command{
 		Use:   "check [flags] SOURCE",
 		Short: "Read every block of a dataset and list the damage",
@@ -40,11 +43,26 @@ the byte offset, what was expected and what was found. Nothing is mounted or cha
 The exit code is 1 if there is an error, and 0 if there are only warnings and notes. With
 --json it prints an object for each fault, and a last one with the key "summary".
 
-If SOURCE answers late, as file servers do, check reads more at once: see --io-depth.`,
+If SOURCE answers late, as file servers do, check reads more at once: see --io-depth.
+
+With --part, it checks a part of the cubes. All parts have about the same number of stored
+bytes. They may run at the same time, on any machine. Reports of --json of all parts become
+one report with --merge. If parts are missing, it names them, and the exit code is 1.
+` + partHelp,
 		Example: `  wkwfs check /data/cortex
+  wkwfs check --json --part 3/8 /data/cortex > report-3.json
+  wkwfs check --merge report-*.json
   wkwfs check --json /data/cortex | jq -r 'select(.severity == "error") | .path' | sort -u`,
-		Args: exactArgs("SOURCE"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if merge && len(args) > 0 {
+				return nil
+			}
+			return exactArgs(map[bool]string{false: "SOURCE", true: "REPORT"}[merge])(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if merge {
+				return mergeChecks(args, cmd.Flags(), s.json, cmd.OutOrStdout())
+			}
 			s.source = args[0]
 			if s.jobs < 1 {
 				return hint.Usagef("", "--jobs: expected at least 1, found %d", s.jobs)
@@ -57,6 +75,8 @@ If SOURCE answers late, as file servers do, check reads more at once: see --io-d
 	s.from.register(cmd.Flags())
 	s.diskCache.register(cmd.Flags())
 	cmd.Flags().BoolVar(&s.json, "json", false, "print one JSON object per line")
+	registerPart(cmd.Flags(), &s.part)
+	cmd.Flags().BoolVar(&merge, "merge", false, "print the reports of all parts, files of --json, as one")
 	cmd.Flags().IntVarP(&s.jobs, "jobs", "j", processors, "read `N` parts of cubes at once, 1 MiB each")
 	return cmd
 }
@@ -75,6 +95,7 @@ func (s *checkSettings) run(ctx context.Context, stdout, stderr io.Writer) error
 	}
 	var stats check.Stats
 	screen := newCheckScreen(stdout, stderr, s.json)
+	screen.part = s.part
 	finish := screen.follow(&stats)
 	start := time.Now()
 	err = check.Run(ctx, source.Root, check.Options{
@@ -83,10 +104,11 @@ func (s *checkSettings) run(ctx context.Context, stdout, stderr io.Writer) error
 		Late:   source.Late,
 		Count:  screen.bar != nil,
 		Stats:  &stats,
+		Part:   s.part,
 		Report: screen.finding,
 	})
 	finish()
-	screen.summary(&stats, time.Since(start))
+	screen.summary(&stats, time.Since(start), err != nil)
 	switch {
 	case err != nil:
 		return fmt.Errorf("interrupted: the rest was not checked")

@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/wkwfs/wkwfs/internal/batch"
 	"github.com/wkwfs/wkwfs/internal/check"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/volume"
@@ -22,7 +23,8 @@ type checkScreen struct {
 	mu     sync.Mutex
 	out    io.Writer
 	json   bool
-	bar    *bar // counts cubes, on stderr
+	part   batch.Part // of the check
+	bar    *bar       // counts cubes, on stderr
 	found  map[check.Severity]int
 	failed error // the first error of writing to out
 }
@@ -83,15 +85,21 @@ func (s *checkScreen) finding(f check.Finding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.found[f.Severity]++
+	fault := newFaultJSON(f)
 	if s.json {
-		s.writeJSON(newFaultJSON(f))
+		s.writeJSON(fault)
 		return
 	}
-	text := hint.OneLine(f.Err.Error())
+	s.write(fault.text())
+}
+
+// text returns the line for people.
+func (f faultJSON) text() string {
+	text := f.Error
 	if f.Path != "." && !strings.Contains(text, f.Path) {
 		text = f.Path + ": " + text
 	}
-	s.write(fmt.Sprintf("%s: %s\n", f.Severity, text))
+	return fmt.Sprintf("%s: %s\n", f.Severity, text)
 }
 
 func (s *checkScreen) writeJSON(v any) {
@@ -127,34 +135,61 @@ func (s *checkScreen) show(stats *check.Stats) {
 
 // summaryJSON is the last line of JSON.
 type summaryJSON struct {
-	Cubes    int64   `json:"cubes"`
-	Blocks   int64   `json:"blocks"`
-	Bytes    int64   `json:"bytes"` // of undamaged blocks, decoded
-	Errors   int     `json:"errors"`
-	Warnings int     `json:"warnings"`
-	Notes    int     `json:"notes"`
-	Seconds  float64 `json:"seconds"`
+	Cubes       int64          `json:"cubes"`
+	Blocks      int64          `json:"blocks"`
+	Bytes       int64          `json:"bytes"` // of undamaged blocks, decoded
+	Errors      int            `json:"errors"`
+	Warnings    int            `json:"warnings"`
+	Notes       int            `json:"notes"`
+	Seconds     float64        `json:"seconds"`
+	Interrupted bool           `json:"interrupted,omitempty"` // not all was checked
+	Part        *checkPartJSON `json:"part,omitempty"`        // with --part
 }
 
-// summary prints the last line.
-func (s *checkScreen) summary(stats *check.Stats, took time.Duration) {
+// checkPartJSON is the part of a check.
+type checkPartJSON struct {
+	I    int    `json:"i"` // from 1
+	N    int    `json:"n"`
+	Plan string `json:"plan"` // identifies the cubes of all parts, and their stored bytes
+}
+
+// summary prints the last line of a check.
+func (s *checkScreen) summary(stats *check.Stats, took time.Duration, interrupted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sum := summaryJSON{
-		stats.Cubes.Load(), stats.Blocks.Load(), stats.Bytes.Load(),
-		s.found[check.Error], s.found[check.Warning], s.found[check.Note], took.Seconds(),
+		Cubes: stats.Cubes.Load(), Blocks: stats.Blocks.Load(), Bytes: stats.Bytes.Load(),
+		Errors: s.found[check.Error], Warnings: s.found[check.Warning], Notes: s.found[check.Note],
+		Seconds: took.Seconds(), Interrupted: interrupted,
 	}
+	if !s.part.Whole() {
+		sum.Part = &checkPartJSON{s.part.I, s.part.N, stats.Plan}
+	}
+	s.writeSummary(sum)
+}
+
+func (s *checkScreen) writeSummary(sum summaryJSON) {
 	if s.json {
 		s.writeJSON(map[string]summaryJSON{"summary": sum})
 		return
 	}
+	s.write(sum.text())
+}
+
+// text returns the line for people.
+func (sum summaryJSON) text() string {
 	faults := "no faults"
 	if sum.Errors+sum.Warnings+sum.Notes > 0 {
 		faults = fmt.Sprintf("%s, %s, %s", counted(sum.Errors, "error"), counted(sum.Warnings, "warning"), counted(sum.Notes, "note"))
 	}
+	part := ""
+	if sum.Part != nil {
+		part = fmt.Sprintf("part %d/%d: ", sum.Part.I, sum.Part.N)
+	}
+	took := time.Duration(sum.Seconds * float64(time.Second)).Round(time.Millisecond)
 	rate := uint64(float64(sum.Bytes) / max(sum.Seconds, 1e-3))
-	s.write(fmt.Sprintf("%s, %s, %s sound in %v (%s/s): %s\n", counted(int(sum.Cubes), "cube"), counted(int(sum.Blocks), "block"),
-		humanize.IBytes(uint64(sum.Bytes)), took.Round(time.Millisecond), humanize.IBytes(rate), faults))
+	return fmt.Sprintf("%s%s, %s, %s sound in %v (%s/s): %s\n", part, counted(int(sum.Cubes), "cube"), counted(int(sum.Blocks), "block"),
+		humanize.IBytes(uint64(sum.Bytes)), took, humanize.IBytes(rate), faults)
 }
 
 func counted(n int, noun string) string {

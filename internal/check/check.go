@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/wkwfs/wkwfs/internal/batch"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -62,6 +63,10 @@ type Stats struct {
 
 	Found   atomic.Int64 // cubes that were counted
 	Counted atomic.Bool  // all cubes were counted
+
+	// Plan identifies the cubes of all parts and their stored bytes, if Options.Part is set. It is empty if Run was canceled
+	// before it was known. It may be read when Run has returned.
+	Plan string
 }
 
 // Options configures a check.
@@ -70,19 +75,29 @@ type Options struct {
 	Depth  int           // the same while the source answers late; less than Jobs: Jobs
 	Late   func() bool   // reports whether the source answers late; nil: it does not
 	Count  bool          // also count all cubes; this lists each directory twice
+	Part   batch.Part    // check only the cubes of this part; see Run
 	Stats  *Stats        // not nil
 	Report func(Finding) // receives all findings, one call at a time, in any order
 }
 
 // Run checks the source. Faults of the source are findings. Run returns an error only if ctx is canceled.
+//
+// All parts of a source together find what a check of the whole source finds. Faults of metadata are findings of the first part.
+// A mag or a directory that cannot be listed is a finding of every part.
 func Run(ctx context.Context, root volume.Root, o Options) error {
 	if o.Late == nil {
 		o.Late = func() bool { return false }
 	}
 	o.Depth = max(o.Depth, o.Jobs)
 	c := &checker{Options: o, ctx: ctx}
+	if !o.Part.Whole() {
+		c.Count = false // the plan has the number
+		if err := c.plan(root); err != nil {
+			return err
+		}
+	}
 	var group sync.WaitGroup
-	if o.Count {
+	if c.Count {
 		group.Go(func() { c.count(root) })
 	}
 	cubes := make(chan cube)
@@ -105,8 +120,9 @@ func Run(ctx context.Context, root volume.Root, o Options) error {
 // checker is the state of one call of Run.
 type checker struct {
 	Options
-	ctx context.Context
-	mu  sync.Mutex // held during Report
+	ctx   context.Context
+	share *batch.Share // nil: all cubes
+	mu    sync.Mutex   // held during Report
 }
 
 func (c *checker) report(f Finding) {

@@ -66,10 +66,14 @@ func magsOf(layer string, l volume.Layer, yield func(magAt, error) bool) bool {
 // walk reports the faults that can be found without opening a cube. It sends all cubes, until send returns false.
 func (c *checker) walk(root volume.Root, send func(cube) bool) {
 	if root.Cube != nil {
-		send(single(root.Cube))
+		if c.has(singleName) {
+			send(single(root.Cube))
+		}
 		return
 	}
-	c.reportMetadata(root)
+	if c.Part.First() {
+		c.reportMetadata(root)
+	}
 	for m, err := range mags(root) {
 		if err != nil {
 			c.report(Finding{Severity: Error, Place: m.Place, Err: err})
@@ -156,7 +160,9 @@ func (c *checker) walkMag(m magAt, send func(cube) bool) bool {
 		c.report(Finding{Severity: Error, Place: m.Place, Err: err})
 		return true
 	}
-	c.checkMetadata(m.Place, m.Mag)
+	if c.Part.First() {
+		c.checkMetadata(m.Place, m.Mag)
+	}
 	bounds, err := m.Bounds()
 	if err != nil { // a directory cannot be listed: AllCubes yields the error, too
 		bounds = volume.Box{}
@@ -165,6 +171,9 @@ func (c *checker) walkMag(m magAt, send func(cube) bool) bool {
 	for at, err := range volume.AllCubes(m.Mag) {
 		if err != nil {
 			c.report(Finding{Severity: Error, Place: m.Place, Err: err})
+			continue
+		}
+		if !c.has(m.nameOf(at)) {
 			continue
 		}
 		box := g.CubeBox(at)
