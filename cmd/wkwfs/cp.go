@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/internal/batch"
 	"github.com/wkwfs/wkwfs/internal/check"
 	"github.com/wkwfs/wkwfs/internal/copier"
 	"github.com/wkwfs/wkwfs/internal/header"
@@ -39,6 +40,7 @@ type copySettings struct {
 	unit      settings.Unit
 	jobs      int
 	forms     copier.Forms
+	part      batch.Part
 	force     bool
 	quiet     bool
 }
@@ -63,11 +65,17 @@ resumes it, unless the source has changed. Existing files with the size, time an
 of the source are kept. Other existing files are replaced only with --force.
 
 If a file, mag or layer cannot be read, cp copies the others, and the exit code is 1. If SOURCE
-answers late, as file servers do, cp reads more at once: see --io-depth.`,
+answers late, as file servers do, cp reads more at once: see --io-depth.
+
+With --part, cp copies a part of the files of a directory, which PATH/. names. All parts have
+about the same number of stored bytes. They may run at the same time, on any machine, and
+twice. The same command without --part then copies what is missing.
+` + partHelp,
 		Example: `  wkwfs cp /data/cortex color/1/volume.nii .
   wkwfs cp /data/cortex color/1/box/0-512_0-512_0-64.npy corner.npy
   wkwfs cp --cache-size 8GiB /data/cortex color/2-2-1/slices /scratch/slices
-  wkwfs cp /data/cortex . /scratch/cortex`,
+  wkwfs cp /data/cortex . /scratch/cortex
+  wkwfs cp --part auto /data/cortex . /scratch/cortex`,
 		Args: exactArgs("SOURCE", "PATH", "DEST"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.source, s.dest = args[0], args[2]
@@ -97,6 +105,7 @@ answers late, as file servers do, cp reads more at once: see --io-depth.`,
 	flags.IntVarP(&s.jobs, "jobs", "j", processors, "read `N` ranges or files at once, 4 MiB each")
 	flags.BoolVar(&s.forms.All, "all", false, "also copy volumes, slices, and layers as Precomputed and OME-Zarr: several times the size")
 	flags.BoolVar(&s.forms.Blocks, "blocks", false, "also copy each block as a file: twice the size, often millions of files")
+	registerPart(flags, &s.part)
 	flags.BoolVar(&s.force, "force", false, "replace existing files")
 	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only errors")
 	return cmd
@@ -154,12 +163,31 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return hint.Errorf("wkwfs info "+hint.Quote(s.source)+" shows what there is", "%s: %w", remote.Display(s.source), err)
 	}
+	if err := s.checkPart(info.IsDir()); err != nil {
+		return err
+	}
 	target, err := copier.Request{Source: remote.Display(path), Path: s.path, Contents: s.contents, Dest: s.dest}.Target(info.IsDir())
 	if err != nil {
 		return err
 	}
 	defer target.Close()
 	return s.copy(ctx, tree, info.IsDir(), opened, target, screen)
+}
+
+// checkPart checks that the path can be copied in parts. A file is not divided. Whether DEST exists must not matter: another part may
+// have created it.
+func (s *copySettings) checkPart(directory bool) error {
+	switch {
+	case s.part.Whole():
+		return nil
+	case !directory:
+		return hint.Usagef("copy the directory of the mag, or a box with each part", "--part: %s is a file, which is not divided", s.path)
+	case !s.contents:
+		return hint.Usagef("write "+hint.Quote(s.path+"/.")+": its content goes to DEST, which other parts may have created", "--part: %s must end in /.", s.path)
+	case s.force:
+		return hint.Usagef("remove DEST first", "--force is not for --part: it would copy files again that other processes of the part have copied")
+	}
+	return nil
 }
 
 // copy copies from the tree to the target and explains the errors.
@@ -171,6 +199,7 @@ func (s *copySettings) copy(ctx context.Context, tree fs.FS, directory bool, fro
 		Depth:  s.from.depth(),
 		Late:   from.Late,
 		Force:  s.force,
+		Part:   s.part,
 		Select: s.forms.Select,
 		Stats:  &stats,
 		Notice: func(name, text string) { screen.print(name + ": " + text) },
@@ -183,7 +212,7 @@ func (s *copySettings) copy(ctx context.Context, tree fs.FS, directory bool, fro
 	err := copier.Copy(ctx, tree, s.path, to.Root, to.Name, options)
 	finish()
 	unshown := 0
-	if directory && err == nil {
+	if directory && err == nil && s.part.First() {
 		unshown = s.reportUnshown(from.Root, screen)
 	}
 

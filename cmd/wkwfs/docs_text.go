@@ -32,9 +32,16 @@ var settable = []item{
 	{settings.Variable(settings.ConfigFlag), "As --config."},
 }
 
+// tasks has the variables that number the tasks of a job.
+var tasks = []item{
+	{"SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_MIN, SLURM_ARRAY_TASK_MAX, SLURM_ARRAY_TASK_STEP, SLURM_ARRAY_TASK_COUNT", "For --part auto, the task and its array. Slurm sets them."},
+	{"JOB_COMPLETION_INDEX", "For --part auto/N, the number of the task, from 0. Kubernetes sets it in indexed Jobs."},
+}
+
 var environment = map[string][]item{
 	"mount": slices.Concat(settable, service, logDirectories, tuning),
-	"cp":    slices.Concat(settable, tuning),
+	"cp":    slices.Concat(settable, tasks, tuning),
+	"check": tasks,
 	"info":  screens,
 	"view":  slices.Concat(settable, []item{{"DISPLAY, WAYLAND_DISPLAY", "Whether there is a display for a browser."}, {"SSH_CONNECTION", "The address of this machine, for the line of ssh."}}, tuning),
 	"serve": slices.Concat([]item{{settings.TokenVariable, "The token, unless --token or --token-file gives one."}}, settable, service[:1], tuning),
@@ -105,7 +112,7 @@ var files = map[string][]item{
 	"nfs":    configFiles,
 	"view":   slices.Concat(configFiles, diskCacheFiles),
 	"umount": mountFiles[2:],
-	"cp":     append([]item{{"DEST.part", "An incomplete copy. The same command resumes it."}}, slices.Concat(configFiles, diskCacheFiles)...),
+	"cp":     append([]item{{"DEST.part", "An incomplete copy. The same command resumes it."}, {"DEST/.wkwfs-part-I-of-N", "With --part, the incomplete files of a part. It is removed when all are complete."}}, slices.Concat(configFiles, diskCacheFiles)...),
 }
 
 // helperPage returns the man page of the helper of mount(8).

@@ -1,6 +1,7 @@
 package copier
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,8 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+
+	"github.com/wkwfs/wkwfs/internal/batch"
 )
 
 // Options configures [Copy].
@@ -24,6 +27,10 @@ type Options struct {
 	// Select returns the entries of a directory that are to be copied. Nil means all. A large directory is selected
 	// in batches, as vfs.List yields them.
 	Select func(dir string, entries []fs.DirEntry) []fs.DirEntry
+	// Part copies only the files of a part. All parts together copy all. A directory that cannot be listed is an error of every
+	// part. A part may run several times at a time, on any machines that see dst. Its incomplete files are in a directory of
+	// its own in dst, which is removed when all its files are complete.
+	Part batch.Part
 	// Failed is called for each file or directory that cannot be copied. The copy continues with the others.
 	// Several goroutines may call Failed and Notice at once.
 	Failed func(name string, err error)
@@ -35,6 +42,8 @@ type Options struct {
 	rangeSize   int64 // bytes; 0: RangeSize
 	helpersSize int64 // bytes; 0: HelpersSize
 	checkpoint  int64 // bytes between two entries of the journal; 0: 512 MiB
+
+	node string // name of this machine; empty: that of thisNode
 }
 
 const (
@@ -71,6 +80,12 @@ func Copy(ctx context.Context, src fs.FS, name string, dst *os.Root, target stri
 	c := &copier{Options: o, src: src, dst: dst, ctx: ctx, cancel: cancel, openFiles: map[*file]bool{}}
 	c.changed = sync.NewCond(&c.mu)
 	walk := c.walk(name, target, info)
+	if !o.Part.Whole() {
+		c.staging = stagingOf(o.Part, cmp.Or(o.node, thisNode()))
+		if walk, err = c.shareOf(walk); err != nil {
+			return err
+		}
+	}
 	next, stop := iter.Pull(walk)
 	defer stop()
 	c.next = next
@@ -81,7 +96,10 @@ func Copy(ctx context.Context, src fs.FS, name string, dst *os.Root, target stri
 	}
 	c.group.Wait()
 	c.suspendAll()
-	return context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return c.removeStaging()
 }
 
 func (o *Options) setDefaults() {

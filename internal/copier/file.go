@@ -18,6 +18,8 @@ type file struct {
 	info      fs.FileInfo // of the source
 	in        fs.File
 	out       *os.File // the part
+	part      string   // name of the part
+	staged    bool     // the part is not beside the target, and may have been removed by another process that has completed it
 	rangeSize int64    // bytes; the last range may be shorter
 	ranges    int64
 	journal   *journal // nil: there is only one range
@@ -36,8 +38,11 @@ type file struct {
 
 const (
 	partSuffix    = ".part"
-	journalSuffix = ".part.json"
+	journalSuffix = ".json" // of the name of a part
 )
+
+// journalName returns the name of the journal.
+func (f *file) journalName() string { return f.part + journalSuffix }
 
 // record returns the entry of the journal for the source with no range done.
 func (f *file) record() record {

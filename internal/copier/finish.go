@@ -9,28 +9,36 @@ import (
 // finish gives a complete part its attributes and its name.
 func (f *file) finish() error {
 	f.pushed.stop()
-	part := f.target + partSuffix
 	err := f.flush()
 	if err == nil {
-		err = f.dst.Chmod(part, f.info.Mode().Perm())
+		err = f.dst.Chmod(f.part, f.info.Mode().Perm())
 	}
 	if unsupported(err) {
 		err = nil
 	}
 	if err == nil {
-		err = f.dst.Chtimes(part, f.info.ModTime(), f.info.ModTime())
+		err = f.dst.Chtimes(f.part, f.info.ModTime(), f.info.ModTime())
 	}
 	if err == nil {
-		err = f.dst.Rename(part, f.target)
+		err = f.dst.Rename(f.part, f.target)
+	}
+	if f.staged && errors.Is(err, fs.ErrNotExist) && f.isComplete() {
+		err = nil
 	}
 	if err != nil {
 		return destination(err)
 	}
 	if f.journal != nil {
-		_ = f.dst.Remove(f.target + journalSuffix) // without a part, it is harmless
+		_ = f.dst.Remove(f.journalName()) // without a part, it is harmless
 	}
 	f.close()
 	return nil
+}
+
+// isComplete reports whether another process has given the target the same content.
+func (f *file) isComplete() bool {
+	there, err := f.dst.Lstat(f.target)
+	return err == nil && there.Mode().IsRegular() && there.Size() == f.info.Size() && sameTime(there.ModTime(), f.info.ModTime())
 }
 
 // flush returns the errors of writes that the file system has delayed.
@@ -78,9 +86,9 @@ func (f *file) suspend() {
 		_ = f.save(f.done) // if it fails, the last entry of the journal is still correct
 		return
 	}
-	_ = f.dst.Remove(f.target + partSuffix)
+	_ = f.dst.Remove(f.part)
 	if f.journal != nil {
-		_ = f.dst.Remove(f.target + journalSuffix)
+		_ = f.dst.Remove(f.journalName())
 	}
 }
 

@@ -2,6 +2,7 @@ package copier
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,8 +15,40 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tree"
 )
 
-// open opens a file and its part. It returns nil if the target is the same as the source already.
+// open opens a file and its part. It returns nil if the target is the same as the source already. If another process of the same
+// part of a copy is writing it on this machine, open waits until that has ended, and goes on where it was.
 func (c *copier) open(i item) (*file, error) {
+	replaced := 0
+	for {
+		f, err := c.tryOpen(i)
+		if errors.Is(err, errReplaced) {
+			replaced++
+		}
+		if c.staging == "" || replaced > maxReplaced || !errors.Is(err, errBusy) && !errors.Is(err, errReplaced) {
+			return f, err
+		}
+		select {
+		case <-time.After(busyPause):
+		case <-c.ctx.Done():
+			return nil, c.ctx.Err()
+		}
+	}
+}
+
+// busyPause is the time between two attempts to open a file that another process is writing.
+const busyPause = 200 * time.Millisecond
+
+// maxReplaced is how often other processes may complete a file, or the whole part of the copy, while it is opened. There are only
+// as many as run the same part. If the whole destination was removed, it is an error.
+const maxReplaced = 20
+
+// Errors of a part that another process is writing, or has just completed.
+var (
+	errBusy     = errors.New("another copy is writing it")
+	errReplaced = errors.New("another process has replaced it")
+)
+
+func (c *copier) tryOpen(i item) (*file, error) {
 	if i.err != nil {
 		return nil, i.err
 	}
@@ -39,8 +72,12 @@ func (c *copier) open(i item) (*file, error) {
 		return nil, err
 	}
 	f := &file{item: i, dst: c.dst, in: in, rangeSize: c.rangeSize, doneAhead: map[int64]bool{}}
+	f.part, f.staged = join(cmp.Or(c.staging, "."), i.target)+partSuffix, c.staging != ""
 	if err := c.openPart(f); err != nil {
 		f.close()
+		if f.staged && errors.Is(err, fs.ErrNotExist) { // another process has completed the part of the copy, and removes its directory
+			err = fmt.Errorf("%w: %w", errReplaced, err)
+		}
 		return nil, err
 	}
 	return f, nil
@@ -117,7 +154,12 @@ func (c *copier) openPart(f *file) (err error) {
 	if err := c.dst.MkdirAll(path.Dir(f.target), 0o777); err != nil {
 		return destination(err)
 	}
-	if f.out, err = openLocked(c.dst, f.target+partSuffix); err != nil {
+	if f.staged {
+		if err := c.dst.MkdirAll(path.Dir(f.part), 0o777); err != nil {
+			return destination(err)
+		}
+	}
+	if f.out, err = openLocked(c.dst, f.part); err != nil {
 		return err
 	}
 	if f.ranges == 1 {
@@ -129,7 +171,7 @@ func (c *copier) openPart(f *file) (err error) {
 
 // resume resumes the part of a file of several ranges, or starts over.
 func (c *copier) resume(f *file) (err error) {
-	if f.journal, err = openJournal(c.dst, f.target+journalSuffix); err != nil {
+	if f.journal, err = openJournal(c.dst, f.journalName()); err != nil {
 		return err
 	}
 	old, resumable := f.journal.load(f.record(), f.out)
@@ -159,14 +201,14 @@ func openLocked(dst *os.Root, name string) (*os.File, error) {
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == syscall.EWOULDBLOCK { // other errors: the file system has no locks
 		f.Close()
-		return nil, fmt.Errorf("%s: another copy is writing it", f.Name())
+		return nil, fmt.Errorf("%s: %w", f.Name(), errBusy)
 	}
 	// If the other copy finished between open and lock, f is its complete file.
 	locked, err := f.Stat()
 	if err == nil {
 		named, e := dst.Lstat(name)
 		if err = e; err == nil && !os.SameFile(locked, named) {
-			err = fmt.Errorf("%s: another process has replaced it", f.Name())
+			err = fmt.Errorf("%s: %w", f.Name(), errReplaced)
 		}
 	}
 	if err != nil {

@@ -59,6 +59,14 @@ type stableInfo struct {
 func (i stableInfo) Version() vfs.Version { return i.version }
 func (i stableInfo) ModTime() time.Time   { return i.time }
 
+// Source implements vfs.DerivedInfo.
+func (i stableInfo) Source() fs.FileInfo {
+	if d, ok := i.FileInfo.(vfs.DerivedInfo); ok {
+		return d.Source()
+	}
+	return i.FileInfo
+}
+
 // Stat implements fs.StatFS.
 func (t *stableTree) Stat(name string) (fs.FileInfo, error) {
 	info, err := fs.Stat(t.FS, name)

@@ -16,6 +16,8 @@ type copier struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
+	staging string // directory of incomplete files in dst; empty: beside their targets
+
 	group sync.WaitGroup // of all goroutines
 
 	walkMu sync.Mutex // held while next is called

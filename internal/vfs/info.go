@@ -63,6 +63,18 @@ func StoredOf(info fs.FileInfo) int64 {
 	return info.Size()
 }
 
+// DerivedInfo is an fs.FileInfo of a file that is computed from what is in the store.
+type DerivedInfo interface {
+	// Source describes the stored file.
+	Source() fs.FileInfo
+}
+
+// SharedInfo is an fs.FileInfo of something that is in one stored file together with others.
+type SharedInfo interface {
+	// Container returns the name of the stored file.
+	Container() string
+}
+
 // AttributedInfo is an fs.FileInfo that knows the extended attributes of the file.
 type AttributedInfo interface {
 	// Attributes returns the values by their full names, such as "user.comment". The caller must not change

@@ -53,6 +53,9 @@ func (i info) ModTime() time.Time { return i.source.ModTime() }
 func (i info) IsDir() bool        { return i.mode.IsDir() }
 func (i info) Sys() any           { return i.source.Sys() }
 
+// Source implements vfs.DerivedInfo.
+func (i info) Source() fs.FileInfo { return i.source }
+
 // Stored implements vfs.StoredInfo.
 func (i info) Stored() int64 { return i.stored }
 
