@@ -8,10 +8,10 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/wkwfs/wkwfs/internal/batch"
 	"github.com/wkwfs/wkwfs/internal/check"
 	"github.com/wkwfs/wkwfs/internal/hint"
 )
@@ -59,7 +59,7 @@ func mergeChecks(files []string, flags *pflag.FlagSet, asJSON bool, stdout io.Wr
 	case m.n == 0:
 		return hint.Errorf("wkwfs check --json --part 1/8 SOURCE > REPORT writes one", "no report of a part is complete")
 	case len(missing) > 0:
-		return hint.Errorf(fmt.Sprintf("wkwfs check --json --part %d/%d SOURCE > REPORT", missing[0], m.n), "of %d parts, %s", m.n, partsMissing(missing))
+		return hint.Errorf(fmt.Sprintf("wkwfs check --json --part %d/%d SOURCE > REPORT", missing[0], m.n), "of %d parts, %s", m.n, batch.MissingText(missing))
 	case screen.found[check.Error] > 0:
 		return errPrinted
 	}
@@ -140,26 +140,6 @@ func (m *checkMerge) missing() (parts []int) {
 		}
 	}
 	return parts
-}
-
-// partsMissing returns "3, 5-7 are missing".
-func partsMissing(parts []int) string {
-	var words []string
-	for i := 0; i < len(parts); {
-		end := i
-		for end+1 < len(parts) && parts[end+1] == parts[end]+1 {
-			end++
-		}
-		word := fmt.Sprint(parts[i])
-		if end > i {
-			word += fmt.Sprintf("-%d", parts[end])
-		}
-		words, i = append(words, word), end+1
-	}
-	if len(parts) == 1 {
-		return words[0] + " is missing"
-	}
-	return strings.Join(words, ", ") + " are missing"
 }
 
 // reportLine is a line of a report: a summary, or a finding.

@@ -39,13 +39,14 @@ var tasks = []item{
 }
 
 var environment = map[string][]item{
-	"mount": slices.Concat(settable, service, logDirectories, tuning),
-	"cp":    slices.Concat(settable, tasks, tuning),
-	"check": tasks,
-	"info":  screens,
-	"view":  slices.Concat(settable, []item{{"DISPLAY, WAYLAND_DISPLAY", "Whether there is a display for a browser."}, {"SSH_CONNECTION", "The address of this machine, for the line of ssh."}}, tuning),
-	"serve": slices.Concat([]item{{settings.TokenVariable, "The token, unless --token or --token-file gives one."}}, settable, service[:1], tuning),
-	"nfs":   slices.Concat(settable, service[:1], tuning),
+	"mount":  slices.Concat(settable, service, logDirectories, tuning),
+	"cp":     slices.Concat(settable, tasks, tuning),
+	"check":  tasks,
+	"import": tasks,
+	"info":   screens,
+	"view":   slices.Concat(settable, []item{{"DISPLAY, WAYLAND_DISPLAY", "Whether there is a display for a browser."}, {"SSH_CONNECTION", "The address of this machine, for the line of ssh."}}, tuning),
+	"serve":  slices.Concat([]item{{settings.TokenVariable, "The token, unless --token or --token-file gives one."}}, settable, service[:1], tuning),
+	"nfs":    slices.Concat(settable, service[:1], tuning),
 }
 
 // screens has the variables that say what a terminal can show.

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"path/filepath"
 	"runtime/debug"
 	"syscall"
 
@@ -29,7 +32,7 @@ type importSettings struct {
 	compression    string
 	dtype          string
 	shape, offset  *volume.Vec // nil if not given
-	update         bool
+	update, finish bool
 	quiet, json    bool
 }
 
@@ -73,16 +76,23 @@ layer.
 
 If an import is interrupted, the same command resumes it, unless INPUT has changed.
 
+With --part, it writes the cubes of a part of INPUT, in all mags, and no metadata. When all
+parts are complete, the same command with --finish in place of --part adds the layer to the
+metadata. If parts are missing, it names them. INPUT is cut between cubes of the coarsest mag:
+there are no more parts with voxels than such cubes. It must not be one compressed stream.
+` + partHelp + `
+
 With --json it prints objects with one key: "warning", "plan", "progress" about once a
 second, and at the end "summary" or "error".`,
 		Example: `  wkwfs import labels.nrrd /data/cortex --layer segmentation --mags 3
   wkwfs import prediction.raw /data/cortex --layer membranes --shape 1024,1024,256 --dtype float32 --offset 100,70,34
   wkwfs import corrected.nrrd /data/cortex --layer segmentation --update
-  wkwfs import slices /data/new --layer color --voxel-size 11.24,11.24,25`,
+  wkwfs import slices /data/new --layer color --voxel-size 11.24,11.24,25
+  wkwfs import --part auto em.nrrd /data/cortex --layer em --category color`,
 		Args: exactArgs("INPUT", "DATASET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.input, s.dataset, s.flags = args[0], args[1], cmd.Flags()
-			if err := s.settleUpdate(cmd.Flags()); err != nil {
+			if err := cmp.Or(s.settleUpdate(cmd.Flags()), s.settlePart(cmd.Flags())); err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("compression") && s.format != pyramid.WKW.String() {
@@ -115,6 +125,8 @@ second, and at the end "summary" or "error".`,
 	flags.Var((*settings.Size)(&o.Memory), "memory", "use about `SIZE` of memory")
 	flags.IntVarP(&o.Jobs, "jobs", "j", processors, "compress with `N` goroutines")
 	flags.BoolVar(&s.update, "update", false, "replace a box of an existing layer")
+	registerPart(flags, &o.Part)
+	flags.BoolVar(&s.finish, "finish", false, "add the layer to the metadata when all parts are complete")
 	flags.BoolVar(&o.Force, "force", false, "replace an existing layer of this name")
 	flags.BoolVar(&s.json, "json", false, "print one JSON object per line: plan, progress, summary or error")
 	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only errors")
@@ -132,6 +144,20 @@ func (s *importSettings) settleUpdate(flags *pflag.FlagSet) (err error) {
 		}
 	}
 	return err
+}
+
+// settlePart checks that no flag contradicts --part or --finish.
+func (s *importSettings) settlePart(flags *pflag.FlagSet) error {
+	switch {
+	case s.options.Part.Whole() && !s.finish:
+	case s.finish && flags.Changed("part"):
+		return hint.Usagef("give it when all parts are complete", "--finish is not for --part")
+	case s.update:
+		return hint.Usagef("", "--update is not for --part and --finish")
+	case s.options.Force:
+		return hint.Usagef("remove the directory of the layer first", "--force is not for --part and --finish: it would remove what other parts have written")
+	}
+	return nil
 }
 
 // settle checks flags that depend on each other.
@@ -189,8 +215,11 @@ func (s *importSettings) write(ctx context.Context, screen *importScreen) error 
 	s.options.Stats, s.options.Planned = &screen.stats, screen.planned
 	finish := screen.followImport()
 	write := importer.Import
-	if s.update {
+	switch {
+	case s.update:
 		write = importer.Update
+	case s.finish:
+		write = importer.Finish
 	}
 	err = write(ctx, in, s.dataset, s.options)
 	finish()
@@ -206,7 +235,19 @@ func (s *importSettings) explain(ctx context.Context, err error) error {
 	if missing, ok := errors.AsType[*importer.MissingError](err); ok {
 		return s.ask(missing)
 	}
+	inParts := s.finish || !s.options.Part.Whole()
+	if incomplete, ok := errors.AsType[*importer.MissingPartsError](err); ok {
+		return hint.Errorf(fmt.Sprintf("give --part %d/%d in place of --finish", incomplete.Parts[0], incomplete.N), "%w", err)
+	}
 	switch {
+	case errors.Is(err, importer.ErrSequential):
+		return hint.Errorf("decompress it first, or import it without --part", "%w", err)
+	case errors.Is(err, importer.ErrNoParts):
+		return hint.Errorf("give --part I/N in place of --finish", "%w", err)
+	case errors.Is(err, importer.ErrUnfinished) && inParts:
+		return hint.Errorf("all parts and --finish have the same settings and the same N; to start over, remove "+hint.Quote(filepath.Join(s.dataset, s.options.Layer)), "%w", err)
+	case errors.Is(err, importer.ErrExists) && inParts:
+		return hint.Errorf("if it is this import, it was finished", "%w", err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return hint.Errorf("make room; "+again, "%w", err)
 	case ctx.Err() != nil:

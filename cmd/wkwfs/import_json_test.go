@@ -98,7 +98,7 @@ func TestImportJSON(t *testing.T) {
 // TestImportProgress: rate and time left are those of what this import has done.
 func TestImportProgress(t *testing.T) {
 	s := newImportScreen(nil, nil, true, false)
-	s.plan = importer.Plan{Box: volume.Box{Min: volume.Vec{0, 0, 100}, Max: volume.Vec{10, 10, 200}}}
+	s.plan = importer.Plan{Part: volume.Box{Min: volume.Vec{0, 0, 100}, Max: volume.Vec{10, 10, 200}}}
 	s.stats.AllBytes.Store(10 << 30)
 	s.stats.KeptBytes.Store(4 << 30)
 	s.stats.DoneBytes.Store(4 << 30)

@@ -85,6 +85,9 @@ func (s *importScreen) planned(p importer.Plan) {
 	if p.Why != "" {
 		s.notice(fmt.Sprintf("category %s: %s", p.Category, p.Why))
 	}
+	if p.Part.Empty() {
+		s.notice(fmt.Sprintf("nothing to do in this part: there are fewer cubes of mag %v than parts", p.Factors[len(p.Factors)-1]))
+	}
 	line := planJSON{Layer: s.layer, Category: p.Category, Why: p.Why, Offset: p.Box.Min, Shape: p.Box.Size(), VoxelSize: p.VoxelSize}
 	for _, f := range p.Factors {
 		line.Mags = append(line.Mags, f.String())
@@ -155,7 +158,7 @@ func (s *importScreen) progress() progressJSON {
 
 // progressAfter returns the progress of an import that has taken a time, in seconds. s.mu must be locked.
 func (s *importScreen) progressAfter(took float64) progressJSON {
-	box := s.plan.Box
+	box := s.plan.Part
 	p := progressJSON{
 		Bytes: s.stats.DoneBytes.Load(), AllBytes: s.stats.AllBytes.Load(), KeptBytes: s.stats.KeptBytes.Load(),
 		Planes: int64(box.Max[2] - box.Min[2]), Seconds: took,

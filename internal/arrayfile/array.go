@@ -71,11 +71,12 @@ func (a *Array) Name() string {
 	return a.files[0].Name()
 }
 
-// Fingerprint returns a hash of the versions of all files, and of the byte order of their values.
+// Fingerprint returns a hash of the versions of all files, and of the byte order of their values. It is the same on all machines
+// that see the files.
 func (a *Array) Fingerprint() []byte {
 	sum := sha256.New()
 	for _, f := range a.files {
-		sum.Write(f.version[:])
+		fmt.Fprintln(sum, f.state)
 	}
 	fmt.Fprint(sum, a.bigEndian)
 	return sum.Sum(nil)

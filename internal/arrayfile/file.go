@@ -3,7 +3,9 @@ package arrayfile
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
@@ -15,6 +17,7 @@ type file struct {
 	handle  *os.File // nil if the file is opened for each read
 	size    int64
 	version vfs.Version
+	state   string // as version, and the same on all machines that see the file
 }
 
 // Name returns the path of the file.
@@ -34,7 +37,16 @@ func openRegular(path string) (*file, error) {
 		f.Close()
 		return nil, err
 	}
-	return &file{path, f, info.Size(), vfs.VersionOf(info)}, nil
+	return &file{path, f, info.Size(), vfs.VersionOf(info), stateOf(info)}, nil
+}
+
+// stateOf returns what changes when a file changes, without the number of the device, which differs between machines.
+func stateOf(info fs.FileInfo) string {
+	text := fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		text += fmt.Sprintln("", st.Ino, st.Ctim.Nano())
+	}
+	return text
 }
 
 // open opens a file of the array.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/arrayfile"
 	"github.com/wkwfs/wkwfs/internal/atomicfile"
+	"github.com/wkwfs/wkwfs/internal/batch"
 	"github.com/wkwfs/wkwfs/internal/downsample"
 	"github.com/wkwfs/wkwfs/internal/pyramid"
 	"github.com/wkwfs/wkwfs/volume"
@@ -35,6 +36,7 @@ type Options struct {
 	Force       bool           // replace an existing layer
 	Memory      int64          // bytes that the import may use, approximately; 0: DefaultMemory
 	Jobs        int            // number of goroutines that compress blocks; 0: GOMAXPROCS
+	Part        batch.Part     // Import writes the cubes of this part only, and no metadata of the dataset; see Finish
 	Stats       *Stats         // may be nil
 	Planned     func(Plan)     // called once, before anything is written; may be nil
 
@@ -62,12 +64,13 @@ type Plan struct {
 	Box       volume.Box      // in voxels of mag 1
 	VoxelSize [3]float64      // in nm
 	Factors   []volume.Factor // of all mags, finest first
+	Part      volume.Box      // what this call writes: Box, or a part of it, which may be empty
 }
 
 // Import writes the input as a layer of the dataset in dir. It creates the dataset if necessary. Cubes and metadata appear
 // complete or not at all. After an error, the same call resumes the import. Import fails with a *MissingError if the options lack
 // something, with ErrExists if the layer exists, and with ErrUnfinished if the layer has an interrupted import that differs. With
-// Force, it removes such a layer first.
+// Force, it removes such a layer first. With Part, which excludes Force, the layer is not in the metadata until Finish.
 func Import(ctx context.Context, in *arrayfile.Array, dir string, o Options) error {
 	if o.Stats == nil {
 		o.Stats = &Stats{}
@@ -90,8 +93,16 @@ func Import(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 	if err != nil {
 		return err
 	}
+	if !o.Part.Whole() {
+		if err := l.partOf(o.Part); err != nil {
+			return err
+		}
+	}
 	if o.Planned != nil {
-		o.Planned(Plan{Choice{l.Category, l.why}, l.box, l.VoxelSize, l.factors})
+		o.Planned(l.plan())
+	}
+	if !o.Part.Whole() {
+		return l.importPart(ctx, meta)
 	}
 	if err := l.prepare(meta); err != nil {
 		return err
@@ -108,6 +119,10 @@ func Import(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 	return os.Remove(l.journalPath())
 }
 
+func (l *layer) plan() Plan {
+	return Plan{Choice{l.Category, l.why}, l.box, l.VoxelSize, l.factors, l.part}
+}
+
 // layer is a layer that is being written.
 type layer struct {
 	Options
@@ -115,6 +130,7 @@ type layer struct {
 	dir     string     // of the layer
 	why     string     // the category was chosen; empty if it was given
 	box     volume.Box // of the input, in voxels of mag 1
+	part    volume.Box // of box: what is written
 	factors []volume.Factor
 	method  downsample.Method
 	from    int           // plane of mag 1: an interrupted import has written all below it
@@ -137,6 +153,7 @@ func plan(ctx context.Context, in *arrayfile.Array, dir string, meta *metadata, 
 	if err != nil {
 		return nil, err
 	}
+	l.part = l.box
 	l.factors = factors(l.VoxelSize, l.in.Grid.Size, o.Mags)
 	return l, nil
 }

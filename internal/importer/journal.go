@@ -32,7 +32,8 @@ func (l *layer) journal() []byte {
 		Category    string
 		Downsample  string
 		Factors     []volume.Factor
-	}{hex.EncodeToString(l.in.Fingerprint()), l.in.Grid, l.box, l.Block, l.Cube, l.Format, l.Compression.String(), l.Category, l.method.String(), l.factors})
+		Parts       int `json:",omitempty"`
+	}{hex.EncodeToString(l.in.Fingerprint()), l.in.Grid, l.box, l.Block, l.Cube, l.Format, l.Compression.String(), l.Category, l.method.String(), l.factors, l.Part.N})
 	if err != nil {
 		panic(err) // not for a struct of numbers and text
 	}
@@ -47,6 +48,9 @@ type progress struct {
 
 // checkpoint appends a line to the journal.
 func (l *layer) checkpoint(z int) error {
+	if !l.Part.Whole() {
+		return l.writePart(partState{Z: z})
+	}
 	b, err := json.Marshal(progress{z, l.largest.Load()})
 	if err != nil {
 		return err

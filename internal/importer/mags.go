@@ -44,7 +44,7 @@ func factors(scale [3]float64, size volume.Vec, n int) []volume.Factor {
 // write writes all mags in one pass over the input.
 func (l *layer) write(ctx context.Context) error {
 	p := pyramid.Layer{
-		Box: l.box, Method: l.method, From: l.from, Memory: l.Memory, Jobs: l.Jobs, Temp: l.dir,
+		Box: l.part, Method: l.method, From: l.from, Memory: l.Memory, Jobs: l.Jobs, Temp: l.dir,
 		Checkpoint: l.checkpoint, Stats: l.Stats,
 	}
 	if l.Category == Segmentation {
@@ -68,7 +68,10 @@ func (l *layer) write(ctx context.Context) error {
 	if err := atomicfile.SyncDir(l.dir); err != nil { // the names of the mags
 		return err
 	}
-	return pyramid.Write(ctx, input{l.in, l.onRead}, p)
+	if l.part.Empty() {
+		return nil
+	}
+	return pyramid.Write(ctx, input{l.in, l.part.Min.Sub(l.box.Min), l.onRead}, p)
 }
 
 // writeMetadata writes the metadata of a mag into its directory.
@@ -79,9 +82,10 @@ func (l *layer) writeMetadata(dir string, f volume.Factor) error {
 	return wkw.WriteHeader(filepath.Join(dir, "header.wkw"), l.header())
 }
 
-// input is the array as pyramid reads it.
+// input is the array as pyramid reads it, from a position on.
 type input struct {
 	*arrayfile.Array
+	from   volume.Vec
 	onRead func()
 }
 
@@ -90,5 +94,5 @@ func (s input) Read(ctx context.Context, box volume.Box, dst []byte) error {
 	if s.onRead != nil {
 		s.onRead()
 	}
-	return s.Array.Read(ctx, box, dst)
+	return s.Array.Read(ctx, volume.Box{Min: box.Min.Add(s.from), Max: box.Max.Add(s.from)}, dst)
 }

@@ -63,7 +63,7 @@ type update struct {
 }
 
 func (u *update) plan() Plan {
-	p := Plan{Choice: Choice{Category: u.Category}, Box: u.box}
+	p := Plan{Choice: Choice{Category: u.Category}, Box: u.box, Part: u.box}
 	for _, m := range u.mags {
 		p.Factors = append(p.Factors, m.Factor)
 	}

@@ -1,0 +1,241 @@
+package importer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/wkwfs/wkwfs/internal/arrayfile"
+	"github.com/wkwfs/wkwfs/internal/atomicfile"
+	"github.com/wkwfs/wkwfs/internal/batch"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// ErrSequential is the error of an input that cannot be read from the middle, and so not in parts.
+var ErrSequential = errors.New("the voxels are one compressed stream, which can be read from its start only: it cannot be imported in parts")
+
+// MissingPartsError is the error of an import with parts that are not complete.
+type MissingPartsError struct {
+	N     int   // of the parts
+	Parts []int // that are not complete
+}
+
+func (e *MissingPartsError) Error() string {
+	return fmt.Sprintf("of %d parts, %s", e.N, batch.MissingText(e.Parts))
+}
+
+// partOf sets the box that a part writes. Cubes of the coarsest mag are in one part as a whole, and so are all finer cubes inside of
+// them: no part needs a voxel of another. There may be fewer of these cubes than parts; then some parts are empty.
+func (l *layer) partOf(part batch.Part) error {
+	if l.in.Sequential() {
+		return fmt.Errorf("%s: %w", l.in.Name(), ErrSequential)
+	}
+	unit := volume.Cube(l.Cube).Mul(volume.Vec(l.factors[len(l.factors)-1]))
+	axes := []int{2, 1, 0}
+	if l.in.WholePlanes() { // other parts would decode the same planes
+		axes = axes[:1]
+	}
+	l.part = cutBox(l.box, unit, axes, part.I-1, part.N)
+	return nil
+}
+
+// cutBox cuts a box in two until each of n parts has a box of its own, and returns that of part i, from 0. It cuts at multiples of
+// unit, on the first of the axes on which that is possible, as near to the middle of the parts as it can be. Each side has as many of
+// the parts as it has of the voxels. If a box cannot be cut, its first part has it, and the others are empty.
+func cutBox(box volume.Box, unit volume.Vec, axes []int, i, n int) volume.Box {
+	for n > 1 {
+		axis := slices.IndexFunc(axes, func(axis int) bool { return (box.Max[axis]-1)/unit[axis] > box.Min[axis]/unit[axis] })
+		if axis < 0 {
+			if i > 0 {
+				box.Max = box.Min
+			}
+			return box
+		}
+		axis = axes[axis]
+		from, to, u := box.Min[axis], box.Max[axis], unit[axis]
+		ideal := from + int(float64(to-from)*float64(n/2)/float64(n))
+		at := min(max((ideal+u/2)/u, from/u+1), (to-1)/u) * u
+		lower := int(float64(at-from)/float64(to-from)*float64(n) + 0.5)
+		lower = min(max(lower, 1), n-1)
+		if i < lower {
+			box.Max[axis], n = at, lower
+		} else {
+			box.Min[axis], i, n = at, i-lower, n-lower
+		}
+	}
+	return box
+}
+
+// partState is the content of the file of a part, after the line of the journal.
+type partState struct {
+	Z       int    // all cubes of the part with voxels below this plane of mag 1 are complete
+	Largest uint64 // id below Z
+	Done    bool   // all cubes of the part are complete
+}
+
+// partPath returns the path of the file of a part.
+func (l *layer) partPath(part batch.Part) string {
+	return filepath.Join(l.dir, fmt.Sprintf(".import-%d-of-%d.json", part.I, part.N))
+}
+
+// readPart returns the state of a part. If it has not written any, or it is of another import, the state is zero.
+func (l *layer) readPart(part batch.Part) (s partState, err error) {
+	b, err := os.ReadFile(l.partPath(part))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	state, ok := bytes.CutPrefix(b, l.journal())
+	if !ok || json.Unmarshal(state, &s) != nil {
+		return partState{}, nil
+	}
+	return s, nil
+}
+
+// writePart writes the state of the part, unless another process has done all of it, or the import was finished.
+func (l *layer) writePart(s partState) error {
+	now, err := l.readPart(l.Part)
+	if err != nil || now.Done {
+		return err
+	}
+	if _, err := os.Stat(l.journalPath()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	s.Largest = l.largest.Load()
+	b, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return replaceFile(l.partPath(l.Part), append(l.journal(), append(b, '\n')...))
+}
+
+// importPart writes the cubes of a part. Other parts may write theirs at the same time.
+func (l *layer) importPart(ctx context.Context, meta *metadata) error {
+	if err := l.preparePart(meta); err != nil {
+		return err
+	}
+	state, err := l.readPart(l.Part)
+	if err != nil || state.Done {
+		return err
+	}
+	l.largest.Store(state.Largest)
+	if state.Z > l.part.Min[2] && state.Z < l.part.Max[2] && state.Z%l.Cube == 0 {
+		l.from = state.Z
+	}
+	if err := l.write(ctx); err != nil {
+		return fmt.Errorf("layer %s: part %v is not complete: %w", l.Layer, l.Part, err)
+	}
+	if err := l.in.Unchanged(); err != nil {
+		return err
+	}
+	return l.writePart(partState{Z: l.part.Max[2], Done: true})
+}
+
+// preparePart creates the directory of the layer, or finds that of other parts of the same import.
+func (l *layer) preparePart(meta *metadata) error {
+	if err := os.MkdirAll(l.dir, 0o777); err != nil {
+		return err
+	}
+	// The directory is looked at before the journal is: another part may write both at this moment.
+	empty := isEmpty(l.dir)
+	found, err := os.ReadFile(l.journalPath())
+	switch {
+	case err == nil && bytes.Equal(found, l.journal()):
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s: %w", l.dir, ErrUnfinished)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	case meta.has(l.Layer) || !empty:
+		return fmt.Errorf("%s: %w", l.dir, ErrExists)
+	}
+	if err := atomicfile.SyncDir(filepath.Dir(l.dir)); err != nil {
+		return err
+	}
+	return replaceFile(l.journalPath(), l.journal())
+}
+
+// Finish adds the layer to the metadata of the dataset in dir, when Import has written all parts. The options are those of the
+// parts; it finds out how many parts there are. If parts are not complete, the error is a *MissingPartsError.
+func Finish(ctx context.Context, in *arrayfile.Array, dir string, o Options) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	meta, err := readMetadata(dir)
+	if err != nil {
+		return err
+	}
+	l, err := plan(ctx, in, dir, meta, o)
+	if err != nil {
+		return err
+	}
+	if l.Part.N, err = l.startedParts(meta); err != nil {
+		return err
+	}
+	if o.Planned != nil {
+		o.Planned(l.plan())
+	}
+	missing := &MissingPartsError{N: l.Part.N}
+	for i := range l.Part.N {
+		state, err := l.readPart(batch.Part{I: i + 1, N: l.Part.N})
+		switch {
+		case err != nil:
+			return err
+		case !state.Done:
+			missing.Parts = append(missing.Parts, i+1)
+		}
+		l.largest.Store(max(l.largest.Load(), state.Largest))
+	}
+	if len(missing.Parts) > 0 {
+		return fmt.Errorf("layer %s: %w", l.Layer, missing)
+	}
+	if err := errors.Join(l.removeLeftovers(), meta.write(l)); err != nil {
+		return err
+	}
+	return l.removeJournals()
+}
+
+// startedParts returns the number of parts of the import that was started. It fails if that differs from what l would import.
+func (l *layer) startedParts(meta *metadata) (n int, err error) {
+	found, err := os.ReadFile(l.journalPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		if meta.has(l.Layer) {
+			return 0, fmt.Errorf("%s: %w", l.dir, ErrExists)
+		}
+		return 0, fmt.Errorf("%s: %w", l.dir, ErrNoParts)
+	}
+	if err != nil {
+		return 0, err
+	}
+	var started struct{ Parts int }
+	if json.Unmarshal(found, &started) != nil || started.Parts < 1 || started.Parts > batch.MaxParts {
+		return 0, fmt.Errorf("%s: %w", l.dir, ErrUnfinished) // an import that is not in parts has more lines
+	}
+	l.Part.N = started.Parts
+	if !bytes.Equal(found, l.journal()) {
+		return 0, fmt.Errorf("%s: %w", l.dir, ErrUnfinished)
+	}
+	return started.Parts, nil
+}
+
+// ErrNoParts is the error of finishing an import of which no part was started.
+var ErrNoParts = errors.New("no part of the import was started")
+
+// removeJournals removes the files of all parts and then the journal.
+func (l *layer) removeJournals() error {
+	for i := range l.Part.N {
+		if err := os.Remove(l.partPath(batch.Part{I: i + 1, N: l.Part.N})); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return os.Remove(l.journalPath())
+}
