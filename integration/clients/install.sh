@@ -5,7 +5,7 @@ set -eu
 
 # numpy, nibabel, tifffile, liblz4, numcodecs with c-blosc; zarr, dask, HTTP for both, NCZarr; Octave (45 MB) in place of MATLAB; Teem; ParaView
 # and its VTK; ImageJ; libtiff and GDAL; ITK; fio;
-# libnfs' programs, and QEMU's with its driver of NFS; podman, also for users without privileges.
+# libnfs' programs, and QEMU's with its driver of NFS; podman, also for users without privileges; Slurm.
 packages='python3-numpy python3-nibabel python3-tifffile python3-lz4 python3-numcodecs python3-zarr
 python3-dask python3-fsspec python3-aiohttp netcdf-bin
 octave attr
@@ -16,7 +16,8 @@ libtiff-tools python3-gdal
 plastimatch
 fio
 libnfs-utils qemu-utils qemu-block-extra iproute2
-podman runc uidmap slirp4netns fuse-overlayfs'
+podman runc uidmap slirp4netns fuse-overlayfs
+slurm-wlm munge'
 
 missing=
 for package in $packages; do
