@@ -82,7 +82,8 @@ test-clients:
 test-browser: viewer
 	sh integration/browser/install.sh
 	$(GO) test ./internal/viewer -count=1
-	WKWFS_REQUIRE_FUSE=1 $(GO) test -tags browser ./integration -run Browser -count=1 -v
+	@WKWFS_REQUIRE_FUSE=1 $(GOTEST) -tags browser ./integration -run Browser -count=1 -timeout 40m
+	@WKWFS_REQUIRE_FUSE=1 $(CHECK_TOP)
 
 ## screenshot: docs/screenshot.png, the first picture of README.md, in the built-in Neuroglancer (installs what test-browser needs)
 screenshot: viewer

@@ -1,26 +1,25 @@
 package wkwfs_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
 
 // TestSemanticsNameTheirTests checks that each promise in SEMANTICS.md names a test, and that each test that is named exists.
 func TestSemanticsNameTheirTests(t *testing.T) {
-	exists := declaredTests(t)
+	tagOf := declaredTests(t)
 	for promise, tests := range promises(t) {
 		if len(tests) == 0 {
 			t.Errorf("a promise without a test: %s", promise)
 		}
 		for _, test := range tests {
-			if !exists[test] {
+			if _, exists := tagOf[test]; !exists {
 				t.Errorf("%s does not exist, but holds: %s", test, promise)
 			}
 		}
@@ -28,8 +27,8 @@ func TestSemanticsNameTheirTests(t *testing.T) {
 }
 
 // TestSemanticsHold checks that each test that SEMANTICS.md names ran and passed. It reads the output of `go test -json`, which
-// WKWFS_TEST_LOG names: integration/gotest.sh writes it, and make runs this test after the others. The tests of other programs run
-// apart from the rest and have an output of their own.
+// WKWFS_TEST_LOG names: integration/gotest.sh writes it, and make runs this test after the others. The tests of other programs and
+// those of the browser run apart from the rest, and each of both has an output of its own.
 //
 // A test may be skipped only where mounts need not work, which WKWFS_REQUIRE_FUSE=1 forbids.
 func TestSemanticsHold(t *testing.T) {
@@ -38,12 +37,15 @@ func TestSemanticsHold(t *testing.T) {
 		t.Skip("no output of tests to look at: make test sets WKWFS_TEST_LOG")
 	}
 	results := testResults(t, log)
-	isClientTest := clientTests(t)
-	clients := slices.ContainsFunc(slices.Collect(maps.Keys(results)), func(test string) bool { return isClientTest[test] })
+	tagOf := declaredTests(t)
+	var tag string // of the output
+	for test := range results {
+		tag = cmp.Or(tag, tagOf[test])
+	}
 	for promise, tests := range promises(t) {
 		for _, test := range tests {
 			switch result := results[test]; {
-			case isClientTest[test] != clients, result == "pass":
+			case tagOf[test] != tag, result == "pass":
 			case result == "skip" && os.Getenv("WKWFS_REQUIRE_FUSE") == "":
 				t.Logf("%s was skipped: not held here: %s", test, promise)
 			default:
@@ -96,31 +98,26 @@ func promises(t *testing.T) map[string][]string {
 	return all
 }
 
-// declaredTests returns the names of all tests in the module, with any build tags.
-func declaredTests(t *testing.T) map[string]bool {
-	return testsWhere(t, func(string) bool { return true })
-}
-
-// clientTests returns the names of the tests of other programs: those that are built with the tag clients.
-func clientTests(t *testing.T) map[string]bool {
-	return testsWhere(t, func(source string) bool { return strings.HasPrefix(source, "//go:build clients\n") })
-}
-
-// testsWhere returns the names of all tests in the files whose source chosen accepts.
-func testsWhere(t *testing.T, chosen func(source string) bool) map[string]bool {
+// declaredTests returns the names of all tests in the module, with the build tags that they need: clients or browser, or "".
+func declaredTests(t *testing.T) map[string]string {
 	t.Helper()
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
-	all := map[string]bool{}
+	tag := regexp.MustCompile(`^//go:build (clients|browser)\n`)
+	all := map[string]string{}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		b, err := os.ReadFile(path)
-		if err != nil || !chosen(string(b)) {
+		if err != nil {
 			return err
 		}
+		var needs string
+		if m := tag.FindSubmatch(b); m != nil {
+			needs = string(m[1])
+		}
 		for _, m := range declared.FindAllSubmatch(b, -1) {
-			all[string(m[1])] = true
+			all[string(m[1])] = needs
 		}
 		return nil
 	})
