@@ -183,7 +183,7 @@ func (p *piece) read(b []byte, off int64) (missing []span, damaged int, err erro
 	return missing, damaged, p.readPages(b, off, pages, visit)
 }
 
-// borders holds memory for the first and the last page of a read, of which it may need a part.
+// borders holds memory for the first and the last page of a read. A read may need only a part of these.
 var borders = sync.Pool{New: func() any { return new([2][pageSize]byte) }}
 
 // readPages reads pages with one request, calls visit with each of them in their order, and copies to b what b needs. Whole pages
