@@ -230,12 +230,16 @@ func (l *layer) startedParts(meta *metadata) (n int, err error) {
 // ErrNoParts is the error of finishing an import of which no part was started.
 var ErrNoParts = errors.New("no part of the import was started")
 
-// removeJournals removes the files of all parts and then the journal.
+// removeJournals removes the journal and then the files of all parts. After a kill in between, the import is complete. In the other
+// order, its parts would be missing.
 func (l *layer) removeJournals() error {
+	if err := os.Remove(l.journalPath()); err != nil {
+		return err
+	}
 	for i := range l.Part.N {
 		if err := os.Remove(l.partPath(batch.Part{I: i + 1, N: l.Part.N})); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	return os.Remove(l.journalPath())
+	return nil
 }
