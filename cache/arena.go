@@ -17,8 +17,7 @@ import (
 // host. So while one span is lent, the next one is prepared. The arena keeps free buffers up to its limit. When it
 // needs room, it gives free buffers back to the kernel.
 type arena struct {
-	limit   int64 // bytes of lent and free buffers together, unless more is lent
-	minFree int64 // bytes of free buffers that are kept even then
+	limit int64 // bytes of lent and free buffers together, unless more is lent
 
 	mu      sync.Mutex
 	classes map[int]*class // by size of a buffer
@@ -42,11 +41,6 @@ type class struct {
 }
 
 const (
-	// minFreeBytes is the number of free bytes that stay backed even if kept blocks take the whole budget. Requests
-	// decode blocks into this memory and free it again. It would cost more than decoding if the kernel provided and
-	// cleared it each time.
-	minFreeBytes = 24 << 20
-
 	// spanBytes is the size of a span, or more for a buffer that is larger.
 	spanBytes = 4 << 20
 
@@ -60,7 +54,7 @@ var poison = false
 
 // newArena returns an arena with a limit in bytes.
 func newArena(limit int64) *arena {
-	return &arena{limit: limit, minFree: min(minFreeBytes, limit/4), classes: map[int]*class{}}
+	return &arena{limit: limit, classes: map[int]*class{}}
 }
 
 // bufferSize returns the size of a buffer for n bytes: whole pages, or n bytes of the garbage collector if n is less
@@ -132,11 +126,10 @@ func (a *arena) free(p []byte) {
 	a.unmap()
 }
 
-// trim gives free buffers back to the kernel until at most n bytes of them are backed, or minFree if that is more. It
+// trim gives free buffers back to the kernel until at most n bytes of them are backed, or none if n is negative. It
 // is called with mu held.
 func (a *arena) trim(n int64) {
-	n = max(n, a.minFree)
-	if a.spare <= n {
+	if n = max(n, 0); a.spare <= n {
 		return
 	}
 	for size, c := range a.classes {

@@ -11,11 +11,9 @@ import (
 
 func address(p []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(p))) }
 
-// newTestArena returns an arena that keeps no minimum of free memory. The test must free all buffers. The arena is
-// closed at its end.
+// newTestArena returns an arena. The test must free all buffers. The arena is closed at its end.
 func newTestArena(t *testing.T, limit int64) *arena {
 	a := newArena(limit)
-	a.minFree = 0
 	t.Cleanup(func() {
 		a.close()
 		checkArena(t, a, 0, 0)
@@ -134,27 +132,6 @@ func TestArenaLimit(t *testing.T) {
 		a.free(p)
 	}
 	checkArena(t, a, 0, 1<<20)
-}
-
-// minFree bytes of free buffers stay backed, even if all of the limit is lent. So the kernel does not clear them
-// again and again.
-func TestArenaMinFree(t *testing.T) {
-	const size = 64 << 10
-	a := newTestArena(t, 1<<20)
-	a.minFree = 4 * size
-	for range 1 << 20 / size {
-		defer a.free(a.alloc(size))
-	}
-	for range 100 {
-		var all [][]byte
-		for range 6 {
-			all = append(all, a.alloc(size))
-		}
-		for _, p := range all {
-			a.free(p)
-		}
-		checkArena(t, a, 1<<20, 4*size)
-	}
 }
 
 // Memory that is given back to the kernel is not resident.
