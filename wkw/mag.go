@@ -57,7 +57,7 @@ func (m *mag) StatMetadata() (found []fs.FileInfo) {
 func (m *mag) About() volume.About {
 	about := volume.About{Factor: m.factor}
 	if m.props != nil {
-		about.Category, about.Window = m.props.Category, m.props.View.Window()
+		about.Category, about.Window = m.props.Category, m.props.Window()
 	}
 	if h, err := m.geometry(); err == nil {
 		about.Compression, about.LZ4 = h.BlockType.String(), h.BlockType != Raw

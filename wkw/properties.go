@@ -75,6 +75,17 @@ type LayerProperties struct {
 	Mags           []MagProperties `json:"mags"`
 	WKWResolutions []MagProperties `json:"wkwResolutions"` // the former name of mags
 	View           ViewProperties  `json:"defaultViewConfiguration"`
+	AdminView      ViewProperties  `json:"adminViewConfiguration"` // WEBKNOSSOS prefers it to View
+}
+
+// Window returns the window in which WEBKNOSSOS shows the layer at first. It is zero if that is not known.
+func (l *LayerProperties) Window() volume.Window {
+	for _, v := range []ViewProperties{l.AdminView, l.View} {
+		if v != (ViewProperties{}) {
+			return volume.Window{Low: v.IntensityRange[0], High: v.IntensityRange[1]}
+		}
+	}
+	return volume.Window{}
 }
 
 // UnmarshalJSON parses the mags one after the other.
@@ -124,11 +135,6 @@ func (v *ViewProperties) UnmarshalJSON(b []byte) error {
 		v.IntensityRange = [2]float64(ends)
 	}
 	return nil
-}
-
-// Window returns the range as the window of a layer.
-func (v ViewProperties) Window() volume.Window {
-	return volume.Window{Low: v.IntensityRange[0], High: v.IntensityRange[1]}
 }
 
 // BoundingBox is the box of a layer in voxels of mag 1.

@@ -40,8 +40,31 @@ func TestIntensityRange(t *testing.T) {
 			t.Errorf("%s: %v", c.json, err)
 			continue
 		}
-		if got := p.Layers[0].View.Window(); got != c.want {
+		if got := p.Layers[0].Window(); got != c.want {
 			t.Errorf("%s: got %v, expected %v", c.json, got, c.want)
+		}
+	}
+}
+
+// TestAdminIntensityRange: the view of the administrator counts, unless it has no valid range.
+func TestAdminIntensityRange(t *testing.T) {
+	for _, c := range []struct {
+		admin string
+		want  volume.Window
+	}{
+		{`{"intensityRange": [20, 30]}`, volume.Window{Low: 20, High: 30}},
+		{`{"intensityRange": [30, 20]}`, volume.Window{Low: 70, High: 180}},
+		{`{"color": [1, 2, 3]}`, volume.Window{Low: 70, High: 180}},
+		{`null`, volume.Window{Low: 70, High: 180}},
+	} {
+		var p Properties
+		b := `{"dataLayers": [{"name": "l", "adminViewConfiguration": ` + c.admin + `, "defaultViewConfiguration": {"intensityRange": [70, 180]}}]}`
+		if err := json.Unmarshal([]byte(b), &p); err != nil {
+			t.Errorf("%s: %v", c.admin, err)
+			continue
+		}
+		if got := p.Layers[0].Window(); got != c.want {
+			t.Errorf("%s: got %v, expected %v", c.admin, got, c.want)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func arrayOptions(m wkw.MagOptions) (o zarr.ArrayOptions, err error) {
 	o.UsualXYZ = true
 	o.Channel, o.Channels = m.Channels()
 	o.Bounds, o.Spacing, o.Factor = m.Bounds(), m.Spacing(), m.Factor
-	o.Category, o.Window, o.StatMetadata = m.Layer.Category, m.Layer.View.Window(), m.StatMetadata
+	o.Category, o.Window, o.StatMetadata = m.Layer.Category, m.Layer.Window(), m.StatMetadata
 	return o, nil
 }
 
