@@ -65,7 +65,7 @@ test-race:
 test-all: check test-once
 	@$(GOTEST) -race $(ONCE) $$($(GO) list ./... | grep wkwfs/wkwfs/ | grep -v /integration)
 	@WKWFS_RACE=1 $(GOTEST) $(ONCE) ./integration -load.duration 20s
-	@$(GOTEST) $(ONCE) ./integration -run '^(TestEveryByteDamaged|TestImportKilled)$$' -damage.all -import.kills 100
+	@$(GOTEST) $(ONCE) ./integration -run '^(TestEveryByteDamaged|TestImportKilled|TestImportFinishKilled)$$' -damage.all -import.kills 100
 	@$(GOTEST) $(ONCE) ./integration -run '^TestLoad$$' -load.duration 20s
 	@$(GOTEST) $(ONCE) ./integration/bench -run '^TestTiny$$' -bench.all
 	@GOMAXPROCS=1 $(GOTEST) $(ONCE) ./cache ./internal/prefetch ./internal/view ./wkw

@@ -106,7 +106,7 @@ func sameVoxels(t *testing.T, dataset, name string) {
 	os.Remove(got)
 }
 
-var importKills = flag.Int("import.kills", 12, "how many imports TestImportKilled kills")
+var importKills = flag.Int("import.kills", 12, "how many imports TestImportKilled and TestImportFinishKilled kill")
 
 // TestImportKilled kills imports at random moments, and gives the same command again. The cubes that a killed import left are whole, and
 // in the end all files are those of an import that nobody killed.
@@ -159,6 +159,108 @@ func TestImportKilled(t *testing.T) {
 	if killed == 0 {
 		t.Error("no import was killed before it ended")
 	}
+}
+
+// TestImportFinishKilled kills wkwfs import --finish at random moments, and gives the same command again. In the end the dataset has the
+// files of an import by one process, byte for byte, and no other.
+func TestImportFinishKilled(t *testing.T) {
+	dir := tempDir(t)
+	const shape, parts = "50,40,400", 40
+	name := rawFile(t, dir, 50*40*400*4)
+	whole, divided := filepath.Join(dir, "whole/out"), filepath.Join(dir, "divided/out")
+	command := func(dataset string, more ...string) []string {
+		return importArgs(name, dataset, shape, append([]string{"--category", "segmentation", "--mags", "1", "--cube", "32", "--memory", "4MiB"}, more...)...)
+	}
+	mustRun(t, command(whole)...)
+	for i := range parts {
+		mustRun(t, command(divided, "--part", fmt.Sprintf("%d/%d", i+1, parts))...)
+	}
+	want := contents(t, whole)
+	finish := func(i int) (dataset string, args []string) {
+		dataset = filepath.Join(dir, fmt.Sprint("killed", i), "out") // its name is in the metadata
+		if err := os.CopyFS(dataset, os.DirFS(divided)); err != nil {
+			t.Fatal(err)
+		}
+		return dataset, command(dataset, "--finish")
+	}
+	_, args := finish(-1)
+	start := time.Now()
+	mustRun(t, args...)
+	took := time.Since(start)
+	killed := map[string]int{}
+	for i := range *importKills {
+		dataset, args := finish(i)
+		cmd := exec.Command(program, args...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if i%2 == 0 {
+			time.Sleep(time.Duration(rand.Int64N(int64(took))))
+		} else { // most of the time is that of the start
+			awaitGone(t, filepath.Join(dataset, "l", []string{".import.json", ".import-1-of-40.json", ".import-20-of-40.json"}[i/2%3]))
+		}
+		_ = cmd.Process.Kill()
+		if err := cmd.Wait(); err != nil {
+			killed[finishState(t, dataset)]++
+		}
+		complete := len(contents(t, dataset)) == len(want)
+		r := wkwfs(t, args...)
+		if exists := strings.Contains(r.stderr, "the layer exists already"); exists != complete || r.code != 0 && !exists {
+			t.Errorf("the same command again, of a complete import: %v: exit code %d, stderr %q", complete, r.code, r.stderr)
+		}
+		got := contents(t, dataset)
+		for path := range got {
+			if _, ok := want[path]; !ok {
+				t.Errorf("%s is left", path)
+			}
+		}
+		for path := range want {
+			if !bytes.Equal(got[path], want[path]) {
+				t.Errorf("%s differs from that of an import by one process", path)
+			}
+		}
+		os.RemoveAll(filepath.Dir(dataset))
+	}
+	t.Logf("finishes that were killed, by what they had done: %v", killed)
+	if len(killed) == 0 {
+		t.Error("no finish was killed before it ended")
+	}
+}
+
+// awaitGone waits until a file is removed. It does not sleep, because the next files are removed at once.
+func awaitGone(t *testing.T, name string) {
+	t.Helper()
+	for start := time.Now(); time.Since(start) < time.Minute; {
+		if _, err := os.Lstat(name); os.IsNotExist(err) {
+			return
+		}
+	}
+	t.Errorf("%s is not removed", name)
+}
+
+// finishState returns how far a finish that was killed has come.
+func finishState(t *testing.T, dataset string) string {
+	t.Helper()
+	files := contents(t, dataset)
+	has := func(part string) bool {
+		for path := range files {
+			if strings.Contains(path, part) {
+				return true
+			}
+		}
+		return false
+	}
+	switch _, listed := files["/datasource-properties.json"]; {
+	case has(".tmp"):
+		return "writes the metadata"
+	case !listed:
+		return "nothing"
+	case has("/.import.json"):
+		return "has written the metadata"
+	case has("/.import-"):
+		return "removes the files of the parts"
+	}
+	return "all"
 }
 
 // contents returns the files below a directory, by their paths in it.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -88,19 +89,22 @@ func (l *layer) removeLeftovers() error {
 }
 
 // replaceFile replaces the content of the file at path with b. It syncs the file and its name.
-func replaceFile(path string, b []byte) error {
+func replaceFile(path string, b []byte) error { return replaceFileFrom(filepath.Dir(path), path, b) }
+
+// replaceFileFrom is replaceFile with the new file in a directory of the same disk until it is complete.
+func replaceFileFrom(dir, path string, b []byte) error {
 	mode := fileMode(path)
-	err := atomicfile.Replace(path, mode, func(f *os.File) error {
-		if err := f.Chmod(mode); err != nil { // whatever the umask is
-			return err
-		}
-		if _, err := f.Write(b); err != nil {
-			return err
-		}
-		return f.Sync()
-	})
+	f, err := atomicfile.Create(filepath.Join(dir, filepath.Base(path)), mode)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	_, err = f.Write(b)
+	// Chmod is for the permissions whatever the umask is.
+	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("%s: %w", path, err), os.Remove(f.Name()))
 	}
 	return atomicfile.SyncDir(filepath.Dir(path))
 }

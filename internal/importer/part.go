@@ -79,9 +79,12 @@ type partState struct {
 	Done    bool   // all cubes of the part are complete
 }
 
+// partFile is the format of the name of the file of a part.
+const partFile = ".import-%d-of-%d.json"
+
 // partPath returns the path of the file of a part.
 func (l *layer) partPath(part batch.Part) string {
-	return filepath.Join(l.dir, fmt.Sprintf(".import-%d-of-%d.json", part.I, part.N))
+	return filepath.Join(l.dir, fmt.Sprintf(partFile, part.I, part.N))
 }
 
 // readPart returns the state of a part. If it has not written any, or it is of another import, the state is zero.
@@ -178,11 +181,16 @@ func Finish(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 	if err != nil {
 		return err
 	}
-	if l.Part.N, err = l.startedParts(meta); err != nil {
+	err = l.startedParts(meta)
+	complete := errors.Is(err, ErrExists) && l.findPartsLeft()
+	if err != nil && !complete {
 		return err
 	}
 	if o.Planned != nil {
 		o.Planned(l.plan())
+	}
+	if complete {
+		return l.removeParts()
 	}
 	missing := &MissingPartsError{N: l.Part.N}
 	for i := range l.Part.N {
@@ -204,27 +212,27 @@ func Finish(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 	return l.removeJournals()
 }
 
-// startedParts returns the number of parts of the import that was started. It fails if that differs from what l would import.
-func (l *layer) startedParts(meta *metadata) (n int, err error) {
+// startedParts sets the number of parts of the import that was started. It fails if that differs from what l would import.
+func (l *layer) startedParts(meta *metadata) error {
 	found, err := os.ReadFile(l.journalPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		if meta.has(l.Layer) {
-			return 0, fmt.Errorf("%s: %w", l.dir, ErrExists)
+			return fmt.Errorf("%s: %w", l.dir, ErrExists)
 		}
-		return 0, fmt.Errorf("%s: %w", l.dir, ErrNoParts)
+		return fmt.Errorf("%s: %w", l.dir, ErrNoParts)
 	}
 	if err != nil {
-		return 0, err
+		return err
 	}
 	var started struct{ Parts int }
 	if json.Unmarshal(found, &started) != nil || started.Parts < 1 || started.Parts > batch.MaxParts {
-		return 0, fmt.Errorf("%s: %w", l.dir, ErrUnfinished) // an import that is not in parts has more lines
+		return fmt.Errorf("%s: %w", l.dir, ErrUnfinished) // an import that is not in parts has more lines
 	}
 	l.Part.N = started.Parts
 	if !bytes.Equal(found, l.journal()) {
-		return 0, fmt.Errorf("%s: %w", l.dir, ErrUnfinished)
+		return fmt.Errorf("%s: %w", l.dir, ErrUnfinished)
 	}
-	return started.Parts, nil
+	return nil
 }
 
 // ErrNoParts is the error of finishing an import of which no part was started.
@@ -236,10 +244,35 @@ func (l *layer) removeJournals() error {
 	if err := os.Remove(l.journalPath()); err != nil {
 		return err
 	}
+	return l.removeParts()
+}
+
+// removeParts removes the files of all parts.
+func (l *layer) removeParts() error {
 	for i := range l.Part.N {
 		if err := os.Remove(l.partPath(batch.Part{I: i + 1, N: l.Part.N})); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
+}
+
+// findPartsLeft reports whether Finish was killed after it had removed the journal, and before it had removed the files of all parts.
+// If so, it sets the number of parts.
+func (l *layer) findPartsLeft() bool {
+	entries, err := os.ReadDir(l.dir)
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		var part batch.Part
+		if n, _ := fmt.Sscanf(e.Name(), partFile, &part.I, &part.N); n < 2 || part.N < 1 || part.N > batch.MaxParts {
+			continue
+		}
+		l.Part.N = part.N
+		if state, err := l.readPart(part); err == nil && state.Done {
+			return true
+		}
+	}
+	return false
 }

@@ -5,7 +5,9 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -184,6 +186,54 @@ func TestFinishNamesMissingParts(t *testing.T) {
 	}
 	if err := part(5, o); !errors.Is(err, ErrExists) {
 		t.Errorf("a part after the end: got %v, want %v", err, ErrExists)
+	}
+}
+
+// TestFinishRemovesWhatIsLeft: if a finish was killed while it removed the files of the parts, the next one removes the rest. Files of
+// other imports stay.
+func TestFinishRemovesWhatIsLeft(t *testing.T) {
+	dir := voxeltest.TempDir(t)
+	a := large()
+	name := voxeltest.Export(t, dir, a, voxeltest.Pattern(a.Grid), ".nrrd")
+	out, o := filepath.Join(dir, "out"), small("color")
+	files := map[string][]byte{}
+	for i := range 3 {
+		o := o
+		o.Part = batch.Part{I: i + 1, N: 3}
+		if err := Import(t.Context(), mustOpen(t, name), out, o); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(out, "color", fmt.Sprintf(partFile, i+1, 3))
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[path] = b
+	}
+	if err := Finish(t.Context(), mustOpen(t, name), out, o); err != nil {
+		t.Fatal(err)
+	}
+	want := contents(t, out)
+	for path, b := range files {
+		write(t, path, b)
+		planned := 0
+		o.Planned = func(Plan) { planned++ }
+		if err := Finish(t.Context(), mustOpen(t, name), out, o); err != nil || planned != 1 {
+			t.Errorf("with %s: %v, planned %d times", path, err, planned)
+		}
+		if got := contents(t, out); !maps.Equal(got, want) {
+			t.Errorf("with %s: %d files, want %d", path, len(got), len(want))
+		}
+	}
+	for file, b := range map[string]string{".import-1-of-3.json": "{}\n", ".import-1-of-0.json": "", ".import-2-of-4.json": string(files[filepath.Join(out, "color/.import-2-of-3.json")])} {
+		path := filepath.Join(out, "color", file)
+		write(t, path, []byte(b))
+		if err := Finish(t.Context(), mustOpen(t, name), out, o); !errors.Is(err, ErrExists) {
+			t.Errorf("with %s: got %v, want %v", file, err, ErrExists)
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 
 	"github.com/wkwfs/wkwfs/internal/jsonlimit"
 	"github.com/wkwfs/wkwfs/internal/pyramid"
@@ -154,11 +155,12 @@ func (m *metadata) write(l *layer) error {
 	if err := now.setLayer(l); err != nil {
 		return err
 	}
-	return now.replace()
+	return now.replace(l.dir)
 }
 
-// replace writes the file.
-func (m *metadata) replace() error {
+// replace writes the file. Until it is complete, it is in the directory of a layer: if the process is killed, the next import of the
+// layer removes it. In the directory of the dataset, nobody could tell whether it is of another import that runs.
+func (m *metadata) replace(layer string) error {
 	b, err := object(m.fields)
 	if err != nil {
 		return err
@@ -168,7 +170,11 @@ func (m *metadata) replace() error {
 		return err
 	}
 	indented.WriteByte('\n')
-	return replaceFile(m.path, indented.Bytes())
+	err = replaceFileFrom(layer, m.path, indented.Bytes())
+	if errors.Is(err, syscall.EXDEV) { // the directory of the layer is a link to another disk
+		err = replaceFile(m.path, indented.Bytes())
+	}
+	return err
 }
 
 // object returns a JSON object with the members. Unlike json.Marshal, it does not change their values.

@@ -197,7 +197,7 @@ func (u *update) raiseLargestInMetadata() error {
 	if err != nil || !changed {
 		return err
 	}
-	return meta.replace()
+	return meta.replace(filepath.Dir(meta.path))
 }
 
 // overlay is a box of a layer with the input in a part of it. It implements pyramid.Source.
