@@ -79,7 +79,8 @@ If an import is interrupted, the same command resumes it, unless INPUT has chang
 With --part, it writes the cubes of a part of INPUT, in all mags, and no metadata. When all
 parts are complete, the same command with --finish in place of --part adds the layer to the
 metadata. If parts are missing, it names them. INPUT is cut between cubes of the coarsest mag:
-there are no more parts with voxels than such cubes. It must not be one compressed stream.
+there are no more parts with voxels than such cubes. All parts have about the same number of
+voxels, as far as whole cubes allow. INPUT must not be one compressed stream.
 ` + partHelp + `
 
 With --json it prints objects with one key: "warning", "plan", "progress" about once a
