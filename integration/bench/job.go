@@ -13,6 +13,7 @@ type job struct {
 	figures    []figure                                   // what is measured
 	setup      func(context.Context) ([]contender, error) // makes the data and the contenders
 	contenders []contender
+	once       bool // there is one round only: the figures do not depend on time
 }
 
 // figure is a measured value and its bounds. All ratios and differences compare the first contender with
@@ -70,6 +71,9 @@ type outcome struct {
 // run gives each contender a turn in each round. Every second round has the reverse order.
 func (j job) run(ctx context.Context, rounds int, progress func(string, ...any)) (outcome, error) {
 	o := outcome{j, make([][]turn, len(j.contenders))}
+	if j.once {
+		rounds = 1
+	}
 	for round := range rounds {
 		var sum uint32
 		for _, i := range order(len(j.contenders), round) {

@@ -13,7 +13,10 @@ import (
 const serveLate = "serve-late"
 
 // lateness is the delay of a source's answers.
-type lateness struct{ reads, metadata time.Duration }
+type lateness struct {
+	reads, metadata time.Duration
+	control         string // path of the socket of a latefs.Control; empty: none
+}
 
 func readsLate(ms int) lateness { return lateness{reads: time.Duration(ms) * time.Millisecond} }
 
@@ -31,7 +34,7 @@ func (l lateness) mount(ctx context.Context, source string) (*mounted, error) {
 		return nil, err
 	}
 	return serve(ctx, true, func(dir string) []string {
-		return []string{self, serveLate, "-counts", "-read", l.reads.String(), "-metadata", l.metadata.String(), source, dir}
+		return []string{self, serveLate, "-counts", "-read", l.reads.String(), "-metadata", l.metadata.String(), "-control", l.control, source, dir}
 	})
 }
 

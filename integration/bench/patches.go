@@ -18,10 +18,13 @@ const (
 	maxPatches = 40
 )
 
-// patches returns small boxes at random positions. They are the same in each run.
-func (p piece) patches() []volume.Box {
+// patches returns maxPatches of randomPatches.
+func (p piece) patches() []volume.Box { return p.randomPatches(maxPatches) }
+
+// randomPatches returns n small boxes at random positions. They are the same in each run.
+func (p piece) randomPatches(n int) []volume.Box {
 	r := rand.New(rand.NewPCG(7, 8))
-	boxes := make([]volume.Box, maxPatches)
+	boxes := make([]volume.Box, n)
 	for i := range boxes {
 		for axis := range boxes[i].Min {
 			boxes[i].Min[axis] = r.IntN(p.side() - patchSide + 1)
