@@ -98,6 +98,29 @@ func (s Share) Has(name string) bool {
 	return s.first <= g && g < s.end
 }
 
+// Likely reports whether the share of a part may have an item, before the plan is complete. Where there are many items, groups have
+// about equal bytes, so few other items are likely.
+func Likely(part Part, name string) bool {
+	first, end := likely(part)
+	g := groupOf(hash(name))
+	return first <= g && g < end
+}
+
+// AllLikely reports whether all items that the share of a part can have are likely.
+func (s Share) AllLikely(part Part) bool {
+	first, end := likely(part)
+	return s.first == s.end || first <= s.first && s.end <= end
+}
+
+// likely returns the groups that the share of a part probably has: 1 percent of all more, on both sides, than if all had equal bytes.
+func likely(part Part) (first, end int) {
+	if part.Whole() {
+		return 0, groups
+	}
+	const margin = groups / 100
+	return max(0, groups*(part.I-1)/part.N-margin), min(groups, groups*part.I/part.N+margin)
+}
+
 // hash returns the same number for a name on every machine.
 func hash(name string) uint64 {
 	h := fnv.New64a()

@@ -118,6 +118,41 @@ func TestSharesAreEqual(t *testing.T) {
 	}
 }
 
+// TestLikely: of many items, those of a share are likely, and few others. If AllLikely reports so, no item of a share is unlikely.
+func TestLikely(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{1, 3, 100, 50_000} {
+		items := cubes(n, func(int) int64 { return random.Int64N(64 << 20) })
+		plan := planOf(items)
+		for _, parts := range []int{0, 1, 2, 7, 1000} {
+			for i := range max(parts, 1) {
+				part := Part{min(i+1, parts), parts}
+				s := plan.Cut(part)
+				all := s.AllLikely(part)
+				if !all && (n == 50_000 || parts < 2) {
+					t.Errorf("%d items, part %v: %v is not likely", n, part, s)
+				}
+				found := 0
+				for _, it := range items {
+					likely := Likely(part, it.name)
+					if likely {
+						found++
+					}
+					if all && s.Has(it.name) && !likely {
+						t.Fatalf("%d items, part %v: %s is in the share and not likely", n, part, it.name)
+					}
+				}
+				if n == 50_000 && parts == 1000 && found > n/40 {
+					t.Fatalf("part %v: %d of %d items are likely", part, found, n)
+				}
+				if i == 9 {
+					break // enough
+				}
+			}
+		}
+	}
+}
+
 // TestPlanInAnyOrder: plans of the same items are the same in any order. Other items, or other bytes, make another plan.
 func TestPlanInAnyOrder(t *testing.T) {
 	items := cubes(5000, func(i int) int64 { return int64(i) * 1000 })

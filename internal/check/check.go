@@ -121,8 +121,9 @@ func Run(ctx context.Context, root volume.Root, o Options) error {
 type checker struct {
 	Options
 	ctx   context.Context
-	share *batch.Share // nil: all cubes
-	mu    sync.Mutex   // held during Report
+	share *batch.Share       // nil: all cubes
+	kept  map[string]planned // what the plan knows of mags, by their paths
+	mu    sync.Mutex         // held during Report
 }
 
 func (c *checker) report(f Finding) {

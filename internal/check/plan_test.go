@@ -2,14 +2,19 @@ package check_test
 
 import (
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/wkwfs/wkwfs/internal/batch"
 	"github.com/wkwfs/wkwfs/internal/check"
 	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/voxeltest"
 	"github.com/wkwfs/wkwfs/precomputed"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
@@ -98,5 +103,123 @@ func TestPartsOfShards(t *testing.T) {
 		if want := whole.Cubes.Load(); parts > shards || chunks != want || want <= int64(shards) && shards > 1 {
 			t.Errorf("%s: %d parts with %d of %d chunks, in %d shards", name, parts, chunks, want, shards)
 		}
+	}
+}
+
+// countingFS counts how often each directory is listed. It says that a name does not exist when that was opened once.
+type countingFS struct {
+	fs.FS
+	removed string
+
+	mu     sync.Mutex
+	opened int            // how often removed was
+	listed map[string]int // by the directory
+}
+
+func (c *countingFS) Open(name string) (fs.File, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if name == c.removed {
+		if c.opened++; c.opened > 1 {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+		}
+	}
+	f, err := c.FS.Open(name)
+	if d, ok := f.(fs.ReadDirFile); ok && !strings.HasSuffix(name, ".wkw") {
+		return &countingDir{ReadDirFile: d, listed: func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.listed[name]++
+		}}, err
+	}
+	return f, err
+}
+
+// countingDir calls listed when it is first read.
+type countingDir struct {
+	fs.ReadDirFile
+	listed func()
+	once   sync.Once
+}
+
+func (d *countingDir) ReadDir(n int) ([]fs.DirEntry, error) {
+	d.once.Do(d.listed)
+	return d.ReadDirFile.ReadDir(n)
+}
+
+// TestPartListsOnce: a part lists a directory of cubes once, not for the plan, the bounding box and the check each. A cube that was
+// removed since the plan was made is no fault.
+func TestPartListsOnce(t *testing.T) {
+	dir := t.TempDir()
+	h := wkw.Header{CubeBlocks: 1, BlockSide: 1, BlockType: wkw.Raw, Type: volume.Uint8, Channels: 1}
+	if err := wkw.WriteHeader(filepath.Join(dir, "header.wkw"), h); err != nil {
+		t.Fatal(err)
+	}
+	h.DataOffset = wkw.HeaderSize
+	b, err := h.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 300 {
+		name := filepath.Join(dir, fmt.Sprintf("z%d/y%d/x%d.wkw", i/100, i/10%10, i%10))
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, append(b, 1), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const removed = "z1/y2/x3.wkw"
+	var cubes int64
+	for i := range 3 {
+		c := &countingFS{FS: os.DirFS(dir), removed: removed, listed: map[string]int{}}
+		root, err := wkw.Recognise(c, ".", wkw.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := maps.Clone(c.listed)
+		lines, stats := runPart(t, root, batch.Part{I: i + 1, N: 3})
+		cubes += stats.Cubes.Load()
+		if len(lines) > 0 {
+			t.Errorf("part %d: %q", i+1, lines)
+		}
+		for name, n := range c.listed {
+			if n -= before[name]; strings.Contains(name, "/y") && n != 1 {
+				t.Errorf("part %d lists %s %d times", i+1, name, n)
+			}
+		}
+	}
+	if cubes != 300 {
+		t.Errorf("%d cubes, want 300", cubes)
+	}
+}
+
+// TestPartsOfManyCubes: parts of a mag with more cubes than all parts keep in memory have each cube once.
+func TestPartsOfManyCubes(t *testing.T) {
+	n := voxeltest.Large(70_000)
+	h := wkw.Header{CubeBlocks: 1, BlockSide: 1, BlockType: wkw.Raw, Type: volume.Uint8, Channels: 1, DataOffset: wkw.HeaderSize}
+	cube, err := h.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.DataOffset = 0
+	header, err := h.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := wkw.Recognise(voxeltest.ManyCubes(n, append(cube, 1), header), ".", wkw.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cubes int64
+	for i := range 3 {
+		lines, stats := runPart(t, root, batch.Part{I: i + 1, N: 3})
+		if len(lines) > 0 {
+			t.Errorf("part %d: %.10q", i+1, lines[0])
+		}
+		cubes += stats.Cubes.Load()
+	}
+	if cubes != int64(n) {
+		t.Errorf("%d cubes, want %d", cubes, n)
 	}
 }

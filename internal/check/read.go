@@ -42,6 +42,10 @@ func (c *checker) read(cubes <-chan cube) {
 // open opens a cube and sends its parts.
 func (c *checker) open(next cube, parts chan<- part) {
 	f, err := next.open()
+	if err != nil && next.gone != nil && next.gone() {
+		c.Stats.Cubes.Add(1)
+		return
+	}
 	if err != nil {
 		c.report(Finding{Severity: Error, Place: next.place(nil), Cube: next.at, Err: err})
 		c.Stats.Cubes.Add(1)

@@ -13,6 +13,8 @@ import (
 type cube struct {
 	at   *volume.Vec // in cubes of the mag; nil if the cube is the source
 	open func() (volume.CubeFile, error)
+	// gone reports whether a cube that cannot be opened was removed since the plan was made. It is nil if the cube was just listed.
+	gone func() bool
 	// place returns the place of the cube. info describes the file of the cube. If info is nil, place may stat the file.
 	place func(info fs.FileInfo) Place
 }
@@ -91,7 +93,7 @@ func single(s *volume.SingleCube) cube {
 	if info, err := s.Stat(); err == nil {
 		at.Path = info.Name()
 	}
-	return cube{nil, s.Open, func(fs.FileInfo) Place { return at }}
+	return cube{open: s.Open, place: func(fs.FileInfo) Place { return at }}
 }
 
 // reportMetadata reports the metadata faults and omissions of the dataset and its layers. walkMag reports those of mags.
@@ -163,12 +165,12 @@ func (c *checker) walkMag(m magAt, send func(cube) bool) bool {
 	if c.Part.First() {
 		c.checkMetadata(m.Place, m.Mag)
 	}
-	bounds, err := m.Bounds()
+	bounds, err := c.boundsOf(m)
 	if err != nil { // a directory cannot be listed: AllCubes yields the error, too
 		bounds = volume.Box{}
 	}
 	chunks := m.About().NamedByBox
-	for at, err := range volume.AllCubes(m.Mag) {
+	for at, err := range c.cubesOf(m) {
 		if err != nil {
 			c.report(Finding{Severity: Error, Place: m.Place, Err: err})
 			continue
@@ -181,7 +183,13 @@ func (c *checker) walkMag(m magAt, send func(cube) bool) bool {
 		if chunks {
 			place = func(fs.FileInfo) Place { return m.below(box.Intersect(bounds).String()) }
 		}
-		next := cube{&at, func() (volume.CubeFile, error) { return m.OpenCube(at) }, place}
+		next := cube{at: &at, open: func() (volume.CubeFile, error) { return m.OpenCube(at) }, place: place}
+		if _, planned := c.kept[m.Path]; planned {
+			next.gone = func() bool {
+				_, err := m.StatCubes(at[2], at[1], at[0])
+				return errors.Is(err, fs.ErrNotExist)
+			}
+		}
 		if !bounds.Empty() && box.Intersect(bounds).Empty() {
 			err := fmt.Errorf("lies outside of the layer: voxels %v, bounding box %v", box, bounds)
 			c.report(Finding{Severity: Warning, Place: place(nil), Cube: next.at, Err: err})
@@ -191,6 +199,30 @@ func (c *checker) walkMag(m magAt, send func(cube) bool) bool {
 		}
 	}
 	return true
+}
+
+// cubesOf yields the cubes that this part may have to check, and errors of listing them.
+func (c *checker) cubesOf(m magAt) iter.Seq2[volume.Vec, error] {
+	p, ok := c.kept[m.Path]
+	if !ok {
+		return volume.AllCubes(m.Mag)
+	}
+	return func(yield func(volume.Vec, error) bool) {
+		for _, at := range p.cubes {
+			if !yield(at, nil) {
+				return
+			}
+		}
+	}
+}
+
+// boundsOf returns the bounding box of a mag. It does not list the cubes if the plan knows all of them.
+func (c *checker) boundsOf(m magAt) (volume.Box, error) {
+	b, ok := m.Mag.(volume.CubeBounder)
+	if p, planned := c.kept[m.Path]; ok && planned {
+		return b.BoundsOfCubes(p.box)
+	}
+	return m.Bounds()
 }
 
 // placeOf returns the place of a cube file. info describes the file, for its name with the suffix. If info is nil, placeOf stats

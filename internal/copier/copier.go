@@ -42,6 +42,7 @@ type Options struct {
 	rangeSize   int64 // bytes; 0: RangeSize
 	helpersSize int64 // bytes; 0: HelpersSize
 	checkpoint  int64 // bytes between two entries of the journal; 0: 512 MiB
+	fewPlanned  int   // 0: the constant
 
 	node string // name of this machine; empty: that of thisNode
 }
@@ -112,6 +113,7 @@ func (o *Options) setDefaults() {
 	if o.checkpoint == 0 {
 		o.checkpoint = 512 << 20
 	}
+	o.fewPlanned = cmp.Or(o.fewPlanned, fewPlanned)
 	if o.Late == nil {
 		o.Late = func() bool { return false }
 	}

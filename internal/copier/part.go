@@ -15,7 +15,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tree"
 )
 
-// open opens a file and its part. It returns nil if the target is the same as the source already. If another process of the same
+// open opens a file and its part. It returns nil if the target is the same as the source already, or the source is gone. If another process of the same
 // part of a copy is writing it on this machine, open waits until that has ended, and goes on where it was.
 func (c *copier) open(i item) (*file, error) {
 	replaced := 0
@@ -53,6 +53,9 @@ func (c *copier) tryOpen(i item) (*file, error) {
 		return nil, i.err
 	}
 	info, err := i.stat()
+	if i.planned && errors.Is(err, fs.ErrNotExist) { // it was removed since
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

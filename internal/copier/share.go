@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -16,35 +17,61 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
+// A plan keeps a limited number of files in memory, of about 200 bytes each. If more than maxPlanned are likely to be in the part, the
+// source is listed again.
+const (
+	fewPlanned = 1 << 14 // all files are kept, likely or not
+	maxPlanned = 1 << 17
+)
+
 // shareOf plans the files of a walk, and returns a walk over those of the part. Directories that cannot be listed are in every
 // part.
 func (c *copier) shareOf(walk iter.Seq[item]) (iter.Seq[item], error) {
 	type weight struct {
+		item
 		unit   string
 		bytes  int64
 		shared bool // there are other files of the unit
 	}
 	weigh := func(i item) weight {
 		if i.err != nil {
-			return weight{}
+			return weight{item: i}
 		}
 		info, err := i.stat()
 		if err != nil {
-			return weight{unit: unitOf(i.name, nil)} // the part that has it reports why
+			return weight{item: i, unit: unitOf(i.name, nil)} // the part that has it reports why
 		}
-		return weight{unitOf(i.name, info), storedBytes(i.name, info), containerOf(info) != ""}
+		i.planned = true
+		return weight{i, unitOf(i.name, info), storedBytes(i.name, info), containerOf(info) != ""}
 	}
 	plan, shared := batch.NewPlan(), false
+	var kept []weight
+	all := true
 	for w := range parallel.InOrder(walk, c.Depth, weigh) {
 		if w.unit != "" {
 			plan.Add(w.unit, w.bytes)
 		}
 		shared = shared || w.shared
+		if len(kept) < c.fewPlanned || len(kept) <= maxPlanned && (w.unit == "" || batch.Likely(c.Part, w.unit)) {
+			kept = append(kept, w)
+		} else {
+			all = false
+		}
 	}
 	if err := c.ctx.Err(); err != nil {
 		return nil, err
 	}
 	share := plan.Cut(c.Part)
+	if all || len(kept) <= maxPlanned && share.AllLikely(c.Part) {
+		kept = slices.DeleteFunc(kept, func(w weight) bool { return w.unit != "" && !share.Has(w.unit) })
+		return func(yield func(item) bool) {
+			for _, w := range kept {
+				if c.ctx.Err() != nil || !yield(w.item) {
+					return
+				}
+			}
+		}, nil
+	}
 	has := func(i item) bool { return i.err != nil || share.Has(unitOf(i.name, nil)) }
 	if shared {
 		has = func(i item) bool {

@@ -14,6 +14,7 @@ type item struct {
 	index        int // in the walk
 	stat         func() (fs.FileInfo, error)
 	err          error
+	planned      bool // it existed when the part was planned, which may be long ago
 }
 
 // walk yields the files to be copied, those of a directory in the order of vfs.List.
