@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -107,11 +110,12 @@ func (g guest) hash(format string, a ...any) string {
 }
 
 // TestClientNFSKernel mounts over NFS in a virtual machine, by the kernel of Debian. It reads files whole and in parts, and lists all.
-// A server that is killed and starts again is the same to it, also for open files.
+// It maps files into memory. A server that is killed and starts again is the same to it, also for open files.
 func TestClientNFSKernel(t *testing.T) {
 	requireFUSE(t)
 	g := startGuest(t)
 	g.readReferenceData()
+	g.mapFiles()
 	g.surviveRestart()
 }
 
@@ -151,6 +155,36 @@ func (g guest) readReferenceData() {
 	slices.Sort(want)
 	if err != nil || !slices.Equal(got, want) {
 		g.Errorf("find: %d entries, want %d, %v", len(got), len(want), err)
+	}
+	g.must("umount /mnt")
+	s.end(g.T)
+}
+
+// mapFiles compares the bytes of files that a program maps into memory, as numpy.memmap does. It is a small program: the machine would have
+// to unpack 70 MiB for Python and numpy, with an emulated processor.
+func (g guest) mapFiles() {
+	g.Helper()
+	dir := tempDir(g.T)
+	build := exec.Command("go", "build", "-o", filepath.Join(dir, "mapped"), "./cmd/mapped")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // the machine has no libraries
+	if output, err := build.CombinedOutput(); err != nil {
+		g.Fatalf("%v: %s", err, output)
+	}
+	files := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer files.Close()
+	g.must("wget -q -O /mapped http://10.0.2.2:%s/mapped && chmod 755 /mapped", files.URL[strings.LastIndex(files.URL, ":")+1:])
+
+	m := model{voxelType: 2, channels: 1, blockType: 2, blockLog: 5, cubeLog: 2}
+	mag := tempDir(g.T)
+	m.write(g.T, mag, 0, 0, 0)
+	s := startNFS(g.T, "--listen", "127.0.0.1:0", mag)
+	g.mountNFS(s)
+	if got := g.hash("/mapped /mnt/z0/y0/x0.raw 2>/dev/null"); got != hashOf(m.flat()) {
+		g.Error("a file that is mapped into memory has other bytes")
+	}
+	// An array of numpy: voxels after a header that is no multiple of a page.
+	if mapped, read := g.hash("/mapped /mnt/volume.npy 2>/dev/null"), g.hash("cat /mnt/volume.npy"); mapped != read {
+		g.Error("an array that is mapped into memory has other bytes")
 	}
 	g.must("umount /mnt")
 	s.end(g.T)
