@@ -5,6 +5,7 @@ package integration
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -113,8 +114,8 @@ func sameTrees(t *testing.T, got, want string) {
 	}
 }
 
-// TestClientSlurm runs the files for sbatch of docs/clusters.md on four nodes. A task of the copy is killed in the middle, and Slurm
-// runs it again. What the tasks write is what wkwfs writes at once, byte for byte.
+// TestClientSlurm runs the files for sbatch of docs/clusters.md on four nodes, from a directory and from S3. A task of the copy is killed in
+// the middle, and Slurm runs it again. What the tasks write is what wkwfs writes at once, byte for byte.
 func TestClientSlurm(t *testing.T) {
 	late := serveLate(t, smallTissue(t), "-read", "200ms")
 	cluster, dir := startSlurm(t), tempDir(t)
@@ -153,6 +154,34 @@ func TestClientSlurm(t *testing.T) {
 		t.Errorf("got %s, want %s", merged, cubes)
 	}
 	importOnSlurm(t, cluster, dir, source)
+	slurmFromS3(t, cluster, source, whole)
+}
+
+// slurmFromS3 runs the jobs of a copy and a check with a bucket that has the objects of source. The copy is that of the directory,
+// byte for byte.
+func slurmFromS3(t *testing.T, cluster slurm, source, whole string) {
+	dir := tempDir(t)
+	bucket, out := filepath.Join(dir, "bucket"), filepath.Join(dir, "out")
+	copyObjects(t, source, bucket)
+	s3 := startS3(t, bucket)
+	for _, v := range s3.env {
+		if strings.HasPrefix(v, "AWS_") {
+			cluster.env = append(cluster.env, v)
+		}
+	}
+	for i, text := range scripts(t, "/project/cortex", s3.url, "/scratch/cortex", out)[:2] {
+		writeScript(t, filepath.Join(dir, fmt.Sprint(i, ".sh")), text)
+	}
+	cluster.run(t, dir, "sbatch", "--wait", "0.sh")
+	sameTrees(t, out, whole)
+	cluster.run(t, dir, "sbatch", "--wait", "1.sh")
+	reports, err := filepath.Glob(filepath.Join(dir, "report-*.json"))
+	if err != nil || len(reports) != 8 {
+		t.Fatal(reports, err)
+	}
+	if merged := mustRun(t, append([]string{"check", "--merge"}, reports...)...); !strings.HasSuffix(merged, ": no faults\n") {
+		t.Errorf("the check of the bucket: %s", merged)
+	}
 }
 
 // importOnSlurm runs the two jobs of an import.
