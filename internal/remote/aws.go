@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gopkg.in/ini.v1"
@@ -20,7 +21,21 @@ type awsConfig struct {
 	region   string
 	style    string // addressing_style: path, virtual or auto
 	profile  string // "": the default
+
+	settings map[string]string // of the profile in ~/.aws/config
 }
+
+// toAWS reports whether requests go to AWS, and not to a server of someone else.
+func (c awsConfig) toAWS() bool {
+	if c.endpoint == nil {
+		return true
+	}
+	host := c.endpoint.Hostname()
+	return slices.ContainsFunc(awsDomains, func(domain string) bool { return strings.HasSuffix(host, domain) })
+}
+
+// awsDomains are the domains of AWS' servers for S3, those for China and for both versions of IP included.
+var awsDomains = []string{".amazonaws.com", ".amazonaws.com.cn", ".api.aws"}
 
 // loadAWS returns the configuration of AWS' tools: the options, the environment, the profile in ~/.aws/config.
 func loadAWS(o Options) (c awsConfig, err error) {
@@ -29,6 +44,7 @@ func loadAWS(o Options) (c awsConfig, err error) {
 	if err != nil {
 		return c, err
 	}
+	c.settings = file
 	c.region = cmp.Or(o.Region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), file["region"], "us-east-1")
 	if !isRegion(c.region) {
 		return c, hint.Usagef("write it like eu-central-1", "%q is not a region", c.region)
@@ -49,6 +65,12 @@ func loadAWS(o Options) (c awsConfig, err error) {
 		return c, nil
 	}
 	return c, nil
+}
+
+// profileKeys are the settings of a profile that matter here. Package credentials reads keys, and settings of single sign-on and of
+// external processes, on its own.
+var profileKeys = []string{
+	"region", "endpoint_url", "role_arn", "role_session_name", "external_id", "credential_source", "source_profile", "web_identity_token_file",
 }
 
 // awsFile returns the settings of a profile in AWS' configuration file that matter here. Settings of s3 are nested there.
@@ -74,7 +96,7 @@ func awsFile(profile string) (map[string]string, error) {
 	}
 	section := file.Section(name)
 	settings := map[string]string{}
-	for _, key := range []string{"region", "endpoint_url"} {
+	for _, key := range profileKeys {
 		settings[key] = section.Key(key).String()
 	}
 	for _, line := range section.Key("s3").NestedValues() {

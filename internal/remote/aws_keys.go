@@ -4,45 +4,59 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
+	"net"
 	"net/http"
-	"os"
+	"net/url"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/minio/minio-go/v7/pkg/signer"
 )
 
-// keyring has the credentials of S3: those of the environment, of a profile or of the instance.
+// keyring has the credentials of S3: those of the first source that has some. Credentials that expire are renewed while requests
+// still use the old ones. Then no reader waits for a renewal.
 type keyring struct {
 	anonymous bool
-	explicit  bool // the user named a profile, which must have some
-	chain     *credentials.Credentials
+	sources   []keySource
+	log       *slog.Logger
 
-	mu      sync.Mutex
-	found   bool
-	without bool // there are none: all requests stay unsigned
+	mu       sync.Mutex
+	found    *keySource // the source that had credentials
+	value    credentials.Value
+	renewAt  time.Time // zero: the value never expires
+	renewing *renewal  // in flight, or nil
+	without  bool      // there are none: all requests stay unsigned
 }
 
-// metadataTimeout is enough for the metadata of an instance, which are near. Elsewhere nothing answers.
-const metadataTimeout = 2 * time.Second
-
-func newKeyring(o Options, c awsConfig) *keyring {
-	k := &keyring{anonymous: o.Anonymous, explicit: c.profile != "" && os.Getenv("AWS_ACCESS_KEY_ID") == ""}
-	if k.explicit {
-		k.chain = credentials.New(&credentials.FileAWSCredentials{Profile: c.profile})
-		return k
-	}
-	providers := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}
-	if c.endpoint == nil && !strings.EqualFold(os.Getenv("AWS_EC2_METADATA_DISABLED"), "true") {
-		providers = append(providers, &credentials.IAM{})
-	}
-	k.chain = credentials.NewChainCredentials(providers)
-	return k
+// renewal is one question to the sources.
+type renewal struct {
+	done chan struct{} // closed when err is set
+	err  error
 }
 
-// errNoCredentials is the error of a profile, or of an instance that had some before.
+const (
+	// renewalTime is the longest time of one question to all sources.
+	renewalTime = 30 * time.Second
+
+	// renewalPause is the shortest time between two questions, as long as the old credentials are valid.
+	renewalPause = 30 * time.Second
+)
+
+func newKeyring(o Options, c awsConfig) (*keyring, error) {
+	k := &keyring{anonymous: o.Anonymous, log: o.Log}
+	if o.Anonymous {
+		return k, nil
+	}
+	var err error
+	k.sources, err = keySources(c)
+	return k, err
+}
+
+// errNoCredentials is the error of a source that must have some.
 var errNoCredentials = errors.New("there are no credentials")
 
 // get returns credentials. ok is false if there are none.
@@ -51,45 +65,151 @@ func (k *keyring) get(ctx context.Context) (v credentials.Value, ok bool, err er
 		return v, false, nil
 	}
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.without {
-		return v, false, nil
+	if v, ok := k.renew(time.Now()); ok || k.without {
+		k.mu.Unlock()
+		return v, ok, nil
 	}
-	v, err = k.chain.GetWithContext(&credentials.CredContext{Client: &http.Client{Timeout: metadataTimeout}, Context: ctx})
-	if err == nil && (v.AccessKeyID == "" || v.SecretAccessKey == "") {
+	asked := k.renewing
+	k.mu.Unlock()
+	select {
+	case <-asked.done:
+	case <-ctx.Done():
+		return v, false, ctx.Err()
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.value, asked.err == nil && !k.without, asked.err
+}
+
+// renew returns the credentials, if they are valid. If they are not, or expire soon, it lets a goroutine ask for others. That ends
+// with the answer, or with renewalTime. The caller holds the lock.
+func (k *keyring) renew(now time.Time) (v credentials.Value, ok bool) {
+	ok = isComplete(k.value) && (k.value.Expiration.IsZero() || now.Before(k.value.Expiration))
+	if ok && (k.renewAt.IsZero() || now.Before(k.renewAt)) || k.without {
+		return k.value, ok
+	}
+	if k.renewing == nil {
+		k.renewing = &renewal{done: make(chan struct{})}
+		go k.ask(k.renewing)
+	}
+	return k.value, ok
+}
+
+// ask asks the sources, and keeps what they answer.
+func (k *keyring) ask(r *renewal) {
+	ctx, cancel := context.WithTimeout(context.Background(), renewalTime)
+	defer cancel()
+	source, v, err := k.retrieve(ctx)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	defer close(r.done)
+	k.renewing = nil
+	now := time.Now()
+	switch {
+	case err != nil:
+		if r.err, k.renewAt = err, now.Add(renewalPause); now.Before(k.value.Expiration) {
+			k.log.Warn("the credentials cannot be renewed", "expire", k.value.Expiration, "err", credentialsText(err))
+		}
+	case source == nil:
+		k.without = true
+	default:
+		k.found, k.value, k.renewAt = source, v, time.Time{}
+		if !v.Expiration.IsZero() {
+			k.renewAt = now.Add(max(v.Expiration.Sub(now)*4/5, renewalPause))
+		}
+	}
+}
+
+// retrieve returns the credentials of the first source that has some, and the source. Later it asks only that one. The source is nil
+// if none has credentials.
+func (k *keyring) retrieve(ctx context.Context) (*keySource, credentials.Value, error) {
+	if k.found != nil { // only ask writes it, and there is one at a time
+		v, err := k.found.get(ctx)
+		return k.found, v, err
+	}
+	for i := range k.sources {
+		s := &k.sources[i]
+		v, err := s.get(ctx)
+		if err == nil || s.required {
+			return s, v, err
+		}
+	}
+	return nil, credentials.Value{}, nil
+}
+
+// keySource is where credentials may be.
+type keySource struct {
+	from     retriever
+	required bool // a setting names this source: it is an error if it has none
+}
+
+// retriever is the part of [credentials.Provider] that is used.
+type retriever interface {
+	RetrieveWithCredContext(*credentials.CredContext) (credentials.Value, error)
+}
+
+// loginTimeout is the longest time of a request to a server that gives credentials, on the internet.
+const loginTimeout = 10 * time.Second
+
+// get returns the credentials of a source, or an error.
+func (s *keySource) get(ctx context.Context) (credentials.Value, error) {
+	v, err := s.from.RetrieveWithCredContext(&credentials.CredContext{Client: &http.Client{Timeout: loginTimeout}, Context: ctx})
+	if err == nil && !isComplete(v) {
 		err = errNoCredentials
 	}
-	switch {
-	case err == nil:
-		k.found = true
-		return v, true, nil
-	case ctx.Err() != nil || k.explicit || k.found:
-		return v, false, err
-	}
-	k.without = true
-	return v, false, nil
+	return v, err
 }
+
+func isComplete(v credentials.Value) bool { return v.AccessKeyID != "" && v.SecretAccessKey != "" }
 
 // hint says what to do if the store refuses the credentials.
 func (k *keyring) hint() string {
 	if k.anonymous {
-		return "without --anonymous, credentials come from AWS_ACCESS_KEY_ID, AWS_PROFILE or ~/.aws"
+		return "without --anonymous, credentials come from AWS_ACCESS_KEY_ID, AWS_PROFILE, ~/.aws or the role of the machine"
 	}
-	return "credentials come from AWS_ACCESS_KEY_ID, AWS_PROFILE or ~/.aws; --anonymous reads public data without them"
+	return "credentials come from AWS_ACCESS_KEY_ID, AWS_PROFILE, ~/.aws or the role of the machine; --anonymous reads public data without them"
 }
 
 // emptySHA256 is the checksum of a request without a body.
 const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// signed signs a request, if there are credentials. Those of an instance may be late.
+// signed signs a request, if there are credentials. Those of a role may be late.
 func (b *s3) signed(q *http.Request) (*http.Request, error) {
 	v, ok, err := b.keys.get(q.Context())
 	if err != nil {
-		return nil, &failure{method: "credentials for", url: b.URL(), text: clean(err.Error()), class: fs.ErrPermission, temporary: !b.keys.explicit}
+		return nil, &failure{
+			method: "credentials for", url: b.URL(), text: credentialsText(err), class: fs.ErrPermission, temporary: isTemporaryLogin(err),
+		}
 	}
 	if !ok {
 		return q, nil
 	}
 	q.Header.Set("X-Amz-Content-Sha256", emptySHA256)
 	return signer.SignV4(*q, v.AccessKeyID, v.SecretAccessKey, v.SessionToken, b.place.Load().region), nil
+}
+
+// credentialsText returns the text of an error without the URL that was asked, which may have secrets.
+func credentialsText(err error) string {
+	var asked *url.Error
+	if errors.As(err, &asked) {
+		err = asked.Err
+	}
+	return clean(err.Error())
+}
+
+// isTemporaryLogin reports whether another attempt to get credentials may succeed. Package credentials has no type for the status of
+// an answer, which is the start of its text.
+func isTemporaryLogin(err error) bool {
+	var asked *url.Error
+	var refused credentials.ErrorResponse
+	var lookup *net.DNSError
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED), errors.As(err, &lookup) && lookup.IsNotFound:
+		return false
+	case errors.As(err, &refused):
+		return strings.Contains(refused.STSError.Code, "Throttl") || refused.STSError.Type == "Receiver"
+	case errors.As(err, &asked), errors.Is(err, context.DeadlineExceeded):
+		return true
+	}
+	return strings.HasPrefix(err.Error(), "5") || strings.HasPrefix(err.Error(), "429")
 }

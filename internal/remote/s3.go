@@ -39,7 +39,11 @@ func newS3(bucket, prefix string, o Options) (object.Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &s3{client: newClient(o), bucket: bucket, prefix: prefix, keys: newKeyring(o, config)}
+	keys, err := newKeyring(o, config)
+	if err != nil {
+		return nil, err
+	}
+	b := &s3{client: newClient(o), bucket: bucket, prefix: prefix, keys: keys}
 	b.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // a signature is for one host
 	b.place.Store(config.place(bucket))
 	b.sign = b.signed
