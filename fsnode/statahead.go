@@ -54,10 +54,7 @@ func (a *statAhead) stat(name string) (fs.FileInfo, error) {
 		return fs.Stat(a.fsys, path.Join(a.dir, name))
 	}
 	next := a.entries[i:min(i+parallel.Lookups, len(a.entries))]
-	results := make([]statResult, 0, len(next))
-	for _, r := range parallel.Each(next, a.statEntry) {
-		results = append(results, r)
-	}
+	results := parallel.Patiently(next, a.statEntry)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i, e := range next[1:] {

@@ -9,6 +9,8 @@ import (
 	"testing/fstest"
 	"testing/synctest"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/parallel"
 )
 
 // sleepy is a file system whose Stat takes a millisecond. It counts the calls.
@@ -53,8 +55,8 @@ func TestStatAhead(t *testing.T) {
 				t.Errorf("%s has %d bytes", name(i), got)
 			}
 		}
-		if took := time.Since(start); took != 4*time.Millisecond || s.stats.Load() != n {
-			t.Errorf("took %v and %d stats, expected 4 ms and %d", took, s.stats.Load(), n)
+		if took := time.Since(start); took > 4*(time.Millisecond+parallel.Patience) || s.stats.Load() != n {
+			t.Errorf("took %v and %d stats, expected a little more than 4 ms, and %d", took, s.stats.Load(), n)
 		}
 
 		size(100) // and stats the following entries ahead

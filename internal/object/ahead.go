@@ -103,9 +103,9 @@ func (k *facts) after(last, dir string) []string {
 		return nil
 	}
 	var siblings []string
-	for name, found := range parent.entries {
+	for _, found := range parent.entries {
 		if found.kind == directory {
-			siblings = append(siblings, name)
+			siblings = append(siblings, found.Key)
 		}
 	}
 	for _, compare := range []func(a, b string) int{strings.Compare, shortFirst} {

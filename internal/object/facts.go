@@ -70,8 +70,8 @@ func (k *facts) isHidden(name string) bool {
 // listed is a directory that was listed.
 type listed struct {
 	until   time.Time
-	entries map[string]fact // all of them, by their paths; nil: there are too many
-	err     error           // why it cannot be listed
+	entries entries // all of them; nil: there are too many
+	err     error   // why it cannot be listed
 
 	described bool // the entries may be opened in these versions later, too
 
@@ -108,7 +108,7 @@ func (k *facts) described(name string) (fact, bool) {
 	if !ok || !d.described {
 		return fact{}, false
 	}
-	found := d.entries[name]
+	found := d.entries.get(name)
 	return found, found.kind == file && found.complete() && found.Version != ""
 }
 
@@ -117,7 +117,7 @@ func (k *facts) find(name string) (found fact, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if d, ok := k.dirs.Get(path.Dir(name)); ok && d.entries != nil && time.Now().Before(d.until) {
-		found := d.entries[name] // absent, unless it is there
+		found := d.entries.get(name) // absent, unless it is there
 		if found.complete() && (found.kind != absent || !k.isHidden(name)) {
 			return found, true
 		}
@@ -143,7 +143,7 @@ func (k *facts) believedListing(dir string) (listed, bool) {
 func (k *facts) say(name string, found fact, start time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if d, ok := k.dirs.Get(path.Dir(name)); ok && d.entries != nil && !k.isHidden(name) && d.entries[name].contradicts(found) {
+	if d, ok := k.dirs.Get(path.Dir(name)); ok && d.entries != nil && !k.isHidden(name) && d.entries.get(name).contradicts(found) {
 		k.dirs.Remove(path.Dir(name)) // it is older
 	}
 	k.put(name, &said{fact: found, until: believed(start)})
@@ -198,13 +198,13 @@ type scan struct {
 	facts   *facts
 	dir     string
 	started time.Time
-	entries map[string]fact
+	entries []fact // in the order of the store; nil: there are too many
 
 	deepUntil time.Time // as in listed
 }
 
 func (k *facts) start(dir string) *scan {
-	s := &scan{facts: k, dir: dir, started: time.Now(), entries: map[string]fact{}}
+	s := &scan{facts: k, dir: dir, started: time.Now(), entries: []fact{}}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if l, ok := k.dirs.Get(dir); ok {
@@ -213,28 +213,24 @@ func (k *facts) start(dir string) *scan {
 	return s
 }
 
-// has reports whether the directory has the name already: as a file and as a directory. The file counts, which is listed first.
-func (s *scan) has(found fact) bool {
-	_, ok := s.entries[found.Key]
-	return ok
-}
-
 // add records an entry. It forgets the others if there are too many.
 func (s *scan) add(found fact) {
 	if s.entries == nil {
 		return
 	}
-	if len(s.entries) == maxKept {
-		s.entries = nil
-		s.put(maxBelieved)
+	if s.entries = append(s.entries, found); len(s.entries) <= maxKept {
 		return
 	}
-	s.entries[found.Key] = found
+	if s.entries = newEntries(s.entries); len(s.entries) > maxKept {
+		s.entries = nil
+		s.put(maxBelieved)
+	}
 }
 
 // end records that all entries were listed.
 func (s *scan) end() {
 	if s.entries != nil {
+		s.entries = newEntries(s.entries)
 		s.put(time.Until(believed(s.started)))
 	}
 }
@@ -248,10 +244,10 @@ func (s *scan) put(believed time.Duration) {
 // putListing records the entries of a directory. The caller holds the lock.
 func (k *facts) putListing(dir string, l listed) {
 	cost := int64(factSize + len(dir))
-	for name, found := range l.entries {
-		cost += int64(factSize + len(name) + len(found.Version))
-		if old, ok := k.names.Get(name); ok && found.contradicts(old.fact) {
-			k.names.Remove(name) // it is older
+	for _, found := range l.entries {
+		cost += int64(factSize + len(found.Key) + len(found.Version))
+		if old, ok := k.names.Get(found.Key); ok && found.contradicts(old.fact) {
+			k.names.Remove(found.Key) // it is older
 		}
 	}
 	k.dirs.Put(dir, &l, cost)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"iter"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -24,6 +23,7 @@ import (
 // for concurrent use.
 type FS struct {
 	b     Bucket
+	url   string // of the bucket
 	facts *facts
 }
 
@@ -40,7 +40,7 @@ var (
 func NewFS(b Bucket) *FS {
 	// The indexes of nginx and Apache leave out names that start with ".", such as .zarray.
 	isWeb := strings.HasPrefix(b.URL(), "http")
-	return &FS{b, newFacts(isWeb)}
+	return &FS{b, b.URL(), newFacts(isWeb)}
 }
 
 // Late implements [vfs.LateReporter]: stores always answer late.
@@ -111,16 +111,23 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 func (f *FS) List(name string) iter.Seq2[[]fs.DirEntry, error] {
 	return func(yield func([]fs.DirEntry, error) bool) {
 		for batch, err := range f.batches(name, vfs.BatchSize) {
-			entries := make([]fs.DirEntry, len(batch))
-			for i, found := range batch {
-				entries[i] = entry{f, path.Join(name, path.Base(found.Key)), found}
-			}
-			vfs.SortByName(entries)
-			if !yield(entries, err) {
+			sorted := f.newEntries(batch)
+			vfs.SortByName(sorted)
+			if !yield(sorted, err) {
 				return
 			}
 		}
 	}
+}
+
+// newEntries returns facts about the names in a directory as its entries, in memory that they share.
+func (f *FS) newEntries(batch []fact) []fs.DirEntry {
+	all, found := make([]entry, len(batch)), make([]fs.DirEntry, len(batch))
+	for i, b := range batch {
+		all[i] = entry{f, b}
+		found[i] = &all[i]
+	}
+	return found
 }
 
 // describedSize is the largest number of entries that Describe yields at once.
@@ -134,7 +141,7 @@ func (f *FS) Describe(name string, wanted func(name string) bool) iter.Seq2[[]vf
 			var found []vfs.Described
 			for _, listed := range batch {
 				if base := path.Base(listed.Key); wanted(base) {
-					found = append(found, vfs.Described{DirEntry: entry{f, path.Join(name, base), listed}})
+					found = append(found, vfs.Described{DirEntry: &entry{f, listed}})
 				}
 			}
 			f.describeAll(found, f.facts.describeAll(name))
@@ -149,18 +156,18 @@ func (f *FS) Describe(name string, wanted func(name string) bool) iter.Seq2[[]vf
 func (f *FS) describeAll(found []vfs.Described, kept bool) {
 	var asked []*vfs.Described
 	for i := range found {
-		e := found[i].DirEntry.(entry)
+		e := found[i].DirEntry.(*entry)
 		if !e.found.complete() {
 			asked = append(asked, &found[i])
 			continue
 		}
 		if !kept {
-			f.facts.describe(e.name, e.found)
+			f.facts.describe(e.found.Key, e.found)
 		}
-		found[i].Info = f.newInfo(e.name, e.found)
+		found[i].Info = f.newInfo(e.found.Key, e.found)
 	}
 	for range parallel.Each(asked, func(d *vfs.Described) struct{} {
-		name := d.DirEntry.(entry).name
+		name := d.DirEntry.(*entry).found.Key
 		o, err := f.b.Head(context.Background(), name)
 		if err != nil {
 			d.Err = pathError("stat", name, err)
@@ -193,8 +200,7 @@ func (f *FS) batches(name string, size int) iter.Seq2[[]fact, error] {
 		case len(l.entries) == 0 && name != ".":
 			yield(nil, f.noDirectory(name))
 		default:
-			sorted := slices.SortedFunc(maps.Values(l.entries), func(a, b fact) int { return strings.Compare(a.Key, b.Key) })
-			for batch := range slices.Chunk(sorted, size) {
+			for batch := range slices.Chunk([]fact(l.entries), size) {
 				if !yield(batch, nil) {
 					return
 				}
@@ -249,6 +255,14 @@ func prefixOf(name string) string {
 	return name + "/"
 }
 
+// dirOf returns the directory whose prefix this is.
+func dirOf(prefix string) string {
+	if prefix == "" {
+		return "."
+	}
+	return prefix[:len(prefix)-1]
+}
+
 // factOf returns what a listing says about a name in a directory. ok is false if the key is no valid path.
 func factOf(prefix string, o Object) (found fact, ok bool) {
 	base, ok := strings.CutPrefix(o.Key, prefix)
@@ -258,7 +272,7 @@ func factOf(prefix string, o Object) (found fact, ok bool) {
 	}
 	found = fact{Object: o, kind: file}
 	if isDir {
-		found.kind, found.Key = directory, prefix+plain
+		found.kind, found.Key = directory, o.Key[:len(o.Key)-1]
 	}
 	return found, true
 }

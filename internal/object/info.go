@@ -18,7 +18,7 @@ type info struct {
 	url string // of the bucket
 }
 
-func (f *FS) newInfo(name string, found fact) fs.FileInfo { return info{name, found, f.b.URL()} }
+func (f *FS) newInfo(name string, found fact) fs.FileInfo { return info{name, found, f.url} }
 
 func (i info) Name() string { return path.Base(i.path) }
 func (i info) Size() int64  { return i.fact.Size }
@@ -56,11 +56,10 @@ func (i info) Version() vfs.Version {
 // entry is an entry of a directory.
 type entry struct {
 	f     *FS
-	name  string // its path
-	found fact
+	found fact // whose key is its path
 }
 
-func (e entry) Name() string { return path.Base(e.name) }
+func (e entry) Name() string { return path.Base(e.found.Key) }
 func (e entry) IsDir() bool  { return e.found.kind == directory }
 
 func (e entry) Type() fs.FileMode {
@@ -73,9 +72,9 @@ func (e entry) Type() fs.FileMode {
 // Info implements [fs.DirEntry]. It needs a request if the store lists names only.
 func (e entry) Info() (fs.FileInfo, error) {
 	if e.found.complete() {
-		return e.f.newInfo(e.name, e.found), nil
+		return e.f.newInfo(e.found.Key, e.found), nil
 	}
-	return e.f.Stat(e.name)
+	return e.f.Stat(e.found.Key)
 }
 
 func (e entry) String() string { return fs.FormatDirEntry(e) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -34,7 +33,7 @@ func (f *FS) ask(ctx context.Context, dir string) (listed, error) {
 	s.started = time.Now()
 	for objects, err := range f.b.List(ctx, prefixOf(dir), "", "/") {
 		for _, o := range objects {
-			if found, ok := factOf(prefixOf(dir), o); ok && !s.has(found) {
+			if found, ok := factOf(prefixOf(dir), o); ok {
 				s.add(found)
 			}
 		}
@@ -50,7 +49,7 @@ func (f *FS) ask(ctx context.Context, dir string) (listed, error) {
 		}
 	}
 	s.end()
-	return listed{entries: s.entries}, nil
+	return listed{entries: entries(s.entries)}, nil
 }
 
 // startListing returns what is believed about a directory, or a function to call when the caller has listed it. If another
@@ -103,7 +102,7 @@ func (f *FS) listSubtree(ctx context.Context, dir string) (known bool, err error
 		case err != nil:
 			return false, err
 		}
-		if all = append(all, objects...); len(all) > maxKept || len(all) == maxKept && hasDirectory(dir, all) {
+		if all = join(all, objects); len(all) > maxKept || len(all) == maxKept && hasDirectory(dir, all) {
 			return false, nil // asking for more would take as long as asking for the entries
 		}
 	}
@@ -131,46 +130,68 @@ func (k *facts) setFlat() {
 
 // putSubtree records all directories of a subtree. A directory that lies below another key's file does not exist.
 func (k *facts) putSubtree(dir string, objects []Object, until time.Time) {
-	dirs := map[string]map[string]fact{dir: {}}
+	t := subtree{dir: {}}
+	if !hasDirectory(dir, objects) {
+		t[dir] = make([]fact, 0, len(objects))
+	}
+	prefix := prefixOf(dir)
 	for _, o := range objects {
-		addPath(dirs, dir, o)
+		t.add(prefix, o)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(dirs)) {
-		k.putListing(name, listed{until: until, entries: dirs[name]})
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		if t[name] != nil {
+			k.putListing(name, listed{until: until, entries: newEntries(t[name])})
+		}
 	}
 }
 
-// addPath adds an object, and the directories on its path, to those below dir.
-func addPath(dirs map[string]map[string]fact, dir string, o Object) {
-	rest, ok := strings.CutPrefix(o.Key, prefixOf(dir))
-	for at := dir; ok; {
-		element, below, isDir := strings.Cut(rest, "/")
-		key := prefixOf(at) + element
-		if isDir {
-			key += "/"
-		}
+// subtree has the entries of directories, by their paths. A directory that cannot exist, because its name is that of a file, has nil.
+type subtree map[string][]fact
+
+// add adds an object whose key starts with a prefix, and the directories on its path. It is called in the order of the keys.
+func (t subtree) add(prefix string, o Object) {
+	if !strings.HasPrefix(o.Key, prefix) {
+		return
+	}
+	for start := len(prefix); ; {
+		n := strings.IndexByte(o.Key[start:], '/')
 		next := o
-		if isDir {
-			next = Object{Key: key}
+		if n >= 0 {
+			next = Object{Key: o.Key[:start+n+1]}
 		}
-		found, valid := factOf(prefixOf(at), next)
+		found, valid := factOf(o.Key[:start], next)
 		if !valid {
 			return
 		}
-		known, exists := dirs[at][found.Key]
-		if exists && known.kind != found.kind {
-			return // a key that is also a prefix is a file
-		}
-		dirs[at][found.Key] = found
-		if !isDir {
+		at := dirOf(o.Key[:start])
+		if n < 0 {
+			t[at] = append(t[at], found)
 			return
 		}
-		at, rest = path.Join(at, element), below
-		if dirs[at] == nil {
-			dirs[at] = map[string]fact{}
+		if _, known := t[found.Key]; !known {
+			t.start(at, found)
 		}
-		ok = rest != ""
+		if start += n + 1; t[found.Key] == nil || start == len(o.Key) {
+			return
+		}
 	}
+}
+
+// start adds a new directory, unless a file has its name. A file is before what would lie below it.
+func (t subtree) start(at string, found fact) {
+	if slices.ContainsFunc(t[at], func(f fact) bool { return f.Key == found.Key }) {
+		t[found.Key] = nil
+		return
+	}
+	t[at], t[found.Key] = append(t[at], found), []fact{}
+}
+
+// join appends objects. It takes over the memory of the first ones: most directories are one answer.
+func join(all, objects []Object) []Object {
+	if all == nil {
+		return slices.Clip(objects)
+	}
+	return append(all, objects...)
 }

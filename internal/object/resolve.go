@@ -34,7 +34,7 @@ func (f *FS) resolve(ctx context.Context, name string, to purpose) (fact, error)
 		return fact{}, err
 	}
 	if parent.entries != nil {
-		if found := parent.entries[name]; found.complete() && (found.kind != absent || !f.facts.isHidden(name)) {
+		if found := parent.entries.get(name); found.complete() && (found.kind != absent || !f.facts.isHidden(name)) {
 			return found, nil
 		}
 	}

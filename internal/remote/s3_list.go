@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -41,8 +43,19 @@ type listPage struct {
 type listedObject struct {
 	Key          string
 	Size         int64
-	LastModified string
+	LastModified listedTime
 	ETag         string
+}
+
+// listedTime is a time, or the zero time if the text is none.
+type listedTime struct{ time.Time }
+
+// UnmarshalText implements [encoding.TextUnmarshaler]. It returns no error. The usual form needs no memory.
+func (t *listedTime) UnmarshalText(text []byte) error {
+	if t.Time.UnmarshalText(text) != nil {
+		t.Time, _ = time.Parse(time.RFC3339, string(text)) // which takes a little more
+	}
+	return nil
 }
 
 type listedPrefix struct{ Prefix string }
@@ -100,16 +113,29 @@ func cannotList(err error) error {
 	return err
 }
 
-// readPage reads and parses a page of up to limit bytes.
+// pageBuffers has the memory of answers. An answer is a few hundred KiB, which is more than all that is kept of it.
+var pageBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// maxPageBuffer is the size in bytes of the largest memory that is kept for other answers.
+const maxPageBuffer = 1 << 20
+
+// readPage reads and parses a page of up to limit bytes. The result of parse has no part of the memory that it gets.
 func readPage(answer *http.Response, limit int64, parse func([]byte) (page, error)) (page, error) {
-	body, err := io.ReadAll(io.LimitReader(answer.Body, limit+1))
+	buffer := pageBuffers.Get().(*bytes.Buffer)
+	defer func() {
+		if buffer.Cap() <= maxPageBuffer {
+			buffer.Reset()
+			pageBuffers.Put(buffer)
+		}
+	}()
+	n, err := buffer.ReadFrom(io.LimitReader(answer.Body, limit+1))
 	switch {
 	case err != nil:
 		return page{}, err
-	case int64(len(body)) > limit:
+	case n > limit:
 		return page{}, permanent{fmt.Errorf("the listing: expected at most %d bytes in an answer: %w", limit, syscall.EIO)}
 	}
-	p, err := parse(body)
+	p, err := parse(buffer.Bytes())
 	switch {
 	case errors.Is(err, object.ErrCannotList):
 		return page{}, permanent{err}
@@ -125,7 +151,7 @@ func parseS3Page(body []byte, base string) (page, error) {
 	if err != nil {
 		return page{}, fmt.Errorf("expected XML of ListObjectsV2: %w", err)
 	}
-	p := page{}
+	p := page{objects: make([]object.Object, 0, len(l.Objects)+len(l.Prefixes))}
 	if l.Truncated {
 		if p.next = l.Next; p.next == "" {
 			return page{}, errors.New("IsTruncated, but no NextContinuationToken")
@@ -139,8 +165,7 @@ func parseS3Page(body []byte, base string) (page, error) {
 		if c.Size < 0 {
 			return page{}, fmt.Errorf("%s: Size: expected a number of bytes, found %d", key, c.Size)
 		}
-		t, _ := time.Parse(time.RFC3339, c.LastModified) // the zero time if it has none
-		o := object.Object{Key: key, Size: c.Size, Modified: t.Truncate(time.Second), Version: strongTag(c.ETag)}
+		o := object.Object{Key: key, Size: c.Size, Modified: c.LastModified.Truncate(time.Second), Version: strongTag(c.ETag)}
 		if o.Version == "" {
 			o.Version = versionByTime(o.Modified)
 		}

@@ -18,6 +18,9 @@ func parseListing(body []byte) (l listPage, err error) {
 	return l, err
 }
 
+// maxListed is for how many objects of an answer memory is there at once.
+const maxListed = 1000
+
 // scanListing parses a listing in plain XML. It returns false for all that encoding/xml may understand otherwise: bytes that are not
 // printable ASCII, comments, CDATA, attributes below the root, entities of other characters than " & ' < >, text beside elements.
 func scanListing(body []byte) (l listPage, ok bool) {
@@ -34,6 +37,9 @@ func scanListing(body []byte) (l listPage, ok bool) {
 		case "NextContinuationToken":
 			l.Next, ok = s.text(name)
 		case "Contents":
+			if l.Objects == nil {
+				l.Objects = make([]listedObject, 0, min(1+bytes.Count(s.rest, []byte("<Contents>")), maxListed))
+			}
 			var o listedObject
 			o, ok = s.object()
 			l.Objects = append(l.Objects, o)
@@ -135,6 +141,16 @@ func (s *scanner) bool(element []byte) (value, ok bool) {
 	return value, err == nil
 }
 
+// time reads the text of an element as a time. Times have no entities.
+func (s *scanner) time(element []byte) (t listedTime, ok bool) {
+	text, name, end, ok := s.next()
+	if !ok || !end || !bytes.Equal(name, element) || !isKnown(text) {
+		return t, false
+	}
+	_ = t.UnmarshalText(text) // it returns no error
+	return t, true
+}
+
 // object reads the children of Contents.
 func (s *scanner) object() (o listedObject, ok bool) {
 	ok = s.children("Contents", func(name []byte) (ok bool) {
@@ -149,7 +165,7 @@ func (s *scanner) object() (o listedObject, ok bool) {
 				ok = err == nil
 			}
 		case "LastModified":
-			o.LastModified, ok = s.text(name)
+			o.LastModified, ok = s.time(name)
 		case "ETag":
 			o.ETag, ok = s.text(name)
 		default:
@@ -199,7 +215,22 @@ func unescape(text []byte) (string, bool) {
 	if bytes.IndexByte(text, '&') < 0 {
 		return string(text), true
 	}
+	if inner, ok := unquote(text); ok {
+		return `"` + string(inner) + `"`, true
+	}
 	return entities.Replace(string(text)), isKnown(text)
+}
+
+// unquote returns the text between two quotes, if it has no other entities. ETags are written so.
+func unquote(text []byte) (inner []byte, ok bool) {
+	for _, quote := range []string{"&quot;", "&#34;"} {
+		after, starts := bytes.CutPrefix(text, []byte(quote))
+		inner, ends := bytes.CutSuffix(after, []byte(quote))
+		if starts && ends && bytes.IndexByte(inner, '&') < 0 {
+			return inner, true
+		}
+	}
+	return nil, false
 }
 
 // isKnown reports whether all entities of a text are known.

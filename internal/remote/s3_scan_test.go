@@ -22,6 +22,12 @@ var listings = []struct {
 		`<CommonPrefixes><Prefix>p/x/</Prefix></CommonPrefixes></ListBucketResult>`},
 	{"lines", true, "<ListBucketResult>\n  <Contents>\n    <Key>a</Key>\n    <Size> 3 </Size>\n    <ETag>&#34;x&#39;&lt;&gt;&apos;&#34;</ETag>\n  </Contents>\n</ListBucketResult>\n"},
 	{"a key twice", true, "<ListBucketResult><Contents><Key>a</Key><Key>b</Key></Contents></ListBucketResult>"},
+	{"times", true, "<ListBucketResult><Contents><Key>a</Key><LastModified>2024-05-06T07:08:09.123Z</LastModified></Contents><Contents><LastModified>2024-05-06T7:08:09+02:00" +
+		"</LastModified></Contents><Contents><LastModified> 2024-05-06T07:08:09Z</LastModified></Contents><Contents><LastModified>&lt;</LastModified></Contents>" +
+		"<Contents><LastModified>2024-05-06T07:08:09Z</LastModified><LastModified>never</LastModified></Contents></ListBucketResult>"},
+	{"a time with another entity", false, "<ListBucketResult><Contents><LastModified>&#50;024-05-06T07:08:09Z</LastModified></Contents></ListBucketResult>"},
+	{"quotes", true, "<ListBucketResult><Contents><ETag>&quot;</ETag></Contents><Contents><ETag>&quot;&quot;</ETag></Contents><Contents><ETag>&#34;a&amp;b&#34;</ETag></Contents>" +
+		"<Contents><ETag>&quot;a&#34;</ETag></Contents></ListBucketResult>"},
 	{"no objects", true, "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"},
 	{"after the end", true, "<ListBucketResult></ListBucketResult><x>"},
 	{"not ASCII", false, "<ListBucketResult><Contents><Key>ä</Key></Contents></ListBucketResult>"},

@@ -12,7 +12,7 @@ import (
 // blocksDir has the blocks of a cube. It is x{X}.blocks or a level z{z}, y{y} below it, in blocks from the start of the
 // cube. All names follow from the geometry: the cube file is opened only when a block is opened.
 type blocksDir struct {
-	cube cubeFile
+	cube *cubeFile
 	at   []int // z and y of the levels above
 }
 

@@ -61,13 +61,13 @@ func (c chunksDir) grid() (volume.Grid, volume.Box, error) {
 }
 
 // chunk returns the file of a chunk. Its part is empty if the chunk lies outside of the bounds.
-func (c chunksDir) chunk(g volume.Grid, bounds volume.Box, at volume.Vec) cubeFile {
+func (c chunksDir) chunk(g volume.Grid, bounds volume.Box, at volume.Vec) *cubeFile {
 	whole := g.CubeBox(at)
 	box := whole.Intersect(bounds)
 	if box.Empty() {
 		box = volume.Box{Min: whole.Min, Max: whole.Min}
 	}
-	return cubeFile{
+	return &cubeFile{
 		fsys:     c.d.fsys,
 		name:     tree.BoxName(box),
 		at:       at,

@@ -10,7 +10,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// cubeFile presents a cube as a flat file.
+// cubeFile presents a cube as a flat file. The directory of its blocks points to it.
 type cubeFile struct {
 	fsys *FS
 	name string     // of the cube, without a suffix
@@ -22,7 +22,7 @@ type cubeFile struct {
 	openCube func() (volume.CubeFile, error)
 }
 
-func (f cubeFile) stat() (fs.FileInfo, error) {
+func (f *cubeFile) stat() (fs.FileInfo, error) {
 	source, err := f.source()
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (f cubeFile) stat() (fs.FileInfo, error) {
 }
 
 // info describes the cube. g is the geometry of cube 0,0,0 of the mag, source the cube file.
-func (f cubeFile) info(g volume.Grid, source fs.FileInfo) info {
+func (f *cubeFile) info(g volume.Grid, source fs.FileInfo) info {
 	part := f.box(g)
 	g.Origin = g.CubeBox(f.at).Min.Add(part.Min)
 	g.Size = part.Size()
@@ -45,14 +45,14 @@ func (f cubeFile) info(g volume.Grid, source fs.FileInfo) info {
 	return i
 }
 
-func (f cubeFile) open() (fs.File, error) {
+func (f *cubeFile) open() (fs.File, error) {
 	return f.openBox(func(g volume.Grid, source fs.FileInfo) (volume.Box, info) {
 		return f.box(g), f.info(g, source)
 	})
 }
 
 // box returns what the file has, in voxels from the start of the cube. g is the geometry of the cube.
-func (f cubeFile) box(g volume.Grid) volume.Box {
+func (f *cubeFile) box(g volume.Grid) volume.Box {
 	if f.part.Empty() {
 		return volume.Box{Max: g.Size}
 	}
@@ -61,7 +61,7 @@ func (f cubeFile) box(g volume.Grid) volume.Box {
 
 // openBox opens a box of the cube as a flat file. describe returns the box, in voxels from the start of the cube, and
 // the description of the file. Its arguments come from the open cube: the geometry of cube 0,0,0 and the cube file.
-func (f cubeFile) openBox(describe func(volume.Grid, fs.FileInfo) (volume.Box, info)) (fs.File, error) {
+func (f *cubeFile) openBox(describe func(volume.Grid, fs.FileInfo) (volume.Box, info)) (fs.File, error) {
 	c, err := f.openCube()
 	if err != nil {
 		return nil, err

@@ -75,9 +75,9 @@ func (d cubesDir) subdir(n int) cubesDir {
 }
 
 // cube returns cube x of a directory z{Z}/y{Y}.
-func (d cubesDir) cube(x int) cubeFile {
+func (d cubesDir) cube(x int) *cubeFile {
 	c := volume.Vec{x, d.at[1], d.at[0]}
-	return cubeFile{
+	return &cubeFile{
 		fsys:     d.fsys,
 		name:     tree.LevelName(2, x),
 		at:       c,
@@ -104,7 +104,7 @@ func (d singleDir) list(yield func(entry, error) bool) {
 }
 
 func (d singleDir) child(name string) (node, error) {
-	c := cubeFile{
+	c := &cubeFile{
 		fsys:     d.fsys,
 		name:     d.c.Name,
 		grid:     func() (volume.Grid, error) { return d.c.Grid, nil },
