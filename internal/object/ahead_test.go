@@ -101,7 +101,7 @@ func TestNoListAhead(t *testing.T) {
 		{"a row again", 3, 2 * time.Second, []string{"z0/y7", "z0/y7", "z0/y7"}, 3},
 		{"every other row", 3, 0, []string{"z0/y1", "z0/y3", "z0/y5", "z0/y7"}, 4},
 		{"a slow program", 3, time.Second, byNumber(10), 10},
-		{"large rows", maxKept + 1, 0, byNumber(10), 3 * 10},
+		{"large rows", maxKept + 1, 0, byNumber(10), 2 * 10},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			m := rowsOf(maxKept/c.entries+12, c.entries)

@@ -73,6 +73,8 @@ type listed struct {
 	entries entries // all of them; nil: there are too many
 	err     error   // why it cannot be listed
 
+	first []Object // if there are too many: those that an answer had, for the one who asked
+
 	described bool // the entries may be opened in these versions later, too
 
 	deepUntil time.Time // one answer has not all keys below the directory, as far as is known until then
@@ -149,6 +151,23 @@ func (k *facts) say(name string, found fact, start time.Time) {
 	k.put(name, &said{fact: found, until: believed(start)})
 }
 
+// maxStreamed is the number of entries of a directory with too many that are believed, at least. That is a quarter of maxSaid.
+const maxStreamed = 16 << 10
+
+// sayAll records what a listing that started then said about names.
+func (k *facts) sayAll(listed []fact, start time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	until := believed(start)
+	for _, found := range listed {
+		if !found.complete() {
+			continue
+		}
+		old, ok := k.names.Get(found.Key)
+		k.put(found.Key, &said{fact: found, until: until, described: ok && old.described && !found.contradicts(old.fact)})
+	}
+}
+
 // describeAll records that Describe yields all entries of a directory. It returns false if they are not kept together.
 func (k *facts) describeAll(dir string) bool {
 	k.mu.Lock()
@@ -222,9 +241,14 @@ func (s *scan) add(found fact) {
 		return
 	}
 	if s.entries = newEntries(s.entries); len(s.entries) > maxKept {
-		s.entries = nil
-		s.put(maxBelieved)
+		s.tooMany()
 	}
+}
+
+// tooMany records that there are too many entries to keep them.
+func (s *scan) tooMany() {
+	s.entries = nil
+	s.put(maxBelieved)
 }
 
 // end records that all entries were listed.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/wkwfs/wkwfs/internal/parallel"
 	"github.com/wkwfs/wkwfs/internal/vfs"
@@ -25,6 +26,7 @@ type FS struct {
 	b     Bucket
 	url   string // of the bucket
 	facts *facts
+	spans chan struct{} // has an item for each span of a large directory that is read ahead
 }
 
 var (
@@ -40,7 +42,7 @@ var (
 func NewFS(b Bucket) *FS {
 	// The indexes of nginx and Apache leave out names that start with ".", such as .zarray.
 	isWeb := strings.HasPrefix(b.URL(), "http")
-	return &FS{b, b.URL(), newFacts(isWeb)}
+	return &FS{b, b.URL(), newFacts(isWeb), make(chan struct{}, maxSpans)}
 }
 
 // Late implements [vfs.LateReporter]: stores always answer late.
@@ -196,7 +198,7 @@ func (f *FS) batches(name string, size int) iter.Seq2[[]fact, error] {
 		case l.err != nil:
 			yield(nil, pathError("readdir", name, l.err))
 		case l.entries == nil:
-			f.stream(name, size, yield)
+			f.stream(name, l.first, size, yield)
 		case len(l.entries) == 0 && name != ".":
 			yield(nil, f.noDirectory(name))
 		default:
@@ -209,10 +211,19 @@ func (f *FS) batches(name string, size int) iter.Seq2[[]fact, error] {
 	}
 }
 
-// stream yields the entries of a directory with too many to keep them, as the store lists them.
-func (f *FS) stream(name string, size int, yield func([]fact, error) bool) {
+// stream yields the entries of a directory with too many to keep them, as the store lists them. known is the first of them, or nil.
+// What it yields first is believed: programs such as ls ask for the attributes of what they list.
+func (f *FS) stream(name string, known []Object, size int, whole func([]fact, error) bool) {
 	var batch []fact
-	for objects, err := range f.b.List(context.Background(), prefixOf(name), "", "/") {
+	start, said := time.Now(), 0
+	yield := func(batch []fact, err error) bool {
+		if said < maxStreamed {
+			f.facts.sayAll(batch, start)
+			said += len(batch)
+		}
+		return whole(batch, err)
+	}
+	for objects, err := range f.answers(name, known) {
 		for _, o := range objects {
 			found, ok := factOf(prefixOf(name), o)
 			if !ok {

@@ -24,14 +24,20 @@ func (f *FS) list(ctx context.Context, dir string) (listed, error) {
 func (f *FS) ask(ctx context.Context, dir string) (listed, error) {
 	s := f.facts.start(dir)
 	if time.Now().After(s.deepUntil) {
-		if known, err := f.listSubtree(ctx, dir); known || err != nil {
+		known, first, err := f.listSubtree(ctx, dir)
+		if known || err != nil {
 			l, _ := f.facts.believedListing(dir)
 			return l, err
 		}
-		s.deepUntil = time.Now().Add(maxBelieved)
+		if s.deepUntil = time.Now().Add(maxBelieved); first != nil {
+			s.tooMany()
+			return listed{first: first}, nil
+		}
 	}
 	s.started = time.Now()
+	var all []Object
 	for objects, err := range f.b.List(ctx, prefixOf(dir), "", "/") {
+		all = join(all, objects)
 		for _, o := range objects {
 			if found, ok := factOf(prefixOf(dir), o); ok {
 				s.add(found)
@@ -45,7 +51,7 @@ func (f *FS) ask(ctx context.Context, dir string) (listed, error) {
 			return listed{}, err
 		}
 		if s.entries == nil {
-			return listed{}, nil
+			return listed{first: all}, nil
 		}
 	}
 	s.end()
@@ -87,10 +93,11 @@ func (k *facts) claim(dir string) (ended func()) {
 	}
 }
 
-// listSubtree asks for all keys below a directory. It returns true if one answer has them.
-func (f *FS) listSubtree(ctx context.Context, dir string) (known bool, err error) {
+// listSubtree asks for all keys below a directory. It returns true if one answer has them. If there are more, and none of the first
+// ones lies in a directory below, it returns these: they are the first entries of the directory.
+func (f *FS) listSubtree(ctx context.Context, dir string) (known bool, first []Object, err error) {
 	if f.facts.cannotListSubtrees() {
-		return false, nil
+		return false, nil, nil
 	}
 	start := time.Now()
 	var all []Object
@@ -98,16 +105,22 @@ func (f *FS) listSubtree(ctx context.Context, dir string) (known bool, err error
 		switch {
 		case errors.Is(err, ErrCannotList):
 			f.facts.setFlat()
-			return false, nil
+			return false, nil, nil
 		case err != nil:
-			return false, err
+			return false, nil, err
 		}
-		if all = join(all, objects); len(all) > maxKept || len(all) == maxKept && hasDirectory(dir, all) {
-			return false, nil // asking for more would take as long as asking for the entries
+		if all = join(all, objects); len(all) < maxKept {
+			continue
+		}
+		if hasDirectory(dir, all) {
+			return false, nil, nil // asking for more would take as long as asking for the entries
+		}
+		if len(all) > maxKept {
+			return false, all, nil
 		}
 	}
 	f.facts.putSubtree(dir, all, believed(start))
-	return true, nil
+	return true, nil, nil
 }
 
 // hasDirectory reports whether an object lies in a directory below dir.

@@ -50,7 +50,7 @@ func TestFullListing(t *testing.T) {
 		files int
 		below string
 		want  string
-	}{{maxKept, "", "tree d/"}, {maxKept - 1, "d/0/x", "tree d/, list d/"}, {maxKept - 2, "d/0/x", "tree d/"}, {maxKept + 1, "", "tree d/, list d/"}} {
+	}{{maxKept, "", "tree d/"}, {maxKept - 1, "d/0/x", "tree d/, list d/"}, {maxKept - 2, "d/0/x", "tree d/"}, {maxKept + 1, "", "tree d/"}} {
 		m := newMemory()
 		for i := range c.files {
 			m.objects[fmt.Sprintf("d/x%d", i)] = "x"
