@@ -68,12 +68,10 @@ func (c chunksDir) chunk(g volume.Grid, bounds volume.Box, at volume.Vec) *cubeF
 		box = volume.Box{Min: whole.Min, Max: whole.Min}
 	}
 	return &cubeFile{
-		fsys:     c.d.fsys,
-		name:     tree.BoxName(box),
-		at:       at,
-		part:     volume.Box{Min: box.Min.Sub(whole.Min), Max: box.Max.Sub(whole.Min)},
-		grid:     c.d.m.CubeGrid,
-		source:   func() (fs.FileInfo, error) { return c.d.m.StatCubes(at[2], at[1], at[0]) },
-		openCube: func() (volume.CubeFile, error) { return c.d.fsys.openCube(c.d.m, at) },
+		fsys: c.d.fsys,
+		m:    c.d.m,
+		name: tree.BoxName(box),
+		at:   at,
+		part: volume.Box{Min: box.Min.Sub(whole.Min), Max: box.Max.Sub(whole.Min)},
 	}
 }

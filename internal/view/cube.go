@@ -17,9 +17,32 @@ type cubeFile struct {
 	at   volume.Vec // in cubes of the mag
 	part volume.Box // what the file has, in voxels from the start of the cube; empty: the whole cube
 
-	grid     func() (volume.Grid, error) // returns the geometry of cube 0,0,0
-	source   func() (fs.FileInfo, error) // describes the stored file
-	openCube func() (volume.CubeFile, error)
+	m      volume.Mag
+	single *volume.SingleCube // instead of a mag, if that is the source
+}
+
+// grid returns the geometry of cube 0,0,0.
+func (f *cubeFile) grid() (volume.Grid, error) {
+	if f.single != nil {
+		return f.single.Grid, nil
+	}
+	return f.m.CubeGrid()
+}
+
+// source describes the stored file.
+func (f *cubeFile) source() (fs.FileInfo, error) {
+	if f.single != nil {
+		return f.single.Stat()
+	}
+	return f.m.StatCubes(f.at[2], f.at[1], f.at[0])
+}
+
+// openCube opens the stored file.
+func (f *cubeFile) openCube() (volume.CubeFile, error) {
+	if f.single != nil {
+		return f.single.Open()
+	}
+	return f.fsys.openCube(f.m, f.at)
 }
 
 func (f *cubeFile) stat() (fs.FileInfo, error) {

@@ -76,15 +76,7 @@ func (d cubesDir) subdir(n int) cubesDir {
 
 // cube returns cube x of a directory z{Z}/y{Y}.
 func (d cubesDir) cube(x int) *cubeFile {
-	c := volume.Vec{x, d.at[1], d.at[0]}
-	return &cubeFile{
-		fsys:     d.fsys,
-		name:     tree.LevelName(2, x),
-		at:       c,
-		grid:     d.m.CubeGrid,
-		source:   func() (fs.FileInfo, error) { return d.m.StatCubes(c[2], c[1], c[0]) },
-		openCube: func() (volume.CubeFile, error) { return d.fsys.openCube(d.m, c) },
-	}
+	return &cubeFile{fsys: d.fsys, m: d.m, name: tree.LevelName(2, x), at: volume.Vec{x, d.at[1], d.at[0]}}
 }
 
 // singleDir is the root if the source is one cube file.
@@ -104,13 +96,7 @@ func (d singleDir) list(yield func(entry, error) bool) {
 }
 
 func (d singleDir) child(name string) (node, error) {
-	c := &cubeFile{
-		fsys:     d.fsys,
-		name:     d.c.Name,
-		grid:     func() (volume.Grid, error) { return d.c.Grid, nil },
-		source:   d.c.Stat,
-		openCube: d.c.Open,
-	}
+	c := &cubeFile{fsys: d.fsys, single: d.c, name: d.c.Name}
 	switch name {
 	case d.c.Name + tree.Raw:
 		return c, nil
