@@ -59,25 +59,29 @@ type bloscHeader struct {
 
 // Decode implements [Codec].
 func (c Blosc) Decode(dst, src []byte, limit int) ([]byte, error) {
-	h, err := c.header(src)
+	h, err := c.header(src, len(src))
 	if err != nil {
 		return nil, err
 	}
 	if h.length > limit {
-		return nil, invalid(c, "length", 4, fmt.Sprintf("at most %d bytes", limit), fmt.Sprint(h.length))
+		return nil, c.tooLong(h, limit)
 	}
 	dst = room(dst, h.length)
 	if h.length == 0 {
 		return dst, nil
 	}
 	if h.flags&bloscStored != 0 {
-		if found := len(src) - bloscHeaderBytes; found != h.length {
-			return nil, invalid(c, "stored bytes", bloscHeaderBytes, fmt.Sprint(h.length), fmt.Sprint(found))
+		if err := c.checkStored(h, len(src)); err != nil {
+			return nil, err
 		}
 		copy(dst, src[bloscHeaderBytes:])
 		return dst, nil
 	}
-	if err := decodeBlocks(c, dst, src, h); err != nil {
+	if err := c.checkStarts(h, len(src)); err != nil {
+		return nil, err
+	}
+	d := bloscDecoder{bloscHeader: h, starts: src[bloscHeaderBytes:], src: src, left: len(src) - h.startsEnd()}
+	if err := d.decodeRange(dst, 0); err != nil {
 		return nil, err
 	}
 	return dst, nil
@@ -88,8 +92,8 @@ func (Blosc) Bound(n int) int { return n + n/64 + 1<<16 }
 
 func (Blosc) String() string { return "blosc" }
 
-// header returns the header of src.
-func (c Blosc) header(src []byte) (bloscHeader, error) {
+// header returns the header of a chunk of size bytes. src has its first bytes.
+func (c Blosc) header(src []byte, size int) (bloscHeader, error) {
 	if len(src) < bloscHeaderBytes {
 		return bloscHeader{}, endsEarly(c, src)
 	}
@@ -105,8 +109,8 @@ func (c Blosc) header(src []byte) (bloscHeader, error) {
 		return h, unsupported(c, "compression", 2, fmt.Sprintf("less than %d", bloscCompressions), fmt.Sprint(compression))
 	case !stored && src[1] != bloscStreams:
 		return h, unsupported(c, "version of the compression", 1, fmt.Sprint(bloscStreams), fmt.Sprint(src[1]))
-	case word(12) != len(src):
-		return h, invalid(c, "size", 12, fmt.Sprintf("that of the chunk, %d bytes", len(src)), fmt.Sprint(word(12)))
+	case word(12) != size:
+		return h, invalid(c, "size", 12, fmt.Sprintf("that of the chunk, %d bytes", size), fmt.Sprint(word(12)))
 	case h.length < 0:
 		return h, invalid(c, "length", 4, "0 or more", fmt.Sprint(h.length))
 	case h.length > 0 && h.valueSize == 0:
@@ -116,3 +120,29 @@ func (c Blosc) header(src []byte) (bloscHeader, error) {
 	}
 	return h, nil
 }
+
+func (c Blosc) tooLong(h bloscHeader, limit int) error {
+	return invalid(c, "length", 4, fmt.Sprintf("at most %d bytes", limit), fmt.Sprint(h.length))
+}
+
+// checkStored checks the size of a chunk without compression.
+func (c Blosc) checkStored(h bloscHeader, size int) error {
+	if found := size - bloscHeaderBytes; found != h.length {
+		return invalid(c, "stored bytes", bloscHeaderBytes, fmt.Sprint(h.length), fmt.Sprint(found))
+	}
+	return nil
+}
+
+// checkStarts checks that a chunk has room for the offsets of its blocks.
+func (c Blosc) checkStarts(h bloscHeader, size int) error {
+	if size < h.startsEnd() {
+		return invalid(c, "offsets of blocks", bloscHeaderBytes, fmt.Sprintf("%d words", h.blocks()), fmt.Sprintf("%d bytes", size-bloscHeaderBytes))
+	}
+	return nil
+}
+
+// blocks returns the number of blocks. The chunk is not empty.
+func (h *bloscHeader) blocks() int { return (h.length-1)/h.blockSize + 1 }
+
+// startsEnd returns the offset of the first byte after the offsets of the blocks.
+func (h *bloscHeader) startsEnd() int { return bloscHeaderBytes + 4*h.blocks() }

@@ -13,7 +13,9 @@ import (
 // bloscDecoder decodes the blocks of a chunk.
 type bloscDecoder struct {
 	bloscHeader
-	src     []byte
+	starts  []byte      // the offsets of all blocks; it may be longer
+	src     []byte      // the chunk, or a part of it
+	base    int         // offset of src in the chunk
 	left    int         // bytes that streams may still have: no two of them overlap
 	pending bloscStream // waits for a second one, because lz4block is faster with two; none if dst is nil
 }
@@ -25,33 +27,55 @@ type bloscStream struct {
 	offset   int // of src in the chunk
 }
 
-// decodeBlocks decodes all blocks: one at a time if a block has streams enough for lz4block, so that it stays in the cache of a
-// core until its bytes are in order, else two.
-func decodeBlocks(c Blosc, dst, src []byte, h bloscHeader) error {
-	count := (h.length-1)/h.blockSize + 1
-	left := len(src) - bloscHeaderBytes - 4*count
-	if left < 0 {
-		return invalid(c, "offsets of blocks", bloscHeaderBytes, fmt.Sprintf("%d words", count), fmt.Sprintf("%d bytes", len(src)-bloscHeaderBytes))
-	}
-	d := bloscDecoder{bloscHeader: h, src: src, left: left}
+// decodeRange decodes the blocks that have bytes of dst, which starts at byte from of the decoded chunk. It decodes one at a time if a
+// block has streams enough for lz4block, so that it stays in the cache of a core until its bytes are in order, else two.
+func (d *bloscDecoder) decodeRange(dst []byte, from int) error {
 	together := 2
-	if d.parts(min(h.blockSize, h.length)) > 1 {
+	if d.parts(min(d.blockSize, d.length)) > 1 {
 		together = 1
 	}
-	size := min(together*h.blockSize, h.length)
 	var scratch []byte
-	if h.flags&(bloscBytes|bloscBits) != 0 {
+	if d.flags&(bloscBytes|bloscBits) != 0 {
+		size := min(together*d.blockSize, d.length)
 		buf := getBuffer(size)
 		defer putBuffer(buf)
 		scratch = (*buf)[:size]
 	}
-	for i := 0; i < count; i += together {
-		blocks := dst[i*h.blockSize : min((i+together)*h.blockSize, h.length)]
-		if err := d.decode(blocks, scratch, i); err != nil {
+	for at, end := from, from+len(dst); at < end; {
+		i := at / d.blockSize
+		first, last := i*d.blockSize, min((i+together)*d.blockSize, d.length)
+		if last > end {
+			last = min(first+d.blockSize, d.length)
+		}
+		if first < at || last > end {
+			n, err := d.decodeCut(dst[at-from:], scratch, at)
+			if err != nil {
+				return err
+			}
+			at += n
+			continue
+		}
+		if err := d.decode(dst[first-from:last-from], scratch, i); err != nil {
 			return err
 		}
+		at = last
 	}
 	return nil
+}
+
+// decodeCut decodes the block that has byte at of the decoded chunk. It copies the bytes from there on to dst, as far as they go, and
+// returns how many.
+func (d *bloscDecoder) decodeCut(dst, scratch []byte, at int) (int, error) {
+	i := at / d.blockSize
+	first := i * d.blockSize
+	size := min(d.blockSize, d.length-first)
+	buf := getBuffer(size)
+	defer putBuffer(buf)
+	block := (*buf)[:size]
+	if err := d.decode(block, scratch, i); err != nil {
+		return 0, err
+	}
+	return copy(dst, block[at-first:]), nil
 }
 
 // decode decodes block i and the next one, if dst has room for it. If blocks are shuffled, scratch has as many bytes as dst.
@@ -79,6 +103,9 @@ func (d *bloscDecoder) decode(dst, scratch []byte, i int) error {
 	return nil
 }
 
+// start returns the offset of block i in the chunk.
+func (d *bloscDecoder) start(i int) int { return int(binary.LittleEndian.Uint32(d.starts[4*i:])) }
+
 // parts returns in how many streams a block of n bytes is.
 func (d *bloscDecoder) parts(n int) int {
 	if d.flags&bloscUnsplit != 0 || n < d.blockSize || d.valueSize > bloscMaxSplit || n/d.valueSize < bloscMinPart {
@@ -93,20 +120,20 @@ func (d *bloscDecoder) block(dst []byte, i int) error {
 	if len(dst)%parts != 0 {
 		return invalid(Blosc{}, "bytes of a block", 8, fmt.Sprintf("a multiple of %d", parts), fmt.Sprint(len(dst)))
 	}
-	at := int(binary.LittleEndian.Uint32(d.src[bloscHeaderBytes+4*i:]))
+	at := d.start(i) - d.base
 	for n := len(dst) / parts; len(dst) > 0; dst = dst[n:] {
 		if at > len(d.src)-4 {
-			return bloscFault(i, at, "a stream before byte %d", len(d.src))
+			return bloscFault(i, d.base+at, "a stream before byte %d", d.base+len(d.src))
 		}
 		size := int(binary.LittleEndian.Uint32(d.src[at:]))
 		at += 4
 		if size > len(d.src)-at {
-			return bloscFault(i, at, "a stream of %d bytes, of which %d are stored", size, len(d.src)-at)
+			return bloscFault(i, d.base+at, "a stream of %d bytes, of which %d are stored", size, len(d.src)-at)
 		}
 		if d.left -= 4 + size; d.left < 0 { // without this, the work is not in proportion to the chunk
-			return bloscFault(i, at, "a stream of %d bytes that overlaps others", size)
+			return bloscFault(i, d.base+at, "a stream of %d bytes that overlaps others", size)
 		}
-		if err := d.stream(bloscStream{dst: dst[:n], src: d.src[at : at+size], block: i, offset: at}); err != nil {
+		if err := d.stream(bloscStream{dst: dst[:n], src: d.src[at : at+size], block: i, offset: d.base + at}); err != nil {
 			return err
 		}
 		at += size
