@@ -94,11 +94,30 @@ func (r *codecReader) bytes(config object, after []extension) error {
 		if !ok {
 			return unknownCodec(e)
 		}
+		if c == (codec.Blosc{}) {
+			r.array.Unit = bloscUnit(e.config, r.array.Type.Size())
+		}
 		r.array.Codecs = append(r.array.Codecs, c)
 	}
 	r.array.BigEndian, r.array.Order = big, r.order
 	r.array.Compression = r.array.Codecs.String()
 	return nil
+}
+
+// bloscUnit returns how many bytes the blocks of Blosc chunks have according to a configuration. It is 0 if the configuration does not
+// tell. Readers need none of its members: what is wrong with them is not an error.
+func bloscUnit(config object, valueSize int) int {
+	var blockSize, level int
+	var compression string
+	for name, value := range map[string]any{"blocksize": &blockSize, "typesize": &valueSize, "clevel": &level, "cname": &compression} {
+		if err := config.Get(name, value); err != nil {
+			return 0
+		}
+	}
+	if blockSize > 0 {
+		return blockSize
+	}
+	return codec.BloscBlock(compression, level, valueSize)
 }
 
 // isBigEndian reads the member endian. Values of one byte need none.

@@ -116,6 +116,9 @@ func readCompressor(o object, a *chunked.Array) error {
 		if err != nil {
 			return err
 		}
+		if c == (codec.Blosc{}) {
+			a.Unit = bloscUnit(compressor, a.Type.Size())
+		}
 		a.Codecs = append(a.Codecs, c)
 	}
 	a.Compression = a.Codecs.String()

@@ -36,6 +36,7 @@ type Array struct {
 
 	Order  []int       // axes of a chunk as it is stored, slowest first
 	Codecs codec.Chain // how the bytes of a chunk are encoded
+	Unit   int         // decoded bytes of a chunk that are probably encoded apart from the others; 0 if that is unknown
 
 	// Header parses the header of a stored chunk. It returns what follows, and the extent of the chunk on each axis, at
 	// most that of Chunk. Nil: there is no header, and all chunks are stored with the extent of Chunk. Its errors are
@@ -60,6 +61,15 @@ func (a *Array) block() []int {
 		return a.Shards[n-1].Inner
 	}
 	return a.Chunk
+}
+
+// partDecoder returns the codec of chunks that can be decoded in parts. It returns nil if they cannot.
+func (a *Array) partDecoder() codec.PartDecoder {
+	if len(a.Codecs) != 1 || a.Header != nil {
+		return nil
+	}
+	by, _ := a.Codecs[0].(codec.PartDecoder)
+	return by
 }
 
 // validate checks the extents. After that, no computation with them overflows. An error names the field by its role.

@@ -86,7 +86,7 @@ func (c *cube) Close() error {
 	return errors.Join(errs...)
 }
 
-// StoredSize returns the bytes that the chunks of block b take in their files.
+// StoredSize returns the bytes that the chunks of block b take in their files, or its share of chunks that have several blocks.
 func (c *cube) StoredSize(b volume.Vec) (int64, error) {
 	if !b.In(c.grid.Blocks()) {
 		return 0, c.outside(b)
@@ -94,7 +94,8 @@ func (c *cube) StoredSize(b volume.Vec) (int64, error) {
 	pieces, err := c.locate(context.Background(), 0, b)
 	sum := int64(0)
 	for _, p := range pieces {
-		sum += p.size
+		n := int64(c.blocksOf())
+		sum += p.size*(int64(p.index)+1)/n - p.size*int64(p.index)/n
 	}
 	if changed := c.checkUnchanged(); changed != nil {
 		return 0, changed

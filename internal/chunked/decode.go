@@ -6,13 +6,14 @@ import (
 	"sync"
 
 	"github.com/wkwfs/wkwfs/internal/codec"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
 // decode decodes the stored bytes of a piece into its block.
 func (f *filler) decode(p piece) error {
 	a, at := f.array, f.blocks[p.block].At
-	data, size := p.data, a.block()
+	data, size := p.data, f.part
 	if a.Header != nil {
 		var err error
 		if data, size, err = a.Header(data); err != nil {
@@ -27,18 +28,44 @@ func (f *filler) decode(p piece) error {
 	isSwapped := a.BigEndian && a.Type.Size() > 1
 	block := f.voxels(p.block)
 	if !isSwapped && n == len(block) && l.isIdentity(n/a.Type.Size()) {
-		if err := codec.DecodeInto(a.Codecs, block, data); err != nil {
+		return f.decodeInto(block, p, data)
+	}
+	scratch := getBuffer(n)
+	defer putBuffer(scratch)
+	if err := f.decodeInto((*scratch)[:n:n], p, data); err != nil {
+		return err
+	}
+	l.copyTo(block, *scratch, a.Type.Size(), isSwapped)
+	return nil
+}
+
+// decodeInto decodes the part of a chunk that the block of p has, as it is stored. data is what was read of the chunk, without its
+// header.
+func (f *filler) decodeInto(dst []byte, p piece, data []byte) error {
+	at := f.blocks[p.block].At
+	if p.data != nil && f.cut == none {
+		if err := codec.DecodeInto(f.array.Codecs, dst, data); err != nil {
 			return f.undecodable(at, p, err)
 		}
 		return nil
 	}
-	scratch := getBuffer(n)
-	defer putBuffer(scratch)
-	if err := codec.DecodeInto(a.Codecs, (*scratch)[:n:n], data); err != nil {
-		return f.undecodable(at, p, err)
+	var failed error // to read
+	read := func(b []byte, from int) error {
+		if p.data != nil {
+			copy(b, data[from:])
+			return nil
+		}
+		offset := p.offset + int64(from)
+		if err := vfs.ReadFull(f.ctx, f.parts[p.part].file, b, offset); err != nil {
+			failed = f.unreadable(p, offset, err)
+		}
+		return failed
 	}
-	l.copyTo(block, *scratch, a.Type.Size(), isSwapped)
-	return nil
+	err := f.array.partDecoder().DecodePart(dst, p.index*len(dst), f.blocksOf()*len(dst), int(p.size), read)
+	if err == nil || failed != nil {
+		return failed
+	}
+	return f.undecodable(at, p, err)
 }
 
 // checkCut fails if a chunk with an extent of its own lacks voxels of the array.
@@ -76,6 +103,11 @@ func (m *Mag) layout(channel int, size []int) layout {
 		l.fromAt, l.toAt = (first-start)*strides[axis], first-m.channels[0]
 	}
 	return l
+}
+
+// unreadable returns the error for an error of a read at a byte of the file of p.
+func (f *filler) unreadable(p piece, offset int64, err error) error {
+	return fmt.Errorf("%s: %s at byte %d: %w", f.parts[p.part].name, f.partName(f.blocks[p.block].At), offset, err)
 }
 
 func (c *cube) undecodable(at volume.Vec, p piece, err error) error {

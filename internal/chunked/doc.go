@@ -6,8 +6,9 @@
 // Three axes of the array are x, y and z, and one may be the channel. Every other axis must have length 1, and is left
 // out. An axis z or y that the array lacks has length 1. A cube of the [volume.Mag] is the box of voxels of one chunk, with
 // all channels: one file, or one for each chunk along the channel axis. In a sharded array the chunk is a shard, and its
-// inner chunks are the blocks. In other arrays a cube has one block. Blocks have the layout of package volume, whatever the
-// order of the axes in the chunk is.
+// inner chunks are the blocks. In other arrays a cube has one block. A large chunk of Blosc has several, each a range on the slowest axis
+// of the chunk, because its parts can be decoded alone. Blocks have the layout of package volume, whatever the order of the axes in the
+// chunk is.
 //
 // # Absence
 //

@@ -2,7 +2,6 @@ package chunked
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
@@ -18,8 +17,12 @@ func (c *cube) Fill(ctx context.Context, blocks []volume.Block, memory func(at v
 	f := filler{cube: c, ctx: ctx, blocks: blocks, memory: memory}
 	f.locateAll()
 	slices.SortFunc(f.pieces, comparePieces)
+	next := f.readBatch
+	if f.readsParts() {
+		next = f.decodeFirst
+	}
 	for len(f.pieces) > 0 {
-		f.pieces = f.pieces[f.readBatch():]
+		f.pieces = f.pieces[next():]
 	}
 	for i := range blocks {
 		f.finish(i)
@@ -61,12 +64,35 @@ func (f *filler) locateAll() {
 	}
 }
 
+// readsParts reports whether the codec reads the stored bytes: what it needs of them, and what is stored without compression straight
+// into the block. Inner chunks of shards are read together instead, and so is a file if each request takes long.
+func (f *filler) readsParts() bool {
+	return f.array.partDecoder() != nil && len(f.array.Shards) == 0 && !f.Late()
+}
+
+// decodeFirst reads and decodes the next piece, and returns 1.
+func (f *filler) decodeFirst() int {
+	p := f.pieces[0]
+	err := f.ctx.Err()
+	if err == nil && f.blocks[p.block].Err == nil {
+		err = f.decode(p)
+	}
+	if err != nil {
+		f.fail(p, err)
+	}
+	return 1
+}
+
 // readBatch reads and decodes the next pieces, and returns how many.
 func (f *filler) readBatch() int {
 	total, n := int64(0), 0
 	for _, p := range f.pieces {
-		if total += p.size; n > 0 && (total > maxBatch || p.part != f.pieces[0].part) {
-			total -= p.size
+		size := p.size
+		if n > 0 && p.sameChunk(f.pieces[n-1]) {
+			size = 0
+		}
+		if total += size; n > 0 && (total > maxBatch || p.part != f.pieces[0].part) {
+			total -= size
 			break
 		}
 		n++
@@ -82,6 +108,10 @@ func (f *filler) readBatch() int {
 	defer putBuffer(memory)
 	rest := *memory
 	for i := range batch {
+		if i > 0 && batch[i].sameChunk(batch[i-1]) {
+			batch[i].data = batch[i-1].data
+			continue
+		}
 		batch[i].data, rest = rest[:batch[i].size], rest[batch[i].size:] // the capacity reaches into the next piece
 	}
 	f.read(batch)
@@ -102,6 +132,10 @@ func (f *filler) read(batch []piece) {
 	runs := make([]vfs.Range, 0, len(batch))
 	ends := make([]int, 0, len(batch)) // of each run, in pieces
 	for i, p := range batch {
+		if i > 0 && p.sameChunk(batch[i-1]) {
+			ends[len(ends)-1] = i + 1
+			continue
+		}
 		if i > 0 && batch[i-1].offset+batch[i-1].size == p.offset {
 			last := &runs[len(runs)-1]
 			last.P = last.P[:len(last.P)+len(p.data)] // pieces are adjacent in memory, too
@@ -129,8 +163,7 @@ func (f *filler) readAlone(run []piece, err error) {
 			err = vfs.ReadFull(f.ctx, file, p.data, p.offset)
 		}
 		if err != nil {
-			at := f.blocks[p.block].At
-			f.fail(p, fmt.Errorf("%s: %s at byte %d: %w", f.parts[p.part].name, f.partName(at), p.offset, err))
+			f.fail(p, f.unreadable(p, p.offset, err))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package chunked
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/wkwfs/wkwfs/volume"
@@ -12,6 +13,8 @@ type geometry struct {
 	size     volume.Vec  // of the array, in voxels
 	grid     volume.Grid // of cube 0,0,0; Origin is that of the array
 	channels [2]int      // the first channel that is shown and the end, on the channel axis
+	part     []int       // extent of what a chunk has of a block, on each axis of the array
+	cut      int         // array axis on which a chunk has more than one block, or none
 }
 
 // newGeometry returns the geometry of an array that is valid.
@@ -21,11 +24,14 @@ func newGeometry(a *Array, o Options) (*geometry, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &geometry{axis: axis, size: volume.Cube(1)}
+	g := &geometry{axis: axis, size: volume.Cube(1), part: a.block(), cut: none}
+	if !o.whole {
+		g.divide(a, cmp.Or(o.minPart, minPart))
+	}
 	cube, block := volume.Cube(1), volume.Cube(1)
 	for i := range 3 {
 		if at := axis[i]; at != none {
-			g.size[i], cube[i], block[i] = a.Shape[at], a.Chunk[at], a.block()[at]
+			g.size[i], cube[i], block[i] = a.Shape[at], a.Chunk[at], g.part[at]
 		}
 	}
 	total := 1

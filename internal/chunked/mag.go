@@ -26,7 +26,9 @@ type Options struct {
 	Category     string        // color or segmentation
 	Window       volume.Window // of an image; zero if unknown
 	StatMetadata func() []fs.FileInfo
-	maxPositions int // kept in a list; 0 means lattice.MaxPositions
+	maxPositions int  // kept in a list; 0 means lattice.MaxPositions
+	whole        bool // a chunk is one block
+	minPart      int  // of a chunk, in bytes; 0 means the constant
 }
 
 // Mag is an array as a [volume.Mag].
@@ -54,6 +56,7 @@ func New(fsys fs.FS, dir string, a *Array, o Options) (*Mag, error) {
 	if err := a.validate(); err != nil {
 		return nil, err
 	}
+	o.whole = vfs.LongRead(fsys) > 0 // another request for each part of a chunk would take as long as one for the chunk
 	g, err := newGeometry(a, o)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"io"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -20,6 +22,7 @@ type model struct {
 	*Array
 	files  fstest.MapFS
 	absent map[string]bool // chunks that are not written, by their index in units of the smallest chunks
+	blosc  int             // decoded bytes of the blocks of blosc; 0: there is no codec; -1: blosc without blocks
 }
 
 // valueAt returns the value at an index: it encodes the index.
@@ -85,7 +88,34 @@ func (m *model) chunk(start []int) (b []byte) {
 		}
 		b = m.put(b, v)
 	})
+	if m.blosc != 0 {
+		return bloscOf(b, m.blosc)
+	}
 	return b
+}
+
+// bloscOf returns a chunk of blosc with blocks of a size, which are in reverse order. No block is compressed. If the size is -1, there are no
+// blocks.
+func bloscOf(b []byte, size int) []byte {
+	le := binary.LittleEndian
+	flags := byte(1<<5 | 1<<4) // LZ4, blocks are not split
+	body := b
+	if size < 0 {
+		flags, size = flags|1<<1, len(b)
+	} else {
+		blocks := (len(b) + size - 1) / size
+		body = make([]byte, 4*blocks)
+		for i := blocks - 1; i >= 0; i-- {
+			block := b[i*size : min((i+1)*size, len(b))]
+			le.PutUint32(body[4*i:], uint32(16+len(body)))
+			body = append(le.AppendUint32(body, uint32(len(block))), block...)
+		}
+	}
+	head := []byte{2, 1, flags, 1}
+	for _, n := range []int{len(b), size, 16 + len(body)} {
+		head = le.AppendUint32(head, uint32(n))
+	}
+	return append(head, body...)
 }
 
 // encode encodes what starts at an index: a shard of a level, or a chunk.
@@ -218,6 +248,9 @@ func randomModel(r *rand.Rand) (*model, []string) {
 		}
 	}
 	m.Chunk, m.Order = chunk, r.Perm(len(names))
+	if r.IntN(2) == 0 {
+		m.encodeByBlosc(r)
+	}
 	for _, name := range names {
 		n := 1 + r.IntN(11)
 		if name == "t" {
@@ -242,16 +275,44 @@ func randomModel(r *rand.Rand) (*model, []string) {
 	return m, names
 }
 
+// encodeByBlosc gives the array the codec blosc, with units of some planes of a chunk. Blocks of the chunks are as large as the metadata say, or not.
+func (m *model) encodeByBlosc(r *rand.Rand) {
+	m.Codecs = codec.Chain{codec.Blosc{}}
+	total, _ := product(m.Type.Size(), m.block())
+	m.Unit = total / m.block()[m.Order[0]]
+	m.blosc = []int{-1, m.Unit, 1 + r.IntN(total), total}[r.IntN(4)]
+}
+
+// lateFS is a file system that answers late.
+type lateFS struct{ fs.FS }
+
+type lateFile struct{ fs.File }
+
+func (s lateFS) Open(name string) (fs.File, error) {
+	f, err := s.FS.Open(name)
+	if d, ok := f.(fs.ReadDirFile); ok {
+		return d, err
+	}
+	return lateFile{f}, err
+}
+
+func (lateFS) Late() bool   { return true }
+func (lateFile) Late() bool { return true }
+func (f lateFile) ReadAt(p []byte, off int64) (int, error) {
+	return f.File.(io.ReaderAt).ReadAt(p, off)
+}
+
 // TestAgreesWithModel reads random boxes of random arrays: of any axes, chunks, shards, orders, types and fill values.
 func TestAgreesWithModel(t *testing.T) {
 	cases := uint64(400)
 	if testing.Short() {
 		cases = 100
 	}
+	divided := 0
 	for seed := range cases {
 		r := rand.New(rand.NewPCG(seed, 1))
 		m, names := randomModel(r)
-		o := Options{Axes: names}
+		o := Options{Axes: names, minPart: 1}
 		channels := 1
 		if axis := slices.Index(names, "c"); axis >= 0 {
 			channels = m.Shape[axis]
@@ -261,9 +322,16 @@ func TestAgreesWithModel(t *testing.T) {
 				channels = o.Channels
 			}
 		}
-		mag, err := New(m.files, "a", m.Array, o)
+		fsys := fs.FS(m.files)
+		if r.IntN(4) == 0 {
+			fsys = lateFS{fsys}
+		}
+		mag, err := New(fsys, "a", m.Array, o)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if mag.blocksOf() > 1 {
+			divided++
 		}
 		bounds, _ := mag.Bounds()
 		for range 3 {
@@ -278,6 +346,9 @@ func TestAgreesWithModel(t *testing.T) {
 			}
 		}
 		wantListing(t, m, mag, seed)
+	}
+	if uint64(divided) < cases/5 {
+		t.Errorf("%d of %d arrays have chunks of several blocks", divided, cases)
 	}
 }
 

@@ -16,11 +16,17 @@ type piece struct {
 	part    int // of the cube
 	offset  int64
 	size    int64
-	data    []byte // the stored bytes
+	index   int    // of the block among those of the chunk
+	data    []byte // the stored bytes; nil: they are read when they are decoded
 }
 
 func comparePieces(a, b piece) int {
 	return cmp.Or(cmp.Compare(a.part, b.part), cmp.Compare(a.offset, b.offset))
+}
+
+// sameChunk reports whether two pieces are parts of one chunk.
+func (p piece) sameChunk(q piece) bool {
+	return p.part == q.part && p.offset == q.offset && p.size == q.size
 }
 
 // channelChunk returns the extent of the smallest chunks on the channel axis.
@@ -82,6 +88,9 @@ func (c *cube) locatePiece(ctx context.Context, b volume.Vec, k int) (p piece, o
 		for axis, n := range s.Inner {
 			first[axis] %= n
 		}
+	}
+	if c.cut != none {
+		p.index = first[c.cut] / c.part[c.cut]
 	}
 	return p, true, c.checkSize(b, p)
 }

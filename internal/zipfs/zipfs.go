@@ -174,6 +174,9 @@ func (a *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 // Late implements [vfs.LateReporter].
 func (a *FS) Late() bool { return vfs.IsLate(a.fsys) }
 
+// LongRead implements [vfs.LongReader].
+func (a *FS) LongRead() int { return vfs.LongRead(a.fsys) }
+
 // Roots returns the directories in which an array or a group may lie: the archive, or else its only directory.
 func (a *FS) Roots() []string {
 	top := a.nodes["."].below

@@ -224,3 +224,22 @@ func FuzzOpen(f *testing.F) {
 		})
 	})
 }
+
+// longFS is a file system whose requests should be long.
+type longFS struct{ fs.FS }
+
+func (longFS) LongRead() int { return 1000 }
+
+// TestLongReadOfArchive: requests to an archive should be as long as those to the file system that it lies in.
+func TestLongReadOfArchive(t *testing.T) {
+	store := fstest.MapFS{"a.zip": {Data: zipped(t, entry{name: "a"})}}
+	for want, fsys := range map[int]fs.FS{0: store, 1000: longFS{store}} {
+		a, err := Open(fsys, "a.zip")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := vfs.LongRead(a); n != want {
+			t.Errorf("%d bytes, expected %d", n, want)
+		}
+	}
+}
