@@ -18,6 +18,9 @@ var _ PartDecoder = Blosc{}
 // bloscFirstRead is read at once: the header, and the offsets of as many blocks as most chunks have.
 const bloscFirstRead = bloscHeaderBytes + 4*64
 
+// largeBlocks is held while a block takes more memory than its part and a pooled buffer, so that only one such block does at a time.
+var largeBlocks sync.Mutex
+
 var bloscHeads = sync.Pool{New: func() any { return new([bloscFirstRead]byte) }}
 
 // DecodePart implements [PartDecoder]. It decodes the blocks that hold the part. A whole chunk is read at once, because two requests to a
@@ -70,6 +73,10 @@ func (c Blosc) decodePart(h bloscHeader, dst []byte, from, size int, head []byte
 		if err := read(head, 0); err != nil {
 			return err
 		}
+	}
+	if h.blockSize > max(len(dst), maxBuffer) {
+		largeBlocks.Lock()
+		defer largeBlocks.Unlock()
 	}
 	d := bloscDecoder{bloscHeader: h, starts: head[bloscHeaderBytes:]}
 	lo, hi := d.extent(from/h.blockSize, (from+len(dst)-1)/h.blockSize, size)

@@ -178,3 +178,20 @@ func FuzzBloscPart(f *testing.F) {
 		}
 	})
 }
+
+// TestLargeBloscBlocks decodes parts of blocks that are larger than pooled memory, at the same time.
+func TestLargeBloscBlocks(t *testing.T) {
+	const block = maxBuffer + 1<<20
+	data := noise(2 * block)
+	stored := chunkOf{bloscSnappy<<5 | bloscUnsplit, 1, block}.chunk(data) // noise is stored
+	for i := range 4 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			from, n := i*block/2, block/2
+			got, err := decodePart(t, stored, from, n, len(data))
+			if err != nil || !bytes.Equal(got, data[from:from+n]) {
+				t.Error(err)
+			}
+		})
+	}
+}
