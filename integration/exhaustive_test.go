@@ -81,10 +81,10 @@ func tableMutations(file []byte) []mutation {
 // allDamages makes TestEveryByteDamaged try each value.
 var allDamages = flag.Bool("damage.all", false, "each byte takes all values of TestEveryByteDamaged, not some of them")
 
-// partOf returns a part of the mutations, by default an eighth at random: each byte is in about one of them. A message has the
+// partOf returns a part of the mutations, by default a sixteenth at random: every other byte is in about one of them. A message has the
 // mutation, so it can be repeated.
 func partOf(all []mutation) []mutation {
-	n := len(all) / 8
+	n := len(all) / 16
 	switch {
 	case testing.Short() || os.Getenv(raceVariable) == "1":
 		n = 500

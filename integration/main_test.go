@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,6 +24,17 @@ const (
 	// requireVariable = 1 turns a missing FUSE from a skip into a failure.
 	requireVariable = "WKWFS_REQUIRE_FUSE"
 )
+
+// long makes tests of time, memory and races do more of the same.
+var long = flag.Bool("long", false, "more data and more repetitions in the tests that have a long form")
+
+// amount returns how much a test does: few, or many in the long form.
+func amount(few, many int) int {
+	if *long {
+		return many
+	}
+	return few
+}
 
 // program is the path of the wkwfs that is tested.
 var program string

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"testing"
 )
 
@@ -46,22 +45,14 @@ func TestPrivilegesAreDropped(t *testing.T) {
 }
 
 // TestManyMounts mounts often, because giving up capabilities in all threads at once is where a race would show.
-// WKWFS_MOUNTS sets how often.
 func TestManyMounts(t *testing.T) {
 	requireRoot(t)
 	requireFUSE(t)
 	t.Parallel()
-	n := 300
-	if text := os.Getenv("WKWFS_MOUNTS"); text != "" {
-		var err error
-		if n, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-	}
 	source, dir := t.TempDir(), tempDir(t)
 	small.write(t, source, 0, 0, 0)
 	log := filepath.Join(tempDir(t), "log")
-	for i := range n {
+	for i := range amount(60, 300) {
 		if r := wkwfs(t, "mount", "--log-file", log, source, dir); r.code != 0 {
 			t.Fatalf("mount %d: exit code %d, %s", i, r.code, r.stderr)
 		}

@@ -18,7 +18,7 @@ import (
 
 var (
 	randomSeed  = flag.Uint64("random.seed", 0, "seed of TestRandom; 0: a new one for each run")
-	randomSteps = flag.Int("random.steps", 10_000, "number of steps of TestRandom")
+	randomSteps = flag.Int("random.steps", 4_000, "number of steps of TestRandom")
 )
 
 // TestRandom mounts random datasets. It does random operations in the mount, changes cubes below it, and
@@ -48,7 +48,7 @@ func TestRandom(t *testing.T) {
 // show only after three caches expire one after the other: the kernel's of the source, the server's, and the
 // kernel's of the mount.
 func TestRandomLate(t *testing.T) {
-	seed, steps := *randomSeed, *randomSteps/50
+	seed, steps := *randomSeed, *randomSteps/20
 	if seed == 0 {
 		seed = rand.Uint64() >> 32
 	}

@@ -140,7 +140,7 @@ func TestOpenWhileCubesAreReplaced(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		interval time.Duration
-		opens    int // of each file
+		opens    int // of each file in the long form
 		late     []string
 	}{
 		{"every 10 ms", 10 * time.Millisecond, 1500, nil},
@@ -149,6 +149,7 @@ func TestOpenWhileCubesAreReplaced(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, source := newReplacing(t)
+			opens := amount(c.opens/3, c.opens)
 			below, cached := source, uint32(0)
 			if c.late != nil {
 				below = serveLate(t, source, c.late...).Dir
@@ -161,7 +162,7 @@ func TestOpenWhileCubesAreReplaced(t *testing.T) {
 			for _, f := range r.files() {
 				readers.Go(func() {
 					failures, problems := 0, map[string]int{}
-					for range c.opens {
+					for range opens {
 						failed, err := r.read(dir, f, cached)
 						if failed {
 							failures++
@@ -170,9 +171,9 @@ func TestOpenWhileCubesAreReplaced(t *testing.T) {
 							problems[err.Error()]++
 						}
 					}
-					t.Logf("%s: %d of %d reads failed", f.name, failures, c.opens)
+					t.Logf("%s: %d of %d reads failed", f.name, failures, opens)
 					for text, n := range problems {
-						t.Errorf("%s: %d of %d times: %s", f.name, n, c.opens, text)
+						t.Errorf("%s: %d of %d times: %s", f.name, n, opens, text)
 					}
 				})
 			}

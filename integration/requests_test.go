@@ -110,7 +110,7 @@ func repeatRequest(kind, name string, fd int, start *atomic.Int64) {
 		if kind == "close" {
 			return
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(400 * time.Millisecond)             // some requests after the second for which the kernel believes what it knows
 		_ = unix.Fadvise(fd, 0, 0, unix.FADV_DONTNEED) // so that the page cache does not answer
 	}
 }
