@@ -56,16 +56,22 @@ test-once:
 	@$(GOTEST) $(ONCE) $(PACKAGES)
 	@$(CHECK_TOP)
 
-# The tests that are left out have one goroutine, or many files. test-all runs them with the race detector, too. By default, the
-# detector delays the end of every process by a second.
+# The tests that are left out start no goroutine, or take long and use the goroutines of other tests that are here. test-all runs
+# them with the race detector, too. By default, the detector delays the end of every process by a second.
+empty :=
+NOT_RACED = TestTreeIsAFileSystem TestCompression TestManyMags TestLimitsOfProperties TestDeepBox TestSnapshotOfMany TestLargeIndex \
+	TestDrawReferenceData TestRangesAtBoundaries TestSharesAreDisjoint TestSharesAreEqual TestNewItems TestPlanInAnyOrder TestCutBox \
+	TestPartsOfCheck TestPartsOfCopy TestFile TestFillDamaged TestPrecomputed TestOMEZarrRoundTrip TestListingTakesNoMemory
 test-race:
-	@GORACE=atexit_sleep_ms=10 TESTLOG=bin/test-race.json $(GOTEST) -race -short $(ONCE) -skip '^(TestTreeIsAFileSystem|TestCompression|TestManyMags|TestLimitsOfProperties|TestDeepBox|TestSnapshotOfMany|TestLargeIndex|TestDrawReferenceData|TestRangesAtBoundaries)$$' $(CONCURRENT)
+	@GORACE=atexit_sleep_ms=10 TESTLOG=bin/test-race.json $(GOTEST) -race -short $(ONCE) -skip '^($(subst $(empty) ,|,$(strip $(NOT_RACED))))$$' $(CONCURRENT)
 
-## test-all: all tests; then again with the race detector, with mounts of a program that has it, under longer load, with all damages, with all jobs of the benchmark, and on one processor
+## test-all: all tests; then again with the race detector, with mounts of a program that has it, under longer load, in long form, with all damages, with all jobs of the benchmark, and on one processor
 test-all: check test-once
+	$(GO) mod verify
 	@$(GOTEST) -race $(ONCE) $$($(GO) list ./... | grep wkwfs/wkwfs/ | grep -v /integration)
 	@WKWFS_RACE=1 $(GOTEST) $(ONCE) ./integration -load.duration 20s
-	@$(GOTEST) $(ONCE) ./integration -run '^(TestEveryByteDamaged|TestImportKilled|TestImportFinishKilled)$$' -damage.all -import.kills 100
+	@$(GOTEST) $(ONCE) ./integration -run '^(TestEveryByteDamaged|TestImportKilled|TestImportFinishKilled|TestManyMounts|TestMemoryOfSmallBlocks|TestMetadataBombs|TestListingOfManyCubes|TestOpenWhileCubesAreReplaced|TestRandom|TestRandomLate)$$' \
+		-long -damage.all -import.kills 100 -random.steps 10000
 	@$(GOTEST) $(ONCE) ./integration -run '^TestLoad$$' -load.duration 20s
 	@$(GOTEST) $(ONCE) ./integration/bench -run '^TestTiny$$' -bench.all
 	@GOMAXPROCS=1 $(GOTEST) $(ONCE) ./cache ./internal/prefetch ./internal/view ./wkw
@@ -123,13 +129,10 @@ vuln:
 check:
 	@test -z "$$(gofmt -s -l .)" || { gofmt -s -l .; echo 'gofmt -s would change these'; exit 1; }
 	$(GO) vet ./...
-	$(GO) vet -tags clients ./integration ./internal/codec
-	$(GO) vet -tags browser ./integration
+	$(GO) vet -tags clients,browser ./integration ./internal/codec
 	$(GO) vet -tags docs ./cmd/wkwfs
 	$(GO) tool staticcheck ./...
-	$(GO) tool staticcheck -tags clients ./integration ./internal/codec
-	$(GO) tool staticcheck -tags browser ./integration
-	$(GO) mod verify
+	$(GO) tool staticcheck -tags clients,browser ./integration ./internal/codec
 
 include packaging/packaging.mk
 

@@ -62,7 +62,7 @@ func (r ramp) compare(t *testing.T, got viewResult, layer int) {
 	if len(l.Controls) != controls {
 		t.Errorf("%d × %s: %d controls, want %d", r.channels, r.dtype, len(l.Controls), controls)
 	}
-	if window := l.Controls["channel0"].Range; controls > 0 && (!near(window[0], r.base+1) || !near(window[1], r.base+98)) {
+	if window := l.Controls["channel0"].Range; controls > 0 && (!isNear(window[0], r.base+1) || !isNear(window[1], r.base+98)) {
 		t.Errorf("%s from %v on: the range is %v", r.dtype, r.base, window)
 	}
 	for p, point := range looks {
@@ -77,8 +77,8 @@ func (r ramp) compare(t *testing.T, got viewResult, layer int) {
 	}
 }
 
-// near reports whether a number in JSON, or a string that has one, is within 1 of want.
-func near(number any, want float64) bool {
+// isNear reports whether a number in JSON, or a string that has one, is within 1 of want.
+func isNear(number any, want float64) bool {
 	var v float64
 	_, err := fmt.Sscan(fmt.Sprint(number), &v)
 	return err == nil && math.Abs(v-want) <= 1
