@@ -223,7 +223,7 @@ func (p *subCube) writeFile(blocks []byte, ends []uint64) error {
 		return err
 	}
 	defer f.Close()
-	if _, err := f.WriteAt(blocks, int64(p.offset)); err != nil {
+	if err := writeAt(f, blocks, int64(p.offset)); err != nil {
 		return err
 	}
 	if err := p.cube.m.layout.writeTable(f, p, ends); err != nil {
