@@ -15,4 +15,7 @@
 // A cube file has its blocks in Morton order. It is written in sub-cubes: cubes of blocks that are adjacent in this order. A
 // slab has only some z of the blocks of a cube. The first eighth of a cube in Morton order is complete when half of its slabs
 // are. So the spool holds up to half of the encoded blocks of all cubes at one z.
+//
+// A cube that is not compressed has its blocks at fixed places. They are not spooled, but written as they are cut: groups of blocks
+// that are next to each other in the file and in the slab.
 package pyramid

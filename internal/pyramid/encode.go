@@ -18,6 +18,9 @@ func (m *mag) maxRun() int {
 func (m *mag) encode(ctx context.Context, k *worker, t tile, part volume.Box) error {
 	block := m.grid.Block
 	blocks := volume.Box{Min: part.Min.Div(block), Max: part.Max.Div(block)} // from voxel 0,0,0 of the mag
+	if m.raw() {
+		return m.writeRaw(ctx, k, t, blocks)
+	}
 	perCube := m.Header.CubeBlocks
 	for z := blocks.Min[2]; z < blocks.Max[2]; z++ {
 		for y := blocks.Min[1]; y < blocks.Max[1]; y++ {
@@ -41,10 +44,7 @@ func (m *mag) encode(ctx context.Context, k *worker, t tile, part volume.Box) er
 func (m *mag) encodeRow(ctx context.Context, k *worker, t tile, row volume.Box) error {
 	c := m.cubes.of(row.Min.Div(m.grid.Blocks()))
 	if c.kept {
-		return m.observeRow(k, t, row)
-	}
-	if m.raw() {
-		return m.writeRawRow(k, c, t, row)
+		return m.observe(k, t, row)
 	}
 	n := m.Header.CubeBlocks
 	room, err := m.spool.room(k, m.maxRun())
@@ -72,12 +72,12 @@ func (m *mag) encodeRow(ctx context.Context, k *worker, t tile, row volume.Box) 
 	return nil
 }
 
-// observeRow calls Observe with the blocks of a cube that is kept.
-func (m *mag) observeRow(k *worker, t tile, row volume.Box) error {
+// observe calls Observe with blocks of a cube that is kept.
+func (m *mag) observe(k *worker, t tile, blocks volume.Box) error {
 	if m.Observe == nil || m.planes != nil {
 		return nil
 	}
-	for b := range row.All() {
+	for b := range blocks.All() {
 		m.cut(k, t, b)
 	}
 	return nil

@@ -21,7 +21,9 @@ type mag struct {
 	voxel   int         // bytes of a voxel
 	region  volume.Box  // the voxels that are written: the box, extended to whole slabs of whole blocks
 	slab    int         // planes of a slab: at least those of a block
-	row     int         // rows that one goroutine encodes and reduces: at least those of a block
+	row     int         // rows of the smallest tile: at least those of a block
+	part    int         // rows that one goroutine encodes and reduces: those of row, or of group
+	group   volume.Vec  // blocks that are written at a time, if they are not compressed
 	layout  layout
 	bound   int     // most bytes of a stored block
 	zero    []byte  // a block of zeros in its stored form; empty if the format leaves out such blocks
@@ -50,6 +52,10 @@ func newMag(w *writer, m Mag, box volume.Box) (*mag, error) {
 	n := &mag{writer: w, Mag: m, grid: g, voxel: g.VoxelBytes()}
 	n.slab = min(max(g.Block[0], SlabPlanes), side)
 	n.row = min(max(g.Block[0], 2), side)
+	n.part = n.row
+	if n.raw() {
+		n.planRaw(box)
+	}
 	unit := volume.Vec{n.row, n.row, n.slab}
 	n.region = volume.Box{Min: box.Min.Div(unit).Mul(unit), Max: box.Max.CeilDiv(unit).Mul(unit)}
 	if m.Format == Zarr3 {
@@ -67,6 +73,19 @@ func newMag(w *writer, m Mag, box volume.Box) (*mag, error) {
 	}
 	n.zero, err = e.Encode(nil, make([]byte, g.BlockBytes()))
 	return n, err
+}
+
+// planRaw sets what is written at a time to cubes of a box that are not compressed.
+func (m *mag) planRaw(box volume.Box) {
+	high := min(max(rawSlabPlanes, m.slab), m.grid.Size[2])
+	tall := box
+	tall.Max[2] = tall.Min[2] + high
+	if m.Under == nil && box.Size()[2] >= high && bytesOf(tall, m.voxel) <= m.tile {
+		m.group = rawGroup(m.Header, high/m.grid.Block[2])
+		m.slab = max(m.slab, m.group[2]*m.grid.Block[2])
+	}
+	m.group = rawGroup(m.Header, m.slab/m.grid.Block[2])
+	m.part = max(m.row, m.group[1]*m.grid.Block[1])
 }
 
 // raw reports whether blocks are stored without compression, so that the place of each is fixed.
@@ -118,8 +137,9 @@ func (m *mag) add(ctx context.Context, t tile) error {
 	if err := m.beginPlanes(ctx, t.box.Min[2]); err != nil {
 		return err
 	}
+	end := func(y int) int { return min((y/m.part+1)*m.part, t.box.Max[1]) } // of the part that starts at y
 	group, running := errgroup.WithContext(ctx)
-	for y := t.box.Min[1]; y < t.box.Max[1]; y += m.row {
+	for y := t.box.Min[1]; y < t.box.Max[1]; y = end(y) {
 		if running.Err() != nil {
 			break
 		}
@@ -127,7 +147,7 @@ func (m *mag) add(ctx context.Context, t tile) error {
 		group.Go(func() error {
 			defer func() { m.workers <- k }()
 			part := t.box
-			part.Min[1], part.Max[1] = y, y+m.row
+			part.Min[1], part.Max[1] = y, end(y)
 			if err := m.encode(running, k, t, part); err != nil {
 				return err
 			}

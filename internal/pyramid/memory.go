@@ -18,7 +18,6 @@ func (w *writer) divideMemory() error {
 	}
 	rest := w.Memory
 	first := w.mags[0]
-	w.tile = w.Memory / 8
 	rest -= 3 * min(w.tile, bytesOf(first.slabBox(first.region.Min[2]), first.voxel))
 	planes := w.Memory / 4
 	for i := len(w.mags) - 1; i > 0; i-- { // the coarsest are the smallest

@@ -153,6 +153,7 @@ func (w *writer) plan() error {
 	if w.Stats == nil {
 		w.Stats = &Stats{}
 	}
+	w.tile = w.Memory / 8
 	box := w.Box
 	for i, m := range w.Mags {
 		if i > 0 {

@@ -43,6 +43,7 @@ func TestWrite(t *testing.T) {
 		{"across cubes", header(8, 2, wkw.LZ4, volume.Uint8), box(15, 15, 15, 17, 17, 17), []volume.Factor{two}},
 		{"odd", header(8, 4, wkw.LZ4, volume.Uint32), box(5, 30, 11, 42, 71, 70), []volume.Factor{flat2, four}},
 		{"raw", header(8, 4, wkw.Raw, volume.Uint16), box(5, 30, 11, 42, 71, 70), []volume.Factor{flat2, four}},
+		{"raw, tall", header(8, 16, wkw.Raw, volume.Uint8), box(5, 130, 11, 42, 201, 170), []volume.Factor{flat2, four}},
 		{"hard", header(16, 2, wkw.LZ4HC, volume.Uint8), box(5, 30, 11, 42, 71, 70), []volume.Factor{two}},
 		{"one plane", header(32, 1, wkw.LZ4, volume.Uint8), box(0, 0, 7, 100, 90, 8), []volume.Factor{flat2}},
 		{"blocks of one voxel", header(1, 8, wkw.LZ4, volume.Uint8), box(1, 2, 3, 9, 8, 7), []volume.Factor{two}},

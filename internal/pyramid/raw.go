@@ -1,57 +1,119 @@
 package pyramid
 
 import (
+	"context"
 	"os"
+	"unsafe"
 
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// writeRawRow writes a row of blocks to a cube that is not compressed: their places are known. Blocks of zeros become holes.
-func (m *mag) writeRawRow(k *worker, c *cube, t tile, row volume.Box) (err error) {
-	size := m.grid.BlockBytes()
-	first := c.at.Mul(m.grid.Blocks())
-	var f *os.File
-	defer func() {
-		if f != nil {
-			f.Close()
+// rawSlabPlanes is the number of planes of a slab of cubes that are not compressed, if there is memory for it. More planes have
+// more blocks that are next to each other in a cube file.
+const rawSlabPlanes = 2 * SlabPlanes
+
+// rawGroup returns the size in blocks of what is written at a time to cubes that are not compressed: blocks that are next to each
+// other in Morton order. A group has at most writeBytes, unless it is one block, and at most the given blocks on z.
+func rawGroup(h wkw.Header, onZ int) volume.Vec {
+	group, bytes := volume.Cube(1), h.Grid().BlockBytes()
+	for axis := 0; 2*bytes <= writeBytes; axis = (axis + 1) % 3 {
+		if group[axis] == h.CubeBlocks || axis == 2 && group[2] == onZ {
+			break
 		}
-	}()
-	k.out = grow(&k.out, 2*size)        // in Morton order at most two blocks of a row are next to each other
-	pending, at := k.out[:0], uint64(0) // blocks that are next to each other in the file, and the index of the first
-	write := func() error {
-		if len(pending) == 0 {
-			return nil
-		}
-		if f == nil {
-			if f, err = c.create(); err != nil {
-				return err
-			}
-		}
-		offset := int64(m.Header.DataOffset) + int64(at)*int64(size)
-		_, err := f.WriteAt(pending, offset)
-		pending = pending[:0]
-		return err
+		group[axis] *= 2
+		bytes *= 2
 	}
-	for x := row.Min[0]; x < row.Max[0]; x++ {
-		b := volume.Vec{x, row.Min[1], row.Min[2]}
-		i := wkw.MortonIndex(b.Sub(first))
-		if i != at+uint64(len(pending)/size) {
-			if err := write(); err != nil {
-				return err
-			}
+	return group
+}
+
+// rawWriter writes blocks of a tile to cubes that are not compressed: the place of each is known. Blocks of zeros become holes.
+type rawWriter struct {
+	*mag
+	worker *worker
+	tile   tile
+	cube   *cube    // that was last written to
+	file   *os.File // of the cube; nil: it is not open
+}
+
+// writeRaw writes the blocks of a part of a tile. The part is in blocks, from voxel 0,0,0 of the mag.
+func (m *mag) writeRaw(ctx context.Context, k *worker, t tile, part volume.Box) error {
+	w := &rawWriter{mag: m, worker: k, tile: t}
+	defer w.close()
+	groups := volume.Box{Min: part.Min.Div(m.group), Max: part.Max.CeilDiv(m.group)}
+	for at := range groups.All() {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		voxels := m.cutTo(pending[len(pending):][:size], t, b)
-		if voxels == nil && c.old != nil {
-			voxels = m.zero // over what the block was
+		group := volume.Box{Min: at.Mul(m.group), Max: at.Add(volume.Cube(1)).Mul(m.group)}
+		if err := w.writeGroup(group, part); err != nil {
+			return err
 		}
-		if voxels == nil {
+	}
+	return nil
+}
+
+// writeGroup writes the blocks of a group that are in the part.
+func (w *rawWriter) writeGroup(group, part volume.Box) error {
+	if c := w.cubes.of(group.Min.Div(w.grid.Blocks())); c != w.cube {
+		w.close()
+		w.cube = c
+	}
+	if w.cube.kept {
+		return w.observe(w.worker, w.tile, group.Intersect(part))
+	}
+	size := w.grid.BlockBytes()
+	first := wkw.MortonIndex(group.Min.Sub(w.cube.at.Mul(w.grid.Blocks())))
+	offset := int64(w.Header.DataOffset) + int64(first)*int64(size)
+	blocks := bytesOf(volume.Box{Max: w.group}, 1)
+	memory := congruent(&w.worker.out, int(blocks)*size, offset)
+	start := 0 // of the blocks that are to be written, in memory
+	for i := range int(blocks) {
+		b := group.Min.Add(wkw.MortonBlock(uint64(i)))
+		if b.Sub(part.Min).In(part.Size()) && w.cutOver(memory[i*size:][:size], b) {
 			continue
 		}
-		if len(pending) == 0 {
-			at = i
+		if err := w.writeRun(memory[start:i*size], offset+int64(start)); err != nil {
+			return err
 		}
-		pending = append(pending, voxels...)
+		start = (i + 1) * size
 	}
-	return write()
+	return w.writeRun(memory[start:], offset+int64(start))
+}
+
+// cutOver copies a block of the tile. It reports whether the block must be written.
+func (w *rawWriter) cutOver(block []byte, b volume.Vec) bool {
+	return w.cutTo(block, w.tile, b) != nil || w.cube.old != nil // zeros go over what the block was
+}
+
+// writeRun writes blocks that are next to each other in the cube file.
+func (w *rawWriter) writeRun(blocks []byte, offset int64) (err error) {
+	if len(blocks) == 0 {
+		return nil
+	}
+	if w.file == nil {
+		if w.file, err = w.cube.create(); err != nil {
+			return err
+		}
+	}
+	return writeAt(w.file, blocks, offset)
+}
+
+func (w *rawWriter) close() {
+	if w.file != nil {
+		w.file.Close() // the sync before the cube gets its name finds errors
+	}
+	w.file = nil
+}
+
+// pageBytes is the size of a page of the page cache, or a multiple of it.
+const pageBytes = 4096
+
+// congruent returns n bytes of memory to write at an offset of a file, b if it is long enough. Their address and the offset have the
+// same position in a page. A block of WKW starts at byte 16 of a page, and some processors copy half as fast from byte 0 of one page to
+// byte 16 of another. The content is undefined.
+func congruent(b *[]byte, n int, offset int64) []byte {
+	all := grow(b, n+pageBytes-1)
+	skip := (uintptr(offset) - uintptr(unsafe.Pointer(unsafe.SliceData(all)))) % pageBytes
+	return all[skip:][:n]
 }
