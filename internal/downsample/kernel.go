@@ -44,6 +44,9 @@ type kernel func(dst, src unsafe.Pointer, s span)
 func choose(m Method, t volume.Type, s span) kernel {
 	switch t {
 	case volume.Uint8:
+		if m == Mean && s.from == 2 {
+			return meanOfBytePairs
+		}
 		return chooseInteger[uint8, uint32](m, s)
 	case volume.Uint16:
 		return chooseInteger[uint16, uint32](m, s)
