@@ -10,7 +10,7 @@ BUILD := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=$(BUILDVCS) -ldflags '$(L
 FUZZTIME ?= 10s
 TORTURETIME ?= 1h
 
-.PHONY: all build viewer demo test test-all test-clients test-browser screenshot torture bench fuzz vuln check clean help
+.PHONY: all build viewer demo test test-all test-clients test-browser screenshot torture bench fuzz vuln check systems clean help
 
 all: build
 
@@ -133,6 +133,12 @@ check:
 	$(GO) vet -tags docs ./cmd/wkwfs
 	$(GO) tool staticcheck ./...
 	$(GO) tool staticcheck -tags clients,browser ./integration ./internal/codec
+
+## systems: go vet for macOS and FreeBSD, tests included. The tests with mounts are for Linux
+systems:
+	@for system in darwin/arm64 darwin/amd64 freebsd/amd64; do \
+		export GOOS=$${system%/*} GOARCH=$${system#*/}; echo "$(GO) vet for $$system"; \
+		$(GO) vet $$($(GO) list ./... | grep -v wkwfs/wkwfs/integration) || exit 1; done
 
 include packaging/packaging.mk
 

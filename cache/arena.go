@@ -138,7 +138,7 @@ func (a *arena) trim(n int64) {
 			if !ok {
 				break
 			}
-			_ = unix.Madvise(p, unix.MADV_DONTNEED) // it fails only for locked memory
+			discardPages(p)
 			c.unbacked = append(c.unbacked, p)
 			a.spare -= int64(size)
 		}
@@ -155,7 +155,7 @@ func (a *arena) prepare(c *class, size int) {
 	a.preparing++
 	span := a.newSpan(size)
 	a.preparers.Go(func() {
-		_ = unix.Madvise(span, unix.MADV_POPULATE_WRITE) // old kernels do not support it
+		populatePages(span)
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		c.nextSpan, c.preparing = span, false
@@ -166,11 +166,10 @@ func (a *arena) prepare(c *class, size int) {
 // newSpan maps a span for buffers of a size. It starts at a huge page. newSpan is called with mu held.
 func (a *arena) newSpan(size int) []byte {
 	n := max(size, spanBytes/size*size)
-	span, err := unix.Mmap(-1, 0, n+hugePage, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	span, err := mapPages(n + hugePage)
 	if err != nil {
 		panic(fmt.Errorf("cache: map %d bytes of memory: %w", n, err))
 	}
-	_ = unix.Madvise(span, unix.MADV_HUGEPAGE) // the kernel may not support huge pages
 	a.spans = append(a.spans, span)
 	return alignHuge(span)[:n]
 }

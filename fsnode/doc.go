@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package fsnode serves a read-only [fs.FS] over FUSE. It is the only package of wkwfs that deals with the
 // kernel: error numbers, flags, page sizes and readahead. It knows nothing of voxels.
 //

@@ -6,9 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wkwfs/wkwfs/fsnode"
 	"github.com/wkwfs/wkwfs/internal/log"
-	"github.com/wkwfs/wkwfs/internal/mounts"
 	"github.com/wkwfs/wkwfs/internal/settings"
 	"github.com/wkwfs/wkwfs/internal/view"
 )
@@ -95,15 +93,9 @@ func completeLayers(cmd *cobra.Command, args []string, _ string) ([]cobra.Comple
 // completeMountpoints offers the mounts of wkwfs. Where none matches, as for a relative path, shells
 // offer files.
 func completeMountpoints(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	table, err := mounts.ReadTable()
+	points, err := mountpoints()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
-	}
-	var points []cobra.Completion
-	for _, m := range table {
-		if m.Type == fsnode.Type {
-			points = append(points, m.Point)
-		}
 	}
 	return points, cobra.ShellCompDirectiveDefault
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
 
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/settings"
@@ -21,9 +20,8 @@ type memory struct {
 // thisMemory returns the memory that this process can have. What cannot be found is no limit.
 func thisMemory() memory {
 	m := memory{bytes: math.MaxInt64}
-	var info unix.Sysinfo_t
-	if err := unix.Sysinfo(&info); err == nil {
-		m.bytes = int64(uint64(info.Totalram) * uint64(info.Unit))
+	if n, err := machineMemory(); err == nil {
+		m.bytes = n
 	}
 	if limit, err := memlimit.FromCgroup(); err == nil && limit < uint64(m.bytes) {
 		m = memory{int64(limit), true}

@@ -2,16 +2,10 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/wkwfs/wkwfs/fsnode"
-	"github.com/wkwfs/wkwfs/internal/daemon"
-	"github.com/wkwfs/wkwfs/internal/log"
-	"github.com/wkwfs/wkwfs/internal/mounts"
 	"github.com/wkwfs/wkwfs/internal/paths"
 	"github.com/wkwfs/wkwfs/internal/settings"
 )
@@ -71,36 +65,6 @@ If several of them set the same, the first one counts: flag, mount option, envir
 	s.register(cmd.Flags())
 	cmd.Flags().BoolVar(&printOnly, "print-config", false, "print all settings as a configuration file, with the origin of each")
 	return cmd
-}
-
-// mount serves in this process, or in the background in a process that it starts. It prints to stdout where that process logs.
-func mount(s mountSettings, stdout, stderr io.Writer) error {
-	if err := s.makeAbsolute(); err != nil {
-		return err
-	}
-	if _, ok := fsnode.Descriptor(s.mountpoint); ok {
-		s.foreground = true // who left the descriptor to this process knows it
-		s.allowOther = true // the mount may let other users in
-	}
-	switch {
-	case daemon.IsServer():
-		pipe, err := daemon.OpenPipe()
-		if err != nil {
-			return err
-		}
-		return serveMount(s, daemon.Manager{}, true, func(mountpoint string, logs log.Place) error {
-			return pipe.Ready(mountpoint, logs.String())
-		}, stderr)
-	case s.foreground:
-		m := daemon.FindManager()
-		return serveMount(s, m, false, func(string, log.Place) error { return m.Ready() }, stderr)
-	}
-	logs, err := daemon.Start(os.Args, mounts.CheckNew, stderr)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(stdout, "mounted on %s, log: %s\n", printable(s.mountpoint), printable(logs))
-	return err
 }
 
 // makeAbsolute makes all paths independent of the working directory, which the server leaves.

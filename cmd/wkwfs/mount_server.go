@@ -1,8 +1,11 @@
+//go:build linux
+
 package main
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -12,11 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wkwfs/wkwfs/cache"
-	"github.com/wkwfs/wkwfs/fsnode"
 	"github.com/wkwfs/wkwfs/internal/daemon"
 	"github.com/wkwfs/wkwfs/internal/header"
 	"github.com/wkwfs/wkwfs/internal/log"
-	"github.com/wkwfs/wkwfs/internal/mounts"
 	"github.com/wkwfs/wkwfs/internal/remote"
 	"github.com/wkwfs/wkwfs/internal/source"
 	"github.com/wkwfs/wkwfs/internal/view"
@@ -25,6 +26,43 @@ import (
 // lingerTime is how long readers may go on after a signal has ended a mount in use. Then the
 // process ends, and they get errors.
 const lingerTime = 5 * time.Second
+
+// mount serves in this process, or in the background in a process that it starts. It prints to stdout where that process logs.
+func mount(s mountSettings, stdout, stderr io.Writer) error {
+	if err := s.makeAbsolute(); err != nil {
+		return err
+	}
+	s.adapt()
+	switch {
+	case daemon.IsServer():
+		pipe, err := daemon.OpenPipe()
+		if err != nil {
+			return err
+		}
+		return serveMount(s, daemon.Manager{}, true, func(mountpoint string, logs log.Place) error {
+			return pipe.Ready(mountpoint, logs.String())
+		}, stderr)
+	case s.foreground:
+		m := daemon.FindManager()
+		return serveMount(s, m, false, func(string, log.Place) error { return m.Ready() }, stderr)
+	}
+	logs, err := daemon.Start(os.Args, checkMounted, stderr)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "mounted on %s, log: %s\n", printable(s.mountpoint), printable(logs))
+	return err
+}
+
+// attached is a mount that has a server in this process.
+type attached interface {
+	// Wait returns after the mount has ended.
+	Wait()
+	// Check returns nil if the server can answer requests. If it does not return, the server hangs.
+	Check() error
+	// Unmount removes the mount. It does not wait for programs that use it. The error is errNotOurs if another program has to do that.
+	Unmount() error
+}
 
 // serveMount mounts and returns when the mount is gone. It calls ready with the resolved mountpoint
 // when the mount answers; an error of ready ends the mount. It then reports to the service
@@ -63,10 +101,10 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 		return err
 	}
 	defer serveMetrics(listener, meter, logger)()
-	tree := withStatus(meter, view.New(opened.Root, view.Options{Cache: blocks, Log: logger, Private: !s.allowOther, Unit: header.Unit(s.unit)}), logger)
-	server, err := fsnode.Mount(mountpoint, tree, mountOptions(s, meter, opened.AnswersAtOnce, logger))
+	tree := view.New(opened.Root, view.Options{Cache: blocks, Log: logger, Private: !s.allowOther, Unit: header.Unit(s.unit)})
+	server, err := s.attach(mountpoint, tree, meter, opened, logger)
 	if err != nil {
-		return mounts.Explain(mountpoint, err)
+		return err
 	}
 	if err := daemon.DropPrivileges(); err != nil {
 		logger.Warn("the server keeps more privileges than it needs", "err", err)
@@ -86,34 +124,12 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 
 // prepareMount returns the resolved mountpoint, after all checks that need no source.
 func prepareMount(s mountSettings, logger *slog.Logger) (mountpoint string, err error) {
-	if fd, ok := fsnode.Descriptor(s.mountpoint); ok {
-		mountpoint, err = s.mountpoint, mounts.CheckDescriptor(fd)
-	} else if mountpoint, err = mounts.Prepare(s.mountpoint, s.source, logger); err == nil {
-		err = mounts.CheckFUSE(mountpoint, s.allowOther)
-	}
-	if err != nil {
+	if mountpoint, err = s.prepareMountpoint(logger); err != nil {
 		return "", err
 	}
 	tuneRuntime(int64(s.cacheSize))
 	// The file system of the working directory can be unmounted then.
 	return mountpoint, os.Chdir("/")
-}
-
-// mountOptions returns the options of the FUSE server.
-func mountOptions(s mountSettings, observer fsnode.Observer, answersAtOnce func() bool, logger *slog.Logger) fsnode.Options {
-	return fsnode.Options{
-		Source:        remote.Display(s.source),
-		AllowOther:    s.allowOther,
-		ReadAhead:     int(s.readAhead),
-		Log:           logger,
-		Debug:         s.log.Debug,
-		Observer:      observer,
-		AnswersAtOnce: answersAtOnce,
-		UID:           s.uid.ID,
-		GID:           s.gid.ID,
-		Umask:         s.umask.Bits,
-		Kernel:        s.kernel,
-	}
 }
 
 // endSignals returns a channel with the signals that end a mount. SIGHUP, from a terminal that is
@@ -132,7 +148,7 @@ func endSignals(background bool) <-chan os.Signal {
 
 // waitForEnd returns when the mount is gone. A signal unmounts it and waits for its readers; a
 // second signal does not wait.
-func waitForEnd(server *fsnode.Server, m daemon.Manager, signals <-chan os.Signal, logger *slog.Logger) error {
+func waitForEnd(server attached, m daemon.Manager, signals <-chan os.Signal, logger *slog.Logger) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -148,7 +164,7 @@ func waitForEnd(server *fsnode.Server, m daemon.Manager, signals <-chan os.Signa
 	if err := m.Stopping(); err != nil {
 		logger.Warn("cannot report the end to the service manager", "err", err)
 	}
-	if err := server.Unmount(); errors.Is(err, fsnode.ErrNotOurs) {
+	if err := server.Unmount(); errors.Is(err, errNotOurs) {
 		logger.Info("ending: readers get errors until the mount is removed")
 		return nil
 	} else if err != nil {

@@ -3,19 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"os/signal"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/mounts"
 	"github.com/wkwfs/wkwfs/internal/status"
 )
 
@@ -39,7 +33,7 @@ The mount has the same in the file ` + status.StatusFile + `, and for Prometheus
   wkwfs status --json ~/cortex | jq .cache.hit_rate`,
 		Args: exactArgs("MOUNTPOINT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			point, err := mounts.Find(args[0])
+			point, err := findMount(args[0])
 			if err != nil {
 				return err
 			}
@@ -87,33 +81,12 @@ func showStatus(point string, show func(status.Status) error) error {
 // readStatus reads the status of a mount. A mount that is dead or stuck is an error.
 func readStatus(point string) (status.Status, error) {
 	var s status.Status
-	switch err := mounts.Ask(point, mounts.AnswerTimeout); {
-	case errors.Is(err, unix.ENOTCONN):
-		return s, hint.Errorf("wkwfs umount "+point, "the mount on %s is dead: its server has ended", point)
-	case errors.Is(err, mounts.ErrNoAnswer):
-		return s, fmt.Errorf("the server of %s does not answer: it may be stopped", point)
-	case errors.Is(err, mounts.ErrNotFUSE):
-		return s, fmt.Errorf("%s is no longer mounted", point)
-	case err != nil:
-		return s, statusError(point, err)
-	}
-	b, err := os.ReadFile(filepath.Join(point, status.StatusFile))
+	b, err := fetchStatus(point)
 	if err != nil {
-		return s, statusError(point, err)
+		return s, err
 	}
 	if err := json.Unmarshal(b, &s); err != nil {
 		return s, fmt.Errorf("the status of %s: %w", point, err)
 	}
 	return s, nil
-}
-
-// statusError explains an error of reading a status.
-func statusError(point string, err error) error {
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return hint.Errorf("run it as the user who mounted", "the status of %s: %w", point, err)
-	case errors.Is(err, fs.ErrNotExist):
-		return hint.Errorf("it may be a mount of another version of wkwfs, or a part of a mount", "%s has no status", point)
-	}
-	return fmt.Errorf("the status of %s: %w", point, err)
 }

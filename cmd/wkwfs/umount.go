@@ -1,10 +1,6 @@
 package main
 
-import (
-	"github.com/spf13/cobra"
-
-	"github.com/wkwfs/wkwfs/internal/mounts"
-)
+import "github.com/spf13/cobra"
 
 func newUmountCommand() *cobra.Command {
 	var lazy bool
@@ -16,7 +12,7 @@ func newUmountCommand() *cobra.Command {
 This also works for a mount whose process was killed ("Transport endpoint is not
 connected").`,
 		Args: exactArgs("MOUNTPOINT"),
-		RunE: func(_ *cobra.Command, args []string) error { return mounts.Unmount(args[0], lazy) },
+		RunE: func(_ *cobra.Command, args []string) error { return unmount(args[0], lazy) },
 	}
 	cmd.Flags().BoolVarP(&lazy, "lazy", "z", false, "unmount even if it is in use; open files stay readable until they are closed")
 	return cmd

@@ -79,9 +79,12 @@ func (a Access) Restrict(info fs.FileInfo) fs.FileInfo {
 		r.sys = *st
 	}
 	r.sys.Uid, r.sys.Gid = both.UID, both.GID
-	r.sys.Mode = r.sys.Mode&^0o777 | uint32(r.mode.Perm())
+	r.sys.Mode = withPerm(r.sys.Mode, r.mode)
 	return r
 }
+
+// withPerm returns mode, as a Stat_t has it, with the permissions of perm. Its type differs between systems.
+func withPerm[T uint16 | uint32](mode T, perm fs.FileMode) T { return mode&^0o777 | T(perm.Perm()) }
 
 // listable returns the read bits that a directory keeps if its owner and group become those of both.
 func listable(info fs.FileInfo, both Access) fs.FileMode {

@@ -39,7 +39,8 @@ func TestRestrictPromisesNoMore(t *testing.T) {
 	}
 	for perm := range fs.FileMode(0o1000) {
 		for _, kind := range []fs.FileMode{0, fs.ModeDir} {
-			info := fileInfo{mode: perm | kind, sys: syscall.Stat_t{Uid: 1, Gid: 1, Mode: uint32(perm)}}
+			info := fileInfo{mode: perm | kind, sys: syscall.Stat_t{Uid: 1, Gid: 1}}
+			info.sys.Mode = withPerm(info.sys.Mode, perm)
 			for _, a := range []Access{Unrestricted, {1, 1, 0o440}, {1, 1, 0o400}, {2, 1, 0o440}, {1, 2, 0o440}, {2, 2, 0o400}, {2, 2, 0o440}, {0, 0, 0}} {
 				got := a.Restrict(info)
 				for uid := uint32(1); uid < 4; uid++ {

@@ -44,7 +44,8 @@ func openRegular(path string) (*file, error) {
 func stateOf(info fs.FileInfo) string {
 	text := fmt.Sprint(info.Size(), info.ModTime().UnixNano())
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		text += fmt.Sprintln("", st.Ino, st.Ctim.Nano())
+		_, _, change := vfs.StatTimes(st)
+		text += fmt.Sprintln("", st.Ino, change.Nano())
 	}
 	return text
 }

@@ -211,7 +211,8 @@ func (s *cubeSum) add(hash [sha256.Size]byte) {
 func addState(sum hash.Hash, info fs.FileInfo) {
 	fmt.Fprintf(sum, "%d %d\n", info.Size(), info.ModTime().UnixNano())
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && !info.IsDir() {
-		fmt.Fprintf(sum, "%d %d %d %d\n", st.Size, st.Ino, st.Ctim.Sec, st.Ctim.Nsec)
+		_, _, change := vfs.StatTimes(st)
+		fmt.Fprintf(sum, "%d %d %d %d\n", st.Size, st.Ino, change.Sec, change.Nsec)
 	}
 }
 

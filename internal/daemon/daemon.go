@@ -136,5 +136,5 @@ func dropStderr() error {
 		return err
 	}
 	defer null.Close()
-	return unix.Dup3(int(null.Fd()), int(os.Stderr.Fd()), 0)
+	return duplicate(int(null.Fd()), int(os.Stderr.Fd()))
 }

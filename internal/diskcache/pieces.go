@@ -237,7 +237,7 @@ func (p *piece) readAt(parts [][]byte, off int64) error {
 	n := 0
 	if controlErr := p.raw.Control(func(fd uintptr) {
 		for {
-			n, err = unix.Preadv(int(fd), parts, dataOffset+off-p.id.n*pieceSize)
+			n, err = preadv(int(fd), parts, dataOffset+off-p.id.n*pieceSize)
 			if err != unix.EINTR {
 				return
 			}

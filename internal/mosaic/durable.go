@@ -59,8 +59,10 @@ const settleTime = 2 * time.Second
 // settled reports whether a file has not changed since this process started, so that it is what the process has read.
 func settled(file fs.FileInfo) bool {
 	limit := time.Unix(0, started).Add(-settleTime)
-	if st, ok := file.Sys().(*syscall.Stat_t); ok && !time.Unix(st.Ctim.Unix()).Before(limit) {
-		return false
+	if st, ok := file.Sys().(*syscall.Stat_t); ok {
+		if _, _, change := vfs.StatTimes(st); !time.Unix(change.Unix()).Before(limit) {
+			return false
+		}
 	}
 	return file.ModTime().Before(limit)
 }

@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -53,6 +54,7 @@ func (i cubesInfo) Sys() any {
 	if i.shared {
 		changed.Uid, changed.Gid = i.survey.access.UID, i.survey.access.GID
 	}
-	changed.Mtim = syscall.NsecToTimespec(i.survey.newest.UnixNano())
+	_, modification, _ := vfs.StatTimes(&changed)
+	*modification = syscall.NsecToTimespec(i.survey.newest.UnixNano())
 	return &changed
 }

@@ -225,8 +225,9 @@ func (s *Server) putAttr(e *xdr.Encoder, name string, info fs.FileInfo) {
 	modified := [2]uint32{uint32(mtime.Unix()), uint32(mtime.Nanosecond())}
 	accessed, changed := modified, modified
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		accessed = [2]uint32{uint32(st.Atim.Sec), uint32(st.Atim.Nsec)}
-		changed = [2]uint32{uint32(st.Ctim.Sec), uint32(st.Ctim.Nsec)}
+		access, _, change := vfs.StatTimes(st)
+		accessed = [2]uint32{uint32(access.Sec), uint32(access.Nsec)}
+		changed = [2]uint32{uint32(change.Sec), uint32(change.Nsec)}
 	}
 	e.Uint32(accessed[:]...)
 	e.Uint32(modified[:]...)

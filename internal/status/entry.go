@@ -40,7 +40,10 @@ func (i info) Version() vfs.Version { return vfs.Version{1} } // always the same
 // Sys returns the user and the group of the process as the owner.
 func (i info) Sys() any {
 	t := syscall.NsecToTimespec(i.time.UnixNano())
-	return &syscall.Stat_t{Uid: uint32(os.Geteuid()), Gid: uint32(os.Getegid()), Atim: t, Mtim: t, Ctim: t}
+	st := &syscall.Stat_t{Uid: uint32(os.Geteuid()), Gid: uint32(os.Getegid())}
+	access, modification, change := vfs.StatTimes(st)
+	*access, *modification, *change = t, t, t
+	return st
 }
 
 // openFile is an open file with its content at the time of the open.

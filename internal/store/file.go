@@ -5,8 +5,6 @@ import (
 	"os"
 	"path"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -49,6 +47,5 @@ func (f file) WillNeed(off, n int64) {
 	if err != nil {
 		return
 	}
-	// Reads do not depend on the advice, so errors do not matter.
-	_ = conn.Control(func(fd uintptr) { _ = unix.Fadvise(int(fd), off, n, unix.FADV_WILLNEED) })
+	_ = conn.Control(func(fd uintptr) { willNeed(int(fd), off, n) })
 }

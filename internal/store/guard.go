@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -10,8 +9,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/wkwfs/wkwfs/internal/access"
 )
@@ -27,7 +24,7 @@ type guard struct {
 	start, base, top string
 	lstat            func(name string) (fs.FileInfo, error)
 	readlink         func(name string) (string, error)
-	procPath         func(name string) string // a path of the file for system calls
+	pathOf           func(name string) string // a path of the file for system calls
 
 	mu   sync.Mutex
 	dirs map[string]way // by path without links; the access is that of search
@@ -94,7 +91,7 @@ func (g *guard) way(name string) (way, error) {
 // ofListed returns the access of the owner alone if a file has an access control list, because its permission bits do not
 // show which other users may read it. Without a list, it returns access without restrictions.
 func (g *guard) ofListed(name string, info fs.FileInfo) access.Access {
-	if !hasACL(g.procPath(name)) {
+	if !hasACL(g.pathOf(name)) {
 		return access.Unrestricted
 	}
 	owner := access.Of(info)
@@ -177,22 +174,6 @@ func (g *guard) walk(dir string, rest []string) (reach access.Access, found stri
 	return reach, dir, nil
 }
 
-// hasACL reports whether a file has an access control list, or may have one because the system returns an error.
-func hasACL(name string) bool {
-	for {
-		switch _, err := unix.Lgetxattr(name, "system.posix_acl_access", nil); err {
-		case nil:
-			return true
-		case unix.EINTR:
-			continue
-		case unix.ENODATA, unix.ENOTSUP:
-			return false
-		default:
-			return true
-		}
-	}
-}
-
 // guardBeneath returns a guard for the files in a directory that cannot be left.
 func guardBeneath(b *beneath) *guard {
 	inside := func(name string) string { return cmp.Or(strings.TrimPrefix(name, "/"), ".") }
@@ -206,14 +187,14 @@ func guardBeneath(b *beneath) *guard {
 			}
 			return target, err
 		},
-		procPath: func(name string) string { return fmt.Sprintf("/proc/self/fd/%d/%s", b.dir.Fd(), inside(name)) },
+		pathOf: func(name string) string { return b.pathOf(inside(name)) },
 	}
 }
 
 // guardAnywhere returns a guard for the files in a directory whose links lead anywhere. If whole, all directories on the way
 // to the directory count, also those that links in its path lead through.
 func guardAnywhere(dir string, whole bool) *guard {
-	g := &guard{start: dir, top: dir, dirs: map[string]way{}, ways: map[string]way{}, readlink: os.Readlink, procPath: func(name string) string { return name }}
+	g := &guard{start: dir, top: dir, dirs: map[string]way{}, ways: map[string]way{}, readlink: os.Readlink, pathOf: func(name string) string { return name }}
 	if whole {
 		g.start, g.base, g.top = "/", dir, ""
 	}

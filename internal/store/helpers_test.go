@@ -66,9 +66,6 @@ func layerDir(t *testing.T) string {
 	return path
 }
 
-// undecided makes openat2 fail for the directory, so that the os.Root resolves all paths.
-func undecided(d *Dir) { d.root.(*beneath).resolve = 1 << 62 }
-
 // open opens the file "file" of a scheduled file system.
 func open(t *testing.T, fsys fs.FS, o Options) (*Scheduled, fs.File) {
 	t.Helper()

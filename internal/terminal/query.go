@@ -85,7 +85,7 @@ func ask(question string) ([]byte, error) {
 		}
 		answer, interrupted = readAnswer(int(fd))
 		if !attributes.Match(answer) { // what comes late must not become a command
-			_ = unix.IoctlSetInt(int(fd), unix.TCFLSH, unix.TCIFLUSH)
+			discardInput(int(fd))
 		}
 	})
 	if err == nil && interrupted {

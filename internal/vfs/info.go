@@ -31,10 +31,11 @@ func VersionOf(info fs.FileInfo) Version {
 	le.PutUint64(b[0:], uint64(info.Size()))
 	le.PutUint64(b[8:], uint64(info.ModTime().UnixNano()))
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		le.PutUint64(b[16:], st.Dev)
+		_, _, change := StatTimes(st)
+		le.PutUint64(b[16:], uint64(st.Dev))
 		le.PutUint64(b[24:], st.Ino)
-		le.PutUint64(b[32:], uint64(st.Ctim.Sec))
-		le.PutUint64(b[40:], uint64(st.Ctim.Nsec))
+		le.PutUint64(b[32:], uint64(change.Sec))
+		le.PutUint64(b[40:], uint64(change.Nsec))
 		le.PutUint64(b[48:], uint64(st.Size)) // in a view, info.Size is not the size of the stored file
 	}
 	sum := sha256.Sum256(b[:])

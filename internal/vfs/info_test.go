@@ -32,10 +32,16 @@ type ableInfo struct {
 func (s ableInfo) Version() Version { return s.version }
 func (s ableInfo) Stored() int64    { return s.stored }
 
+func changeTime(st *syscall.Stat_t) *syscall.Timespec {
+	_, _, change := StatTimes(st)
+	return change
+}
+
 func TestVersionOf(t *testing.T) {
 	noon := time.Date(2024, 2, 29, 12, 0, 0, 1, time.UTC)
 	plain := func(change func(*fakeInfo, *syscall.Stat_t)) Version {
-		st := syscall.Stat_t{Dev: 1, Ino: 2, Size: 3, Ctim: syscall.Timespec{Sec: 4, Nsec: 5}}
+		st := syscall.Stat_t{Dev: 1, Ino: 2, Size: 3}
+		*changeTime(&st) = syscall.Timespec{Sec: 4, Nsec: 5}
 		d := fakeInfo{size: 3, time: noon}
 		change(&d, &st)
 		if d.sys == nil {
@@ -53,10 +59,10 @@ func TestVersionOf(t *testing.T) {
 		{"time, by a nanosecond", func(d *fakeInfo, _ *syscall.Stat_t) { d.time = noon.Add(1) }},
 		{"device", func(_ *fakeInfo, st *syscall.Stat_t) { st.Dev++ }},
 		{"inode", func(_ *fakeInfo, st *syscall.Stat_t) { st.Ino++ }},
-		{"device and inode exchanged", func(_ *fakeInfo, st *syscall.Stat_t) { st.Dev, st.Ino = st.Ino, st.Dev }},
+		{"device and inode exchanged", func(_ *fakeInfo, st *syscall.Stat_t) { st.Dev, st.Ino = 2, 1 }},
 		{"stored size", func(_ *fakeInfo, st *syscall.Stat_t) { st.Size++ }},
-		{"change time", func(_ *fakeInfo, st *syscall.Stat_t) { st.Ctim.Sec++ }},
-		{"change time, by a nanosecond", func(_ *fakeInfo, st *syscall.Stat_t) { st.Ctim.Nsec++ }},
+		{"change time", func(_ *fakeInfo, st *syscall.Stat_t) { changeTime(st).Sec++ }},
+		{"change time, by a nanosecond", func(_ *fakeInfo, st *syscall.Stat_t) { changeTime(st).Nsec++ }},
 		{"no Stat_t", func(d *fakeInfo, _ *syscall.Stat_t) { d.sys = "none" }},
 	} {
 		v := plain(c.change)

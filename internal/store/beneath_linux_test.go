@@ -15,6 +15,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
+// undecided makes openat2 fail for the directory, so that the os.Root resolves all paths.
+func undecided(d *Dir) { d.root.(*beneath).resolve = 1 << 62 }
+
 // TestInfo: the description of an entry of any type is that of package os.
 func TestInfo(t *testing.T) {
 	_, path := tree(t)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"syscall"
@@ -36,6 +37,11 @@ func openBeneath(name string) (*beneath, error) {
 
 // Close closes the directory.
 func (b *beneath) Close() error { return errors.Join(b.Root.Close(), b.dir.Close()) }
+
+// pathOf returns a path of a file for system calls.
+func (b *beneath) pathOf(name string) string {
+	return fmt.Sprintf("/proc/self/fd/%d/%s", b.dir.Fd(), name)
+}
 
 // openat2 opens a path. The error is errUndecided if the os.Root has to open it.
 func (b *beneath) openat2(name string, flags uint64) (fd int, err error) {

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wkwfs/wkwfs/fsnode"
+	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/mounts"
+	"github.com/wkwfs/wkwfs/internal/remote"
+	"github.com/wkwfs/wkwfs/internal/source"
+	"github.com/wkwfs/wkwfs/internal/status"
+)
+
+// Mounts on Linux are FUSE.
+
+// errNotOurs is the error of unmounting what another program has mounted.
+var errNotOurs = fsnode.ErrNotOurs
+
+// adapt changes the settings that depend on the kind of the mountpoint.
+func (s *mountSettings) adapt() {
+	if _, ok := fsnode.Descriptor(s.mountpoint); ok {
+		s.foreground = true // who left the descriptor to this process knows it
+		s.allowOther = true // the mount may let other users in
+	}
+}
+
+// prepareMountpoint returns the resolved mountpoint. It fails if nothing can be mounted there.
+func (s *mountSettings) prepareMountpoint(logger *slog.Logger) (string, error) {
+	if fd, ok := fsnode.Descriptor(s.mountpoint); ok {
+		return s.mountpoint, mounts.CheckDescriptor(fd)
+	}
+	mountpoint, err := mounts.Prepare(s.mountpoint, s.source, logger)
+	if err != nil {
+		return "", err
+	}
+	return mountpoint, mounts.CheckFUSE(mountpoint, s.allowOther)
+}
+
+// attach mounts the tree.
+func (s *mountSettings) attach(mountpoint string, tree fs.FS, meter *status.Meter, opened *source.Source, logger *slog.Logger) (attached, error) {
+	server, err := fsnode.Mount(mountpoint, withStatus(meter, tree, logger), s.fuseOptions(meter, opened.AnswersAtOnce, logger))
+	if err != nil {
+		return nil, mounts.Explain(mountpoint, err)
+	}
+	return server, nil
+}
+
+// fuseOptions returns the options of the FUSE server.
+func (s *mountSettings) fuseOptions(observer fsnode.Observer, answersAtOnce func() bool, logger *slog.Logger) fsnode.Options {
+	return fsnode.Options{
+		Source:        remote.Display(s.source),
+		AllowOther:    s.allowOther,
+		ReadAhead:     int(s.readAhead),
+		Log:           logger,
+		Debug:         s.log.Debug,
+		Observer:      observer,
+		AnswersAtOnce: answersAtOnce,
+		UID:           s.uid.ID,
+		GID:           s.gid.ID,
+		Umask:         s.umask.Bits,
+		Kernel:        s.kernel,
+	}
+}
+
+// checkMounted returns an error unless a new mount is on the path and answers.
+func checkMounted(path string) error { return mounts.CheckNew(path) }
+
+func unmount(path string, lazy bool) error { return mounts.Unmount(path, lazy) }
+
+// findMount returns the mountpoint of the mount of wkwfs that contains the path.
+func findMount(path string) (string, error) { return mounts.Find(path) }
+
+// mountpoints returns the mountpoints of all mounts of wkwfs.
+func mountpoints() ([]string, error) {
+	table, err := mounts.ReadTable()
+	if err != nil {
+		return nil, err
+	}
+	var points []string
+	for _, m := range table {
+		if m.Type == fsnode.Type {
+			points = append(points, m.Point)
+		}
+	}
+	return points, nil
+}
+
+// fetchStatus returns the status of a mount as JSON. A mount that is dead or stuck is an error.
+func fetchStatus(point string) ([]byte, error) {
+	switch err := mounts.Ask(point, mounts.AnswerTimeout); {
+	case errors.Is(err, unix.ENOTCONN):
+		return nil, hint.Errorf("wkwfs umount "+point, "the mount on %s is dead: its server has ended", point)
+	case errors.Is(err, mounts.ErrNoAnswer):
+		return nil, fmt.Errorf("the server of %s does not answer: it may be stopped", point)
+	case errors.Is(err, mounts.ErrNotFUSE):
+		return nil, fmt.Errorf("%s is no longer mounted", point)
+	case err != nil:
+		return nil, statusError(point, err)
+	}
+	b, err := os.ReadFile(filepath.Join(point, status.StatusFile))
+	if err != nil {
+		return nil, statusError(point, err)
+	}
+	return b, nil
+}
+
+// statusError explains an error of reading a status.
+func statusError(point string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return hint.Errorf("run it as the user who mounted", "the status of %s: %w", point, err)
+	case errors.Is(err, fs.ErrNotExist):
+		return hint.Errorf("it may be a mount of another version of wkwfs, or a part of a mount", "%s has no status", point)
+	}
+	return fmt.Errorf("the status of %s: %w", point, err)
+}

@@ -1,0 +1,24 @@
+//go:build !linux
+
+package main
+
+import (
+	"io"
+
+	"github.com/wkwfs/wkwfs/internal/hint"
+)
+
+// noMounts returns the error of what needs mounts.
+func noMounts() error {
+	return hint.Errorf("wkwfs nfs, wkwfs serve and wkwfs cp need no mount", "wkwfs mounts on Linux only")
+}
+
+func mount(mountSettings, io.Writer, io.Writer) error { return noMounts() }
+
+func unmount(string, bool) error { return noMounts() }
+
+func findMount(string) (string, error) { return "", noMounts() }
+
+func fetchStatus(string) ([]byte, error) { return nil, noMounts() }
+
+func mountpoints() ([]string, error) { return nil, nil }
