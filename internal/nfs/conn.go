@@ -104,7 +104,7 @@ func (c *conn) reply(ctx context.Context, called call) (r reply) {
 			r = reply{head: accepted(called.xid, rpcSystemError).Bytes()}
 		}
 	}()
-	return c.server.reply(ctx, called, callerOf(called.claim, c.peer))
+	return c.server.reply(ctx, called, callerOf(called.claim, c.peer).within(c.server.only))
 }
 
 // write writes a reply: head, whose first bytes are for the record mark, and data.

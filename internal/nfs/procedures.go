@@ -129,6 +129,10 @@ func (s *Server) reply(ctx context.Context, c call, from caller) reply {
 
 // fail encodes the results of a procedure that failed.
 func (r *request) fail(p procedure, err error) {
+	var own status
+	if !errors.As(err, &own) {
+		r.server.observer.Failed(r.op, r.path, err)
+	}
 	st := statusOf(err)
 	if isFault(st) && r.ctx.Err() == nil {
 		r.server.faults.Report(r.op, r.path, err)

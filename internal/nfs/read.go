@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/bits"
 	"sync"
+	"time"
 
 	"github.com/wkwfs/wkwfs/internal/nfs/xdr"
 	"github.com/wkwfs/wkwfs/internal/vfs"
@@ -38,9 +39,12 @@ func (r *request) read() error {
 	n = int(min(uint64(n), size-min(off, size)))
 	if n > 0 {
 		r.buffer = buffers.get(n)
+		start := time.Now()
 		if n, err = vfs.ReadAt(r.ctx, f.file, r.buffer[:n], int64(off)); err != nil && !errors.Is(err, io.EOF) {
+			r.server.observer.Read(h.path, int64(off), 0, time.Since(start))
 			return err
 		}
+		r.server.observer.Read(h.path, int64(off), n, time.Since(start))
 	}
 	r.data = append(r.buffer[:n], xdr.Padding(n)...)
 	r.out.Uint32(uint32(statusOK))
