@@ -89,8 +89,9 @@ var arrows = map[string][]string{
 	"fsnode":          {"internal/lru", "internal/vfs", "internal/log", "internal/parallel", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
 	"internal/status": {"internal/hint", "internal/vfs", "golang.org/x/sys", "internal/tree", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
 
-	"internal/nfs":     {"internal/nfs/xdr", "internal/log", "internal/lru", "internal/parallel", "internal/tree", "internal/vfs"},
-	"internal/nfs/xdr": {},
+	"internal/nfs":      {"internal/nfs/xdr", "internal/log", "internal/lru", "internal/parallel", "internal/tree", "internal/vfs"},
+	"internal/nfs/xdr":  {},
+	"internal/nfsmount": {"internal/hint", "internal/mounts", "internal/nfs", "internal/status"},
 
 	"internal/daemon": {"github.com/coreos/go-systemd", "golang.org/x/sys", "kernel.org/pub/linux/libs/security/libcap/psx"},
 	"internal/mounts": {"fsnode", "internal/hint", "internal/paths", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},

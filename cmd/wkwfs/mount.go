@@ -21,10 +21,7 @@ func newMountCommand() *cobra.Command {
 
 The command returns when the mount answers. A background process serves the mount until
 "wkwfs umount MOUNTPOINT" or SIGTERM. The last line of the output says where its log is.
-Users other than root need fusermount3 (apt install fuse3).
-
-MOUNTPOINT may be /dev/fd/N: descriptor N is /dev/fuse, which another program has opened and
-mounted. Then wkwfs needs no privileges, stays in the foreground, and does not unmount.
+` + mountHelp + `
 
 Each flag is also a mount option (-o cache_size=4GiB), an environment variable
 (WKWFS_CACHE_SIZE=4GiB) and a key in a configuration file, for all sources or for one:

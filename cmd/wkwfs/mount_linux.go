@@ -20,15 +20,19 @@ import (
 
 // Mounts on Linux are FUSE.
 
+// hideBlocks leaves the directories of blocks out of listings.
+const hideBlocks = false
+
 // errNotOurs is the error of unmounting what another program has mounted.
 var errNotOurs = fsnode.ErrNotOurs
 
 // adapt changes the settings that depend on the kind of the mountpoint.
-func (s *mountSettings) adapt() {
+func (s *mountSettings) adapt() error {
 	if _, ok := fsnode.Descriptor(s.mountpoint); ok {
 		s.foreground = true // who left the descriptor to this process knows it
 		s.allowOther = true // the mount may let other users in
 	}
+	return nil
 }
 
 // prepareMountpoint returns the resolved mountpoint. It fails if nothing can be mounted there.

@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux && !darwin
 
 package main
 
@@ -8,9 +8,11 @@ import (
 	"github.com/wkwfs/wkwfs/internal/hint"
 )
 
+const noMountsText = "wkwfs mounts on Linux and macOS only"
+
 // noMounts returns the error of what needs mounts.
 func noMounts() error {
-	return hint.Errorf("wkwfs nfs, wkwfs serve and wkwfs cp need no mount", "wkwfs mounts on Linux only")
+	return hint.Errorf("wkwfs nfs, wkwfs serve and wkwfs cp need no mount", noMountsText)
 }
 
 func mount(mountSettings, io.Writer, io.Writer) error { return noMounts() }

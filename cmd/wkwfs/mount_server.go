@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux || darwin
 
 package main
 
@@ -32,7 +32,9 @@ func mount(s mountSettings, stdout, stderr io.Writer) error {
 	if err := s.makeAbsolute(); err != nil {
 		return err
 	}
-	s.adapt()
+	if err := s.adapt(); err != nil {
+		return err
+	}
 	switch {
 	case daemon.IsServer():
 		pipe, err := daemon.OpenPipe()
@@ -101,7 +103,7 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 		return err
 	}
 	defer serveMetrics(listener, meter, logger)()
-	tree := view.New(opened.Root, view.Options{Cache: blocks, Log: logger, Private: !s.allowOther, Unit: header.Unit(s.unit)})
+	tree := view.New(opened.Root, view.Options{Cache: blocks, Log: logger, Private: !s.allowOther, Unit: header.Unit(s.unit), HideBlocks: hideBlocks})
 	server, err := s.attach(mountpoint, tree, meter, opened, logger)
 	if err != nil {
 		return err

@@ -26,8 +26,7 @@ The lines of the source show reads and lookups (of attributes, files to open and
 directories), the requests in flight, the latencies of the last minute, and whether the
 source answers late. If it does, up to --io-depth requests are in flight at once.
 
-The mount has the same in the file ` + status.StatusFile + `, and for Prometheus in
-` + status.MetricsFile + `. No listing shows these files. Only the user who mounted can read them.`,
+` + statusHelp,
 		Example: `  wkwfs status ~/cortex
   wkwfs status --watch ~/cortex
   wkwfs status --json ~/cortex | jq .cache.hit_rate`,

@@ -9,11 +9,10 @@ func newUmountCommand() *cobra.Command {
 		Aliases: []string{"unmount"},
 		Short:   "Unmount a mount of wkwfs",
 		Long: `Unmount MOUNTPOINT, which must be a mount of wkwfs. Its background process ends.
-This also works for a mount whose process was killed ("Transport endpoint is not
-connected").`,
+` + umountHelp,
 		Args: exactArgs("MOUNTPOINT"),
 		RunE: func(_ *cobra.Command, args []string) error { return unmount(args[0], lazy) },
 	}
-	cmd.Flags().BoolVarP(&lazy, "lazy", "z", false, "unmount even if it is in use; open files stay readable until they are closed")
+	cmd.Flags().BoolVarP(&lazy, "lazy", "z", false, lazyHelp)
 	return cmd
 }

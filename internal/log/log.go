@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime"
 
 	"github.com/coreos/go-systemd/v22/journal"
 
@@ -81,7 +82,8 @@ func New(o Options, stderr io.Writer) (*slog.Logger, Place, error) {
 
 // inBackground returns the logger of a server in the background, for which there is no journal.
 func (o Options) inBackground() (*slog.Logger, Place) {
-	if send, err := dialSyslog(); err == nil {
+	// macOS has a syslog, too, but its messages are in a database where few users look.
+	if send, err := dialSyslog(); err == nil && runtime.GOOS != "darwin" {
 		return slog.New(o.sender(send)), Place{Kind: Syslog}
 	}
 	f, err := openOwn()

@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/wkwfs/wkwfs/fsnode"
 	"github.com/wkwfs/wkwfs/internal/hint"
 )
@@ -34,7 +32,7 @@ func Find(path string) (mountpoint string, err error) {
 	}
 	m, ok := table.Containing(absolute)
 	if !ok || !m.mayBeOurs() { // the path may contain links
-		if absolute, err = table.resolve(absolute); err != nil {
+		if absolute, err = table.Resolve(absolute); err != nil {
 			return "", err
 		}
 		m, ok = table.Containing(absolute)
@@ -46,33 +44,4 @@ func Find(path string) (mountpoint string, err error) {
 		return "", err
 	}
 	return "", hint.Errorf(listHint, "%s is not in a mount of wkwfs", path)
-}
-
-// resolve returns the path made absolute and free of symbolic links. It does not access a file
-// system that is mounted on the path: that may be dead or stuck.
-func (t Table) resolve(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	const maxLinks = 40 // as in the kernel
-	for range maxLinks {
-		parent, err := filepath.EvalSymlinks(filepath.Dir(path))
-		if err != nil {
-			return "", err
-		}
-		path = filepath.Join(parent, filepath.Base(path))
-		if _, ok := t.At(path); ok {
-			return path, nil
-		}
-		target, err := os.Readlink(path)
-		if err != nil { // not a link, or absent: the caller finds the error
-			return path, nil
-		}
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(parent, target)
-		}
-		path = target
-	}
-	return "", &os.PathError{Op: "resolve", Path: path, Err: unix.ELOOP}
 }

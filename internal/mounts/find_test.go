@@ -40,7 +40,7 @@ func TestResolve(t *testing.T) {
 		{dir + "/loop", "", unix.ELOOP},
 	}
 	for _, test := range tests {
-		got, err := table.resolve(test.path)
+		got, err := table.Resolve(test.path)
 		if !errors.Is(err, test.err) || err == nil && got != test.want {
 			t.Errorf("%s: got %q, %v; want %q, %v", test.path, got, err, test.want, test.err)
 		}

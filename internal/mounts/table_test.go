@@ -80,10 +80,10 @@ func TestTableContaining(t *testing.T) {
 // TestReusedID: a mount that is gone does not seem to exist because another mount has its ID.
 func TestReusedID(t *testing.T) {
 	gone := Mount{30, "/mnt/a", "fuse.wkwfs", "/data/old", "0"}
-	if !(Table{gone}).has(gone) {
+	if !(Table{gone}).Has(gone) {
 		t.Error("the mount is not found")
 	}
-	if (Table{{30, "/mnt/b", "fuse.wkwfs", "/data/old", "0"}}).has(gone) {
+	if (Table{{30, "/mnt/b", "fuse.wkwfs", "/data/old", "0"}}).Has(gone) {
 		t.Error("another mount with the ID of the one that is gone is taken for it")
 	}
 }

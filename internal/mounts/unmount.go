@@ -32,7 +32,7 @@ func Unmount(path string, lazy bool) error {
 	if err != nil {
 		return err
 	}
-	path, err = table.resolve(path)
+	path, err = table.Resolve(path)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func awaitGone(m Mount, timeout time.Duration) error {
 		if err != nil {
 			return err
 		}
-		if !table.has(m) {
+		if !table.Has(m) {
 			return nil
 		}
 		left := time.Until(deadline)

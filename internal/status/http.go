@@ -19,3 +19,16 @@ func (m *Meter) Handler() http.Handler {
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	return mux
 }
+
+// StatusHandler serves the [Status] as JSON, at every path.
+func (m *Meter) StatusHandler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		b, err := m.statusJSON()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(b) // the client may be gone
+	})
+}

@@ -1,0 +1,14 @@
+//go:build !linux && !darwin
+
+package main
+
+// Parts of help texts that are about mounts.
+const (
+	mountHelp = noMountsText + `.`
+
+	umountHelp = mountHelp
+
+	lazyHelp = "unmount even if it is in use"
+
+	statusHelp = mountHelp
+)
