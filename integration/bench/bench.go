@@ -87,6 +87,7 @@ func (b *bench) jobs() []job {
 		b.checkLate(),
 		b.infoLate(),
 		b.copyLate(),
+		b.checkInParts(1.15),
 		b.ddCloud(0.7),
 		b.patchCloud(),
 		b.preadCloud(),
