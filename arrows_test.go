@@ -106,7 +106,7 @@ var arrows = map[string][]string{
 	"integration/torture":    {},
 	"integration/cloudproxy": {},
 
-	"integration/bench":      {"internal/codec", "internal/nfs/xdr", "volume", "wkw", "internal/sample", "integration/cloudproxy", "integration/latefs", "github.com/hanwen/go-fuse", "golang.org/x/sync", "golang.org/x/sys"},
+	"integration/bench":      {"internal/batch", "internal/codec", "internal/nfs/xdr", "volume", "wkw", "internal/sample", "integration/cloudproxy", "integration/latefs", "github.com/hanwen/go-fuse", "golang.org/x/sync", "golang.org/x/sys"},
 	"integration/latefs":     {"github.com/hanwen/go-fuse", "golang.org/x/sys"},
 	"integration/cmd/latefs": {"integration/latefs"},
 	"integration/cmd/mapped": {},
