@@ -8,10 +8,9 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// TestManyCubes: a check of many cubes in one directory takes little memory.
-func TestManyCubes(t *testing.T) {
-	const limit = 100 << 20
-	n := voxeltest.Large(200_000)
+// tinyCubes returns a mag of n cubes in one directory. Each has one voxel of uint8.
+func tinyCubes(t *testing.T, n int) *voxeltest.Many {
+	t.Helper()
 	h := wkw.Header{CubeBlocks: 1, BlockSide: 1, BlockType: wkw.Raw, Type: volume.Uint8, Channels: 1, DataOffset: wkw.HeaderSize}
 	cube, err := h.MarshalBinary()
 	if err != nil {
@@ -22,9 +21,16 @@ func TestManyCubes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return voxeltest.ManyCubes(n, append(cube, 1), header)
+}
+
+// TestManyCubes: a check of many cubes in one directory takes little memory.
+func TestManyCubes(t *testing.T) {
+	const limit = 100 << 20
+	n := voxeltest.Large(200_000)
 	var lines []string
 	peak := voxeltest.PeakHeap(func() {
-		got, stats := run(t, voxeltest.ManyCubes(n, append(cube, 1), header), ".")
+		got, stats := run(t, tinyCubes(t, n), ".")
 		if lines = got; stats.Cubes.Load() != int64(n) || stats.Found.Load() != int64(n) || stats.Bytes.Load() != int64(n) {
 			t.Errorf("%d cubes of %d, %d bytes", stats.Cubes.Load(), stats.Found.Load(), stats.Bytes.Load())
 		}

@@ -197,17 +197,7 @@ func TestPartListsOnce(t *testing.T) {
 // TestPartsOfManyCubes: parts of a mag with more cubes than all parts keep in memory have each cube once.
 func TestPartsOfManyCubes(t *testing.T) {
 	n := voxeltest.Large(70_000)
-	h := wkw.Header{CubeBlocks: 1, BlockSide: 1, BlockType: wkw.Raw, Type: volume.Uint8, Channels: 1, DataOffset: wkw.HeaderSize}
-	cube, err := h.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.DataOffset = 0
-	header, err := h.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := wkw.Recognise(voxeltest.ManyCubes(n, append(cube, 1), header), ".", wkw.Options{})
+	root, err := wkw.Recognise(tinyCubes(t, n), ".", wkw.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
