@@ -27,7 +27,7 @@ func (s *mountSettings) adapt() error {
 		return hint.Usagef("leave it out", "%s: mounts on macOS are NFS, which cannot do that", flag)
 	}
 	if os.Geteuid() == 0 && !s.allowOther {
-		return hint.Usagef("mount as the user who reads, or let the users of this machine read with --allow-other", "root cannot read a mount on macOS")
+		return hint.Usagef("mount as the user who will read it, or add --allow-other", "a mount by root cannot be read on macOS")
 	}
 	return nil
 }

@@ -6,9 +6,9 @@ import "sync"
 type PartDecoder interface {
 	Codec
 
-	// DecodePart decodes bytes from to from+len(dst) of the total decoded bytes into dst. read fills p with stored bytes
-	// from an offset on, of which there are size. It may fill dst itself. DecodePart reads what it needs, so it does not
-	// find damage elsewhere. Errors are those of [Codec], with offsets in all stored bytes, or those of read as they are.
+	// DecodePart decodes a part of a chunk into dst: len(dst) decoded bytes from byte from on. The chunk has total decoded bytes,
+	// and size stored ones. read fills p with stored bytes from byte at on. Its p may be dst. DecodePart reads only what it
+	// needs, so it does not find damage elsewhere. Errors are those of [Codec], with offsets in all stored bytes, or those of read as they are.
 	// Decoded bytes in dst are undefined if there is an error.
 	DecodePart(dst []byte, from, total, size int, read func(p []byte, at int) error) error
 }
