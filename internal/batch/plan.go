@@ -62,7 +62,7 @@ func (p *Plan) Cut(part Part) Share {
 	if part.I == 1 {
 		s.first = 0
 	}
-	from, to := p.start(part.I-1, part.N), p.start(part.I, part.N)
+	from, to := Portion(p.total, part.I-1, part.N), Portion(p.total, part.I, part.N)
 	var before int64 // bytes of the groups before this one
 	for g, n := range p.bytes {
 		middle := before + n/2 // a group belongs to the part in which its middle lies
@@ -82,10 +82,11 @@ func (p *Plan) Cut(part Part) Share {
 	return s
 }
 
-// start returns the byte with which part i of n starts, counted from 0: i/n of all bytes, rounded up.
-func (p *Plan) start(i, n int) int64 {
-	high, low := bits.Mul64(uint64(p.total), uint64(i))
-	quotient, rest := bits.Div64(high, low, uint64(n)) // at most total
+// Portion returns i/n of all bytes, rounded up: where part i of n starts, counted from 0. i is at most n. There is no rounding that differs
+// between processors.
+func Portion(all int64, i, n int) int64 {
+	high, low := bits.Mul64(uint64(all), uint64(i))
+	quotient, rest := bits.Div64(high, low, uint64(n)) // at most all
 	if rest > 0 {
 		quotient++
 	}
