@@ -16,6 +16,8 @@ type plane interface {
 	readRows(y0, y1 int, dst []byte) error
 	// decoded reports whether readRows decodes more than it returns.
 	decoded() bool
+	// stored returns the stored bytes of the plane.
+	stored() int64
 	// name returns the path of the file, and where in it the plane is.
 	name() string
 }
