@@ -79,8 +79,8 @@ If an import is interrupted, the same command resumes it, unless INPUT has chang
 With --part, it writes the cubes of a part of INPUT, in all mags, and no metadata. When all
 parts are complete, the same command with --finish in place of --part adds the layer to the
 metadata. If parts are missing, it names them. INPUT is cut between cubes of the coarsest mag:
-there are no more parts with voxels than such cubes. All parts have about the same number of
-voxels, as far as whole cubes allow. INPUT must not be one compressed stream.
+there are no more parts with voxels than such cubes. All parts have about the same stored
+bytes of INPUT, as far as whole cubes allow. INPUT must not be one compressed stream.
 ` + partHelp + `
 
 With --json it prints objects with one key: "warning", "plan", "progress" about once a
@@ -246,7 +246,7 @@ func (s *importSettings) explain(ctx context.Context, err error) error {
 	case errors.Is(err, importer.ErrNoParts):
 		return hint.Errorf("give --part I/N in place of --finish", "%w", err)
 	case errors.Is(err, importer.ErrUnfinished) && inParts:
-		return hint.Errorf("all parts and --finish have the same settings and the same N; to start over, remove "+hint.Quote(filepath.Join(s.dataset, s.options.Layer)), "%w", err)
+		return hint.Errorf("all parts and --finish have the same settings and the same N, and are of one release of wkwfs; to start over, remove "+hint.Quote(filepath.Join(s.dataset, s.options.Layer)), "%w", err)
 	case errors.Is(err, importer.ErrExists) && inParts:
 		return hint.Errorf("if it is this import, it was finished", "%w", err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

@@ -94,9 +94,11 @@ func Import(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 		return err
 	}
 	if !o.Part.Whole() {
-		if err := l.partOf(o.Part); err != nil {
-			return err
+		if in.Sequential() {
+			return fmt.Errorf("%s: %w", in.Name(), ErrSequential)
 		}
+		l.setParts(o.Part.N)
+		l.part = l.parts[o.Part.I-1]
 	}
 	if o.Planned != nil {
 		o.Planned(l.plan())
@@ -127,10 +129,12 @@ func (l *layer) plan() Plan {
 type layer struct {
 	Options
 	in      *arrayfile.Array
-	dir     string     // of the layer
-	why     string     // the category was chosen; empty if it was given
-	box     volume.Box // of the input, in voxels of mag 1
-	part    volume.Box // of box: what is written
+	dir     string       // of the layer
+	why     string       // the category was chosen; empty if it was given
+	box     volume.Box   // of the input, in voxels of mag 1
+	part    volume.Box   // of box: what is written
+	parts   []volume.Box // all of box, if it is written in parts
+	cut     string       // fingerprint of parts
 	factors []volume.Factor
 	method  downsample.Method
 	from    int           // plane of mag 1: an interrupted import has written all below it

@@ -33,8 +33,9 @@ func (l *layer) journal() []byte {
 		Category    string
 		Downsample  string
 		Factors     []volume.Factor
-		Parts       int `json:",omitempty"`
-	}{hex.EncodeToString(l.in.Fingerprint()), l.in.Grid, l.box, l.Block, l.Cube, l.Format, l.Compression.String(), l.Category, l.method.String(), l.factors, l.Part.N})
+		Parts       int    `json:",omitempty"`
+		Cut         string `json:",omitempty"` // fingerprint of all parts
+	}{hex.EncodeToString(l.in.Fingerprint()), l.in.Grid, l.box, l.Block, l.Cube, l.Format, l.Compression.String(), l.Category, l.method.String(), l.factors, l.Part.N, l.cut})
 	if err != nil {
 		panic(err) // not for a struct of numbers and text
 	}

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/wkwfs/wkwfs/internal/arrayfile"
 	"github.com/wkwfs/wkwfs/internal/atomicfile"
@@ -30,46 +29,22 @@ func (e *MissingPartsError) Error() string {
 	return fmt.Sprintf("of %d parts, %s", e.N, batch.MissingText(e.Parts))
 }
 
-// partOf sets the box that a part writes. Cubes of the coarsest mag are in one part as a whole, and so are all finer cubes inside of
-// them: no part needs a voxel of another. There may be fewer of these cubes than parts; then some parts are empty.
-func (l *layer) partOf(part batch.Part) error {
-	if l.in.Sequential() {
-		return fmt.Errorf("%s: %w", l.in.Name(), ErrSequential)
+// setParts divides the layer into n parts with about equal stored bytes of the input. Cubes of the coarsest mag are in one part as a
+// whole, and so are all finer cubes inside of them: no part needs a voxel of another. There may be fewer of these cubes than parts; then
+// some parts are empty.
+func (l *layer) setParts(n int) {
+	if n == len(l.parts) {
+		return
 	}
-	unit := volume.Cube(l.Cube).Mul(volume.Vec(l.factors[len(l.factors)-1]))
+	cell := volume.Cube(l.Cube).Mul(volume.Vec(l.factors[len(l.factors)-1]))
 	axes := []int{2, 1, 0}
+	var stored []int64      // without compression, planes have equal bytes
 	if l.in.WholePlanes() { // other parts would decode the same planes
-		axes = axes[:1]
+		axes, stored = axes[:1], l.in.StoredBytes()
 	}
-	l.part = cutBox(l.box, unit, axes, part.I-1, part.N)
-	return nil
-}
-
-// cutBox cuts a box in two until each of n parts has a box of its own, and returns that of part i, from 0. It cuts at multiples of
-// unit, on the first of the axes on which that is possible, as near to the middle of the parts as it can be. Each side has as many of
-// the parts as it has of the voxels. If a box cannot be cut, its first part has it, and the others are empty.
-func cutBox(box volume.Box, unit volume.Vec, axes []int, i, n int) volume.Box {
-	for n > 1 {
-		axis := slices.IndexFunc(axes, func(axis int) bool { return (box.Max[axis]-1)/unit[axis] > box.Min[axis]/unit[axis] })
-		if axis < 0 {
-			if i > 0 {
-				box.Max = box.Min
-			}
-			return box
-		}
-		axis = axes[axis]
-		from, to, u := box.Min[axis], box.Max[axis], unit[axis]
-		ideal := from + int(float64(to-from)*float64(n/2)/float64(n))
-		at := min(max((ideal+u/2)/u, from/u+1), (to-1)/u) * u
-		lower := int(float64(at-from)/float64(to-from)*float64(n) + 0.5)
-		lower = min(max(lower, 1), n-1)
-		if i < lower {
-			box.Max[axis], n = at, lower
-		} else {
-			box.Min[axis], i, n = at, i-lower, n-lower
-		}
-	}
-	return box
+	l.parts = newCutter(l.box, cell, axes, stored).cut(n)
+	l.cut = fingerprint(l.parts)
+	l.Part.N = n
 }
 
 // partState is the content of the file of a part, after the line of the journal.
@@ -228,7 +203,7 @@ func (l *layer) startedParts(meta *metadata) error {
 	if json.Unmarshal(found, &started) != nil || started.Parts < 1 || started.Parts > batch.MaxParts {
 		return fmt.Errorf("%s: %w", l.dir, ErrUnfinished) // an import that is not in parts has more lines
 	}
-	l.Part.N = started.Parts
+	l.setParts(started.Parts)
 	if !bytes.Equal(found, l.journal()) {
 		return fmt.Errorf("%s: %w", l.dir, ErrUnfinished)
 	}
@@ -269,7 +244,7 @@ func (l *layer) findPartsLeft() bool {
 		if n, _ := fmt.Sscanf(e.Name(), partFile, &part.I, &part.N); n < 2 || part.N < 1 || part.N > batch.MaxParts {
 			continue
 		}
-		l.Part.N = part.N
+		l.setParts(part.N)
 		if state, err := l.readPart(part); err == nil && state.Done {
 			return true
 		}

@@ -6,11 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"io/fs"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -131,6 +135,91 @@ func TestPartsOfImport(t *testing.T) {
 		if err := Finish(t.Context(), open(), out, o); !errors.Is(err, ErrExists) {
 			t.Errorf("again: got %v, want %v", err, ErrExists)
 		}
+	}
+}
+
+// TestPartsOfPictures imports a folder of PNG files in parts. Half of them are black, and have few stored bytes. All parts read about as many
+// stored bytes, and together write the files of an import at once.
+func TestPartsOfPictures(t *testing.T) {
+	dir := voxeltest.TempDir(t)
+	folder, whole, out := filepath.Join(dir, "slices"), filepath.Join(dir, "whole", "out"), filepath.Join(dir, "out")
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	const planes, parts = 320, 5
+	random := rand.New(rand.NewPCG(1, 2))
+	stored := make([]int64, planes)
+	for z := range planes {
+		m := image.NewGray(image.Rect(0, 0, 40, 50))
+		for i := range m.Pix {
+			if z < planes/2 {
+				m.Pix[i] = byte(random.Uint32())
+			}
+		}
+		var b bytes.Buffer
+		if err := png.Encode(&b, m); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(folder, fmt.Sprintf("z%d.png", z)), b.Bytes())
+		stored[z] = int64(b.Len())
+	}
+	o := small("color")
+	o.VoxelSize, o.Mags = [3]float64{4, 4, 4}, 1
+	if err := Import(t.Context(), mustOpen(t, folder), whole, o); err != nil {
+		t.Fatal(err)
+	}
+	var all, most int64
+	var least int64 = math.MaxInt64
+	for i := range parts {
+		var planned volume.Box
+		o := o
+		o.Part = batch.Part{I: i + 1, N: parts}
+		o.Planned = func(p Plan) { planned = p.Part }
+		if err := Import(t.Context(), mustOpen(t, folder), out, o); err != nil {
+			t.Fatal(err)
+		}
+		var part int64
+		for _, n := range stored[planned.Min[2]:planned.Max[2]] {
+			part += n
+		}
+		all, least, most = all+part, min(least, part), max(most, part)
+	}
+	if equal := float64(all) / parts; float64(most) > 1.25*equal || float64(least) < 0.8*equal {
+		t.Errorf("parts read %d to %d stored bytes; an equal part has %.0f", least, most, equal)
+	}
+	if err := Finish(t.Context(), mustOpen(t, folder), out, o); err != nil {
+		t.Fatal(err)
+	}
+	sameFiles(t, out, whole)
+}
+
+// TestPartsWithAnotherCut: parts that were cut in another way, as another release may do, are not completed by those of this one. Nothing
+// would have the voxels in between.
+func TestPartsWithAnotherCut(t *testing.T) {
+	dir := voxeltest.TempDir(t)
+	a := large()
+	name := voxeltest.Export(t, dir, a, voxeltest.Pattern(a.Grid), ".nrrd")
+	out, o := filepath.Join(dir, "out"), small("color")
+	o.Part = batch.Part{I: 1, N: 2}
+	if err := Import(t.Context(), mustOpen(t, name), out, o); err != nil {
+		t.Fatal(err)
+	}
+	journal := filepath.Join(out, "color", journalFile)
+	b, err := os.ReadFile(journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := regexp.MustCompile(`"Cut":"[0-9a-f]{16}"`).ReplaceAll(b, []byte(`"Cut":"0123456789abcdef"`))
+	if bytes.Equal(b, other) {
+		t.Fatalf("the journal has no cut: %s", b)
+	}
+	write(t, journal, other)
+	o.Part.I = 2
+	if err := Import(t.Context(), mustOpen(t, name), out, o); !errors.Is(err, ErrUnfinished) {
+		t.Errorf("another part: got %v, want %v", err, ErrUnfinished)
+	}
+	if err := Finish(t.Context(), mustOpen(t, name), out, o); !errors.Is(err, ErrUnfinished) {
+		t.Errorf("finish: got %v, want %v", err, ErrUnfinished)
 	}
 }
 
@@ -307,51 +396,5 @@ func TestStreamIsNotDivided(t *testing.T) {
 	}
 	if _, err := os.Stat(out); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("something was written: %v", err)
-	}
-}
-
-// TestCutBox: the boxes of all parts are disjoint, have all voxels, and end between units. They are about equal if there are many
-// units.
-func TestCutBox(t *testing.T) {
-	random := rand.New(rand.NewPCG(7, 8))
-	for range 3000 {
-		var box volume.Box
-		var unit volume.Vec
-		for axis := range 3 {
-			box.Min[axis] = random.IntN(40)
-			box.Max[axis] = box.Min[axis] + 1 + random.IntN(60)
-			unit[axis] = 1 << random.IntN(6)
-		}
-		n := 1 + random.IntN(30)
-		voxels := 0
-		var seen []volume.Box
-		for i := range n {
-			part := cutBox(box, unit, []int{2, 1, 0}, i, n)
-			if part.Empty() {
-				continue
-			}
-			size := part.Size()
-			voxels += size[0] * size[1] * size[2]
-			for axis := range 3 {
-				if min, max := part.Min[axis], part.Max[axis]; min != box.Min[axis] && min%unit[axis] != 0 || max != box.Max[axis] && max%unit[axis] != 0 {
-					t.Fatalf("part %d/%d of %v is %v, in units of %v", i+1, n, box, part, unit)
-				}
-			}
-			for _, other := range seen {
-				if !part.Intersect(other).Empty() {
-					t.Fatalf("parts %v and %v of %v", part, other, box)
-				}
-			}
-			seen = append(seen, part)
-		}
-		if size := box.Size(); voxels != size[0]*size[1]*size[2] {
-			t.Fatalf("%d parts of %v have %d voxels: %v", n, box, voxels, seen)
-		}
-	}
-	for i := range 1000 {
-		part := cutBox(volume.Box{Max: volume.Vec{1 << 16, 1 << 16, 1 << 16}}, volume.Cube(1<<9), []int{2, 1, 0}, i, 1000).Size()
-		if got := float64(part[0]) * float64(part[1]) * float64(part[2]) / (1 << 48) * 1000; got < 0.8 || got > 1.25 {
-			t.Errorf("part %d has %.2f of an equal part", i+1, got)
-		}
 	}
 }
