@@ -40,6 +40,7 @@ func (w *writer) divideMemory() error {
 		perWorker = max(perWorker, int64(m.grid.BlockBytes())+m.maxSubCube())
 	}
 	rest -= int64(w.Jobs) * (perWorker + chunk)
+	w.writeDirectly()
 	w.spool = newSpool(int(chunk), max(rest, 0), w.Temp)
 	w.workers = make(chan *worker, w.Jobs)
 	for range w.Jobs {

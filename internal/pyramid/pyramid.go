@@ -70,7 +70,8 @@ type writer struct {
 	mags    []*mag
 	spool   *spool
 	workers chan *worker
-	tile    int64 // most bytes of a tile
+	disk    *directWriter // of mags that are written past the page cache; nil: there are none
+	tile    int64         // most bytes of a tile
 }
 
 // Write writes the cubes of all mags in one pass over the source. Each cube appears complete and synced, by rename. A
@@ -139,8 +140,9 @@ func (w *writer) checkpoint(z int) error {
 	return w.Checkpoint(z)
 }
 
-// close removes temporary files.
+// close ends the goroutines and removes temporary files.
 func (w *writer) close() error {
+	w.disk.end()
 	var all []error
 	for _, m := range w.mags {
 		all = append(all, m.abandon())

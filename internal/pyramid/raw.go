@@ -2,7 +2,6 @@ package pyramid
 
 import (
 	"context"
-	"os"
 	"unsafe"
 
 	"github.com/wkwfs/wkwfs/volume"
@@ -32,13 +31,17 @@ type rawWriter struct {
 	*mag
 	worker *worker
 	tile   tile
-	cube   *cube    // that was last written to
-	file   *os.File // of the cube; nil: it is not open
+	direct *directWriter // nil: the page cache is written to
+	cube   *cube         // that was last written to
+	file   *cubeFile     // of the cube; nil: it is not open
 }
 
 // writeRaw writes the blocks of a part of a tile. The part is in blocks, from voxel 0,0,0 of the mag.
 func (m *mag) writeRaw(ctx context.Context, k *worker, t tile, part volume.Box) error {
 	w := &rawWriter{mag: m, worker: k, tile: t}
+	if m.direct && !m.disk.pace.slow.Load() {
+		w.direct = m.disk
+	}
 	defer w.close()
 	groups := volume.Box{Min: part.Min.Div(m.group), Max: part.Max.CeilDiv(m.group)}
 	for at := range groups.All() {
@@ -62,23 +65,51 @@ func (w *rawWriter) writeGroup(group, part volume.Box) error {
 	if w.cube.kept {
 		return w.observe(w.worker, w.tile, group.Intersect(part))
 	}
+	if w.direct == nil {
+		return w.eachRun(&w.worker.out, group, part, func(r fileRun) error {
+			if err := w.open(); err != nil {
+				return err
+			}
+			return writeAt(w.file, r.bytes, r.offset)
+		})
+	}
+	memory, err := w.direct.memory()
+	if err != nil {
+		return err
+	}
+	var runs []fileRun
+	err = w.eachRun(&memory, group, part, func(r fileRun) error { runs = append(runs, r); return w.open() })
+	if err != nil {
+		runs = nil
+	}
+	w.direct.write(w.file, runs, memory)
+	return err
+}
+
+// eachRun copies the blocks of a group that are in the part into memory, and calls do with those that are next to each other in the cube
+// file.
+func (w *rawWriter) eachRun(memory *[]byte, group, part volume.Box, do func(fileRun) error) error {
 	size := w.grid.BlockBytes()
 	first := wkw.MortonIndex(group.Min.Sub(w.cube.at.Mul(w.grid.Blocks())))
 	offset := int64(w.Header.DataOffset) + int64(first)*int64(size)
-	blocks := bytesOf(volume.Box{Max: w.group}, 1)
-	memory := congruent(&w.worker.out, int(blocks)*size, offset)
-	start := 0 // of the blocks that are to be written, in memory
-	for i := range int(blocks) {
-		b := group.Min.Add(wkw.MortonBlock(uint64(i)))
-		if b.Sub(part.Min).In(part.Size()) && w.cutOver(memory[i*size:][:size], b) {
-			continue
+	blocks := int(bytesOf(volume.Box{Max: w.group}, 1))
+	all := congruent(memory, blocks*size, offset)
+	start := 0 // of the blocks that are to be written
+	for i := range blocks + 1 {
+		if i < blocks {
+			b := group.Min.Add(wkw.MortonBlock(uint64(i)))
+			if b.Sub(part.Min).In(part.Size()) && w.cutOver(all[i*size:][:size], b) {
+				continue
+			}
 		}
-		if err := w.writeRun(memory[start:i*size], offset+int64(start)); err != nil {
-			return err
+		if run := all[start : i*size]; len(run) > 0 {
+			if err := do(fileRun{run, offset + int64(start)}); err != nil {
+				return err
+			}
 		}
 		start = (i + 1) * size
 	}
-	return w.writeRun(memory[start:], offset+int64(start))
+	return nil
 }
 
 // cutOver copies a block of the tile. It reports whether the block must be written.
@@ -86,22 +117,29 @@ func (w *rawWriter) cutOver(block []byte, b volume.Vec) bool {
 	return w.cutTo(block, w.tile, b) != nil || w.cube.old != nil // zeros go over what the block was
 }
 
-// writeRun writes blocks that are next to each other in the cube file.
-func (w *rawWriter) writeRun(blocks []byte, offset int64) (err error) {
-	if len(blocks) == 0 {
+// open opens the file of the cube, if it is not open.
+func (w *rawWriter) open() error {
+	if w.file != nil {
 		return nil
 	}
-	if w.file == nil {
-		if w.file, err = w.cube.create(); err != nil {
-			return err
-		}
+	f, err := w.cube.create()
+	if err != nil {
+		return err
 	}
-	return writeAt(w.file, blocks, offset)
+	w.file = &cubeFile{File: f}
+	if w.direct != nil {
+		w.file.direct = openDirect(f.Name())
+	}
+	return nil
 }
 
 func (w *rawWriter) close() {
-	if w.file != nil {
-		w.file.Close() // the sync before the cube gets its name finds errors
+	switch {
+	case w.file == nil:
+	case w.direct != nil:
+		w.direct.close(w.file)
+	default:
+		w.file.Close()
 	}
 	w.file = nil
 }
@@ -111,9 +149,10 @@ const pageBytes = 4096
 
 // congruent returns n bytes of memory to write at an offset of a file, b if it is long enough. Their address and the offset have the
 // same position in a page. A block of WKW starts at byte 16 of a page, and some processors copy half as fast from byte 0 of one page to
-// byte 16 of another. The content is undefined.
+// byte 16 of another. Writes past the page cache need it. The content is undefined.
 func congruent(b *[]byte, n int, offset int64) []byte {
-	all := grow(b, n+pageBytes-1)
+	*b = grow(b, n+pageBytes-1)
+	all := *b
 	skip := (uintptr(offset) - uintptr(unsafe.Pointer(unsafe.SliceData(all)))) % pageBytes
 	return all[skip:][:n]
 }

@@ -17,6 +17,10 @@ func TestCongruent(t *testing.T) {
 			if at := int64(uintptr(unsafe.Pointer(&b[0]))); len(b) != n || (at-offset)%pageBytes != 0 {
 				t.Errorf("%d bytes for offset %d: got %d bytes at %#x", n, offset, len(b), at)
 			}
+			before := unsafe.SliceData(memory)
+			if congruent(&memory, n, 0); unsafe.SliceData(memory) != before {
+				t.Errorf("%d bytes: other memory the second time", n)
+			}
 		}
 	}
 }

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package pyramid
+
+func writesDirectly(string) bool { return false }
+
+func openDirect(string) directFile { return nil }

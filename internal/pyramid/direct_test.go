@@ -1,0 +1,211 @@
+package pyramid
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
+)
+
+// TestSplit: the middle of a run is whole pages of the file.
+func TestSplit(t *testing.T) {
+	for _, test := range []struct{ offset, length, head, pages, tail int }{
+		{0, 0, 0, 0, 0},
+		{16, 10, 10, 0, 0},
+		{16, pageBytes - 16, pageBytes - 16, 0, 0},
+		{16, pageBytes, pageBytes - 16, 0, 16},
+		{16, 3 * pageBytes, pageBytes - 16, 2 * pageBytes, 16},
+		{pageBytes, 2*pageBytes + 1, 0, 2 * pageBytes, 1},
+	} {
+		all := make([]byte, test.length)
+		head, pages, tail := fileRun{all, int64(test.offset)}.split()
+		got := []int{len(head.bytes), len(pages.bytes), len(tail.bytes)}
+		if fmt.Sprint(got) != fmt.Sprint([]int{test.head, test.pages, test.tail}) {
+			t.Errorf("%d bytes at %d: got %d", test.length, test.offset, got)
+		}
+		if head.offset != int64(test.offset) || pages.offset != head.offset+int64(test.head) || tail.offset != pages.offset+int64(test.pages) {
+			t.Errorf("%d bytes at %d: got offsets %d, %d, %d", test.length, test.offset, head.offset, pages.offset, tail.offset)
+		}
+	}
+}
+
+// fakeDirect is a file that is written past the page cache, with the conditions of O_DIRECT. If err is not nil, every write fails.
+type fakeDirect struct {
+	*os.File
+	err    error
+	writes int
+	closed bool
+}
+
+func (f *fakeDirect) WriteAt(b []byte, offset int64) (int, error) {
+	f.writes++
+	if f.err != nil {
+		return 0, &os.PathError{Op: "write", Path: f.Name(), Err: f.err}
+	}
+	if address := uintptr(unsafe.Pointer(unsafe.SliceData(b))); address%pageBytes != 0 || offset%pageBytes != 0 || len(b)%pageBytes != 0 {
+		return 0, fmt.Errorf("%d bytes at %#x for offset %d", len(b), address, offset)
+	}
+	return f.File.WriteAt(b, offset)
+}
+
+func (f *fakeDirect) Close() error { f.closed = true; return nil }
+
+// TestDirectWriter writes runs that share pages, past a page cache that allows it, that refuses it, and on a disk that fails.
+func TestDirectWriter(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		err    error
+		writes int
+		fails  bool
+	}{
+		{"direct", nil, 3, false},
+		{"sectors that are too large", syscall.EINVAL, 1, false},
+		{"not supported", syscall.EOPNOTSUPP, 1, false},
+		{"full disk", syscall.ENOSPC, 1, true},
+		{"bad disk", syscall.EIO, 1, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f, err := os.Create(filepath.Join(t.TempDir(), "f"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			direct := &fakeDirect{File: f, err: test.err}
+			file := &cubeFile{File: f, direct: direct}
+			d := newDirectWriter(1)
+			defer d.end()
+			r := rand.New(rand.NewPCG(1, 2))
+			want := make([]byte, 16+3*writeBytes+5000) // the last run is too small
+			for i := 16; i < len(want); i++ {
+				want[i] = byte(r.Uint32())
+			}
+			var failed error
+			const n = writeBytes
+			for _, part := range [][2]int{{16 + n, 16 + 2*n}, {16, 16 + n}, {16 + 2*n, 16 + 3*n}, {16 + 3*n, len(want)}} {
+				memory, err := d.memory()
+				if err != nil {
+					failed = err
+					break
+				}
+				b := congruent(&memory, part[1]-part[0], int64(part[0]))
+				copy(b, want[part[0]:])
+				d.write(file, []fileRun{{b, int64(part[0])}}, memory)
+				if err := d.wait(); (err != nil) != test.fails {
+					t.Errorf("got %v", err)
+				}
+			}
+			if test.fails {
+				if !errors.Is(failed, test.err) || direct.writes != test.writes {
+					t.Errorf("got %v after %d writes, want %v after %d", failed, direct.writes, test.err, test.writes)
+				}
+				return
+			}
+			if err := d.wait(); err != nil || direct.writes != test.writes || direct.closed != (test.err != nil) {
+				t.Errorf("%v, %d direct writes, closed %v", err, direct.writes, direct.closed)
+			}
+			if got, err := os.ReadFile(f.Name()); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%v, or other bytes", err)
+			}
+			d.close(file)
+			if err := d.wait(); err != nil || f.Close() == nil || !direct.closed {
+				t.Errorf("%v, or the file is open", err)
+			}
+		})
+	}
+}
+
+// TestWriteDirect writes raw cubes on the disk of temporary files, where groups are large enough to go past the page cache.
+func TestWriteDirect(t *testing.T) {
+	c := newCase(t, rand.New(rand.NewPCG(1, 2)), header(32, 8, wkw.Raw, volume.Uint8), box(5, 130, 11, 301, 400, 270), two)
+	c.Memory = 128 << 20
+	c.onDisk(t)
+	c.write(t)
+}
+
+// onDisk moves the mags of a case from memory to the disk of temporary files.
+func (c *layerCase) onDisk(t *testing.T) {
+	dir := t.TempDir()
+	for i, m := range c.Mags {
+		c.Mags[i].Dir = filepath.Join(dir, m.Factor.String())
+		if err := os.CopyFS(c.Mags[i].Dir, os.DirFS(m.Dir)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Temp = dir
+	if !writesDirectly(dir) {
+		t.Log("the file system of temporary files is written through the page cache")
+	}
+}
+
+// TestWritesDirectly: mags with large groups are written past the page cache if there is memory for it.
+func TestWritesDirectly(t *testing.T) {
+	dir := t.TempDir()
+	if !writesDirectly(dir) {
+		t.Skip("files in the directory of temporary files are written through the page cache")
+	}
+	tall := box(0, 0, 0, 100, 100, 100)
+	for _, test := range []struct {
+		name   string
+		header wkw.Header
+		box    volume.Box
+		memory int64
+		under  bool
+		want   bool
+	}{
+		{"large groups", header(32, 8, wkw.Raw, volume.Uint8), tall, 128 << 20, false, true},
+		{"compressed", header(32, 8, wkw.LZ4, volume.Uint8), tall, 128 << 20, false, false},
+		{"flat", header(32, 8, wkw.Raw, volume.Uint8), box(0, 0, 0, 100, 100, 32), 128 << 20, false, false},
+		{"little memory", header(32, 8, wkw.Raw, volume.Uint8), tall, 32 << 20, false, false},
+		{"large blocks", header(128, 2, wkw.Raw, volume.Uint32), tall, 128 << 20, false, false},
+		{"cubes that change", header(32, 8, wkw.Raw, volume.Uint16), tall, 128 << 20, true, false},
+	} {
+		m := Mag{Factor: volume.Factor{1, 1, 1}, Dir: dir, Header: test.header}
+		if test.under {
+			m.Under = underMag{}
+		}
+		w := &writer{Layer: Layer{Box: test.box, Mags: []Mag{m}, Memory: test.memory, Jobs: 2, Temp: dir}}
+		if err := w.plan(); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.mags[0].direct; got != test.want || (w.disk != nil) != test.want {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+		if err := w.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// underMag is a mag that exists.
+type underMag struct{ volume.Mag }
+
+// TestPace: a disk is slow if it writes little in a second, over some time.
+func TestPace(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		each  []time.Duration // of a MiB, in turn
+		slow  bool
+		count int
+	}{
+		{"fast", []time.Duration{time.Millisecond}, false, 1000},
+		{"slow", []time.Duration{4 * time.Millisecond}, true, 64},
+		{"slow, but not for long", []time.Duration{4 * time.Millisecond}, false, 63},
+		{"once in a while", []time.Duration{20 * time.Millisecond, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, false, 1000},
+	} {
+		p := &pace{}
+		for i := range test.count {
+			p.add(1<<20, test.each[i%len(test.each)])
+		}
+		if p.slow.Load() != test.slow {
+			t.Errorf("%s: %v", test.name, p.slow.Load())
+		}
+	}
+}
