@@ -2,6 +2,7 @@ package integration
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -111,11 +112,17 @@ var importKills = flag.Int("import.kills", 8, "how many imports TestImportKilled
 // TestImportKilled kills imports at random moments, and gives the same command again. The cubes that a killed import left are whole, and
 // in the end all files are those of an import that nobody killed.
 func TestImportKilled(t *testing.T) {
-	dir := tempDir(t)
+	t.Run("compressed", func(t *testing.T) { importKilled(t, tempDir(t), "--mags", "2", "--cube", "64", "--memory", "4MiB") })
+	// On most disks, these cubes are written past the page cache.
+	t.Run("raw", func(t *testing.T) {
+		importKilled(t, tempDir(t), "--compression", "raw", "--cube", "128", "--memory", "512MiB")
+	})
+}
+
+func importKilled(t *testing.T, dir string, args ...string) {
 	const shape = "200,180,300"
 	name := rawFile(t, dir, 200*180*300*4)
 	whole := filepath.Join(dir, "whole")
-	args := []string{"--mags", "2", "--cube", "64", "--memory", "4MiB"}
 	start := time.Now()
 	mustRun(t, importArgs(name, whole, shape, args...)...)
 	took := time.Since(start)
@@ -289,15 +296,25 @@ func TestImportFullDisk(t *testing.T) {
 	requireRoot(t)
 	dir := tempDir(t)
 	name := rawFile(t, dir, 256*256*256*4)
-	disk := filepath.Join(dir, "disk")
-	if err := os.Mkdir(disk, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Mount("none", disk, "tmpfs", 0, "size=4m"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = unix.Unmount(disk, unix.MNT_DETACH) })
-	args := importArgs(name, filepath.Join(disk, "dataset"), "256,256,256", "--cube", "64", "--memory", "4MiB")
+	t.Run("in memory", func(t *testing.T) {
+		disk := filepath.Join(dir, "disk")
+		mountDisk(t, "none", disk, "tmpfs", 0, "size=4m")
+		importFull(t, name, disk, func() { mountDisk(t, "none", disk, "tmpfs", unix.MS_REMOUNT, "size=200m") }, "--cube", "64", "--memory", "4MiB")
+	})
+	t.Run("past the page cache", func(t *testing.T) {
+		disk := ext4Disk(t)
+		fill := filepath.Join(disk, "fill")
+		if err := os.WriteFile(fill, make([]byte, 160<<20), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		importFull(t, name, disk, func() { os.Remove(fill) }, "--compression", "raw", "--memory", "512MiB")
+	})
+}
+
+// importFull imports a file of 256³ uint32 to a disk that is too small, and again after room has made it larger.
+func importFull(t *testing.T, name, disk string, room func(), more ...string) {
+	t.Helper()
+	args := importArgs(name, filepath.Join(disk, "dataset"), "256,256,256", more...)
 	output, err := exec.Command(program, args...).CombinedOutput()
 	if err == nil || !strings.Contains(string(output), "no space left") || !strings.Contains(string(output), "make room") {
 		t.Fatalf("%v: %s", err, output)
@@ -307,9 +324,37 @@ func TestImportFullDisk(t *testing.T) {
 			t.Errorf("%s is left", path)
 		}
 	}
-	if err := unix.Mount("none", disk, "tmpfs", unix.MS_REMOUNT, "size=200m"); err != nil {
-		t.Fatal(err)
-	}
+	room()
 	mustRun(t, args...)
 	sameVoxels(t, filepath.Join(disk, "dataset"), name)
+}
+
+func mountDisk(t *testing.T, source, disk, kind string, flags uintptr, options string) {
+	t.Helper()
+	if err := os.MkdirAll(disk, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount(source, disk, kind, flags, options); err != nil {
+		t.Fatal(err)
+	}
+	if flags&unix.MS_REMOUNT == 0 {
+		t.Cleanup(func() { _ = unix.Unmount(disk, unix.MNT_DETACH) })
+	}
+}
+
+// ext4Disk mounts a new ext4 of 200 MiB, and returns its mountpoint.
+func ext4Disk(t *testing.T) string {
+	t.Helper()
+	image := filepath.Join(t.TempDir(), "image")
+	disk := filepath.Join(filepath.Dir(image), "disk")
+	if err := errors.Join(os.WriteFile(image, nil, 0o666), os.Truncate(image, 200<<20), os.Mkdir(disk, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"mkfs.ext4", "-q", image}, {"mount", "-o", "loop", image, disk}} {
+		if output, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("%v: %v: %s", args, err, output)
+		}
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", "-l", "-d", disk).Run() })
+	return disk
 }
