@@ -2,7 +2,6 @@ package pyramid
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"path/filepath"
@@ -25,7 +24,7 @@ type mag struct {
 	row     int         // rows of the smallest tile: at least those of a block
 	part    int         // rows that one goroutine encodes and reduces: those of row, or of group
 	group   volume.Vec  // blocks that are written at a time, if they are not compressed
-	direct  bool        // groups are written past the page cache
+	direct  bool        // cubes are written past the page cache
 	layout  layout
 	bound   int     // most bytes of a stored block
 	zero    []byte  // a block of zeros in its stored form; empty if the format leaves out such blocks
@@ -178,10 +177,13 @@ func (m *mag) beginPlanes(ctx context.Context, z int) error {
 // endSlab writes what is complete with a slab, and processes the slab of the next mag if that is complete.
 func (m *mag) endSlab(ctx context.Context, slab [2]int) error {
 	last := slab[1] >= m.region.Max[2]
-	if err := errors.Join(m.cubes.flush(ctx, slab[1], last), m.disk.wait()); err != nil {
+	if err := m.cubes.flush(ctx, slab[1], last); err != nil {
 		return err
 	}
 	if last || slab[1]%m.grid.Size[2] == 0 {
+		if err := m.disk.wait(); err != nil {
+			return err
+		}
 		cubes := m.cubes
 		m.cubes = nil
 		if err := m.closing.start(cubes); err != nil {
