@@ -10,8 +10,12 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// ahead is the number of tiles that are read while another is encoded.
-const ahead = 2
+// ahead is the number of tiles that are read while another is encoded. For cubes that are written past the page cache one is enough: they wait
+// for the disk, and new memory costs time.
+const (
+	ahead       = 2
+	aheadDirect = 1
+)
 
 // pieceBytes is what one goroutine reads of a tile at a time.
 const pieceBytes = 4 << 20
@@ -34,7 +38,7 @@ type input struct {
 // slab is first copied into a temporary file.
 func (w *writer) open(ctx context.Context, src Source) (*input, error) {
 	m := w.mags[0]
-	in := &input{m: m, src: src, box: w.Box, tiles: make(chan tile), free: make(chan []byte, ahead+1), done: make(chan struct{})}
+	in := &input{m: m, src: src, box: w.Box, tiles: make(chan tile), done: make(chan struct{})}
 	for range m.tileBoxes(m.slabBox(m.region.Min[2]), w.tile) {
 		in.tilesPerSlab++
 	}
@@ -45,7 +49,12 @@ func (w *writer) open(ctx context.Context, src Source) (*input, error) {
 		}
 		in.spooled, in.src = s, s
 	}
-	for range ahead + 1 {
+	n := ahead + 1
+	if m.direct {
+		n = aheadDirect + 1
+	}
+	in.free = make(chan []byte, n)
+	for range n {
 		in.free <- nil
 	}
 	ctx, in.stop = context.WithCancel(ctx)
