@@ -71,6 +71,9 @@ func (p *Proxy) ask(r *http.Request, fault Fault) (*http.Response, error) {
 		forward.Header.Del("If-Match")
 		forward.Header.Del("If-Unmodified-Since")
 	}
+	if p.direct != nil && r.Body == http.NoBody {
+		return p.direct.RoundTrip(forward)
+	}
 	return p.transport.RoundTrip(forward)
 }
 
@@ -119,14 +122,18 @@ func (b *body) answer(response *http.Response, r *http.Request, f Fault) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	stop := int64(-1)
-	if (f.Cut || f.HangBody) && length > 0 {
-		stop = length / 2
+	var from io.Reader = response.Body
+	stops := (f.Cut || f.HangBody) && length > 0
+	if stops {
+		length /= 2
 	}
-	if !b.copy(response.Body, length, stop) {
+	if length != response.ContentLength {
+		from = io.LimitReader(from, length)
+	}
+	if !b.copy(from) {
 		panic(errAbort)
 	}
-	if stop >= 0 {
+	if stops {
 		if f.HangBody {
 			b.wait(time.Hour)
 		}
@@ -134,15 +141,8 @@ func (b *body) answer(response *http.Response, r *http.Request, f Fault) {
 	}
 }
 
-// copy sends length bytes, or only stop if that is not negative; all there is if length is unknown. It returns false if the client
-// or the server has ended.
-func (b *body) copy(from io.Reader, length, stop int64) bool {
-	if stop >= 0 {
-		length = stop
-	}
-	if length >= 0 {
-		from = io.LimitReader(from, length)
-	}
+// copy sends all bytes of a body. It returns false if the client or the server has ended.
+func (b *body) copy(from io.Reader) bool {
 	if b.rate == 0 {
 		n, err := io.Copy(b.to, from)
 		b.sent += n

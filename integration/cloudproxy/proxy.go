@@ -17,6 +17,7 @@ type Proxy struct {
 	server    *url.URL
 	address   string
 	transport *http.Transport
+	direct    *connections // for requests without a body; nil: the server talks TLS, or has no port
 	tls       *tls.Config
 
 	mu       sync.Mutex
@@ -61,6 +62,9 @@ func StartAt(address, server string, config *tls.Config) (*Proxy, error) {
 		ReadBufferSize:      64 << 10,
 		TLSClientConfig:     &tls.Config{InsecureSkipVerify: true}, // it is the test's own server
 	}}
+	if u.Scheme == "http" && u.Port() != "" {
+		p.direct = &connections{address: u.Host}
+	}
 	return p, p.Up()
 }
 
@@ -109,6 +113,9 @@ func (p *Proxy) Down() {
 	_ = p.running.Close() // connections that are gone already
 	p.running = nil
 	p.transport.CloseIdleConnections()
+	if p.direct != nil {
+		p.direct.CloseIdleConnections()
+	}
 }
 
 // Replace runs f while the server opens no object. A server that reads the attributes of an object and then opens it would
