@@ -28,7 +28,7 @@ type Cache struct {
 	frequent  *frequent
 	history   history
 	inFlight  *semaphore.Weighted // maxInFlight bytes
-	lateLoads *semaphore.Weighted // maxLateLoads loads
+	lateLoads *semaphore.Weighted // maxLateLoads or maxLongLoads loads
 	hash      func(volume.Key) uint64
 
 	mu      sync.RWMutex // protects closed
@@ -62,7 +62,7 @@ func New(budget int64) *Cache {
 		frequent:  newFrequent(max(budget/5, 1)), // ristretto does not accept a capacity of 0
 		history:   newHistory(budget),
 		inFlight:  semaphore.NewWeighted(maxInFlight),
-		lateLoads: semaphore.NewWeighted(maxLateLoads),
+		lateLoads: semaphore.NewWeighted(maxLongLoads),
 	}
 	c.hash = hash
 	c.frequent.release = c.release

@@ -85,3 +85,46 @@ func TestMemoryInFlight(t *testing.T) {
 		})
 	}
 }
+
+// slowArray is an array whose answers are late. Requests to it should be long if long is not 0.
+type slowArray struct {
+	*array
+	long int
+}
+
+func (a slowArray) Late() bool    { return true }
+func (a slowArray) LongRead() int { return a.long }
+
+// Loads from a slow source are bounded. From a source whose requests should be long, twice as many are in flight.
+func TestLateLoads(t *testing.T) {
+	for _, tt := range []struct{ long, want int }{{0, maxLateLoads}, {1 << 20, maxLongLoads}} {
+		synctest.Test(t, func(t *testing.T) {
+			running, most := 0, 0
+			a := newArray(1, volume.Vec{maxLongLoads + 9, 1, 1}, 32<<10)
+			finish := make(chan bool)
+			a.wait = func(context.Context, volume.Vec) error {
+				a.mu.Lock()
+				running++
+				most = max(most, running)
+				a.mu.Unlock()
+				<-finish
+				return nil
+			}
+			src := newTestCache(t, 1<<30).Source(slowArray{a, tt.long})
+			var readers []<-chan answer
+			for b := range allBlocks(a) {
+				readers = append(readers, readBlock(t.Context(), src, b))
+			}
+			synctest.Wait()
+			if most != tt.want {
+				t.Errorf("long reads %d: %d loads in flight, expected %d", tt.long, most, tt.want)
+			}
+			close(finish)
+			for _, r := range readers {
+				if got := <-r; got.err != nil {
+					t.Error(got.err)
+				}
+			}
+		})
+	}
+}

@@ -102,11 +102,11 @@ func (l *load) run() {
 		return
 	}
 	if vfs.IsLate(l.source.src) {
-		lateLoads := l.source.cache.lateLoads
-		if err = lateLoads.Acquire(l, 1); err != nil {
+		lateLoads, n := l.source.cache.lateLoads, l.source.lateShare()
+		if err = lateLoads.Acquire(l, n); err != nil {
 			return
 		}
-		defer lateLoads.Release(1)
+		defer lateLoads.Release(n)
 	}
 	err = errGoexit
 	l.source.src.Fill(l, l.blocks, l.lend)

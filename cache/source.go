@@ -133,6 +133,8 @@ const (
 	// maxLateLoads bounds the loads that wait for slow sources. Each has memory for a batch of stored blocks, about 1
 	// MiB.
 	maxLateLoads = 32
+	// maxLongLoads is the same for sources whose requests should be long: 1 MiB for each 50 ms in flight is 20 MB/s.
+	maxLongLoads = 2 * maxLateLoads
 )
 
 // loadSize returns the number of blocks in a load.
@@ -144,8 +146,19 @@ func (s *Source) roundSize() int { return max(roundBytes/s.memory, 1) }
 // workers returns the number of goroutines that run the loads of a request: one for each core, or more if they wait
 // for the source most of the time.
 func (s *Source) workers() int {
-	if vfs.IsLate(s.src) {
+	switch {
+	case s.LongRead() > 0:
+		return maxLongLoads
+	case vfs.IsLate(s.src):
 		return maxLateLoads
 	}
 	return cores
+}
+
+// lateShare returns the share of a load in maxLongLoads.
+func (s *Source) lateShare() int64 {
+	if s.LongRead() > 0 {
+		return 1
+	}
+	return maxLongLoads / maxLateLoads
 }

@@ -64,3 +64,34 @@ func TestLongRead(t *testing.T) {
 		t.Errorf("a file server: got %d, want 0", got)
 	}
 }
+
+// TestRemoteInFlight: an object store has more bytes in flight than a file server, up to a limit.
+func TestRemoteInFlight(t *testing.T) {
+	for _, longRequests := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			const requests, each = 100, 2 << 20
+			server := &remote{FS: pattern(2 * requests * each)}
+			_, f := open(t, server, Options{Remote: longRequests, Depth: 10 * requests})
+			if !longRequests {
+				vfs.ReadRanges(t.Context(), f, apart(11, 100)) // so that it is late
+			}
+			var ranges []vfs.Range
+			for i := range requests {
+				ranges = append(ranges, vfs.Range{Off: int64(2 * i * each), P: make([]byte, each)})
+			}
+			vfs.ReadRanges(t.Context(), f, ranges)
+			for _, r := range ranges {
+				if r.Err != nil || wrong(r) >= 0 {
+					t.Fatalf("range at %d: %v", r.Off, r.Err)
+				}
+			}
+			limit := int64(maxInFlight)
+			if longRequests {
+				limit = maxRemoteInFlight
+			}
+			if int64(server.peak) != limit {
+				t.Errorf("remote %v: %d bytes in flight, expected %d", longRequests, server.peak, limit)
+			}
+		})
+	}
+}
