@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/wkwfs/wkwfs/volume"
@@ -149,6 +151,43 @@ func TestFillBatches(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkFill(t, f, src.blocks(), volume.Box{Max: src.grid.Blocks()}, rand.New(rand.NewPCG(1, 2)))
+	}
+}
+
+// late is an open file of a source that answers late.
+type late struct{ *file }
+
+func (late) Late() bool { return true }
+
+// TestFillBatchSize shows that a source that is not late is read in batches that fit into the processor's cache, with whole
+// pairs of blocks, and a late source in batches of up to maxBatch.
+func TestFillBatchSize(t *testing.T) {
+	for _, c := range []struct {
+		src          coordinates
+		prompt, late []int // first blocks of the batches
+	}{
+		{cubeOf(volume.Uint8, 1, 32, 2), []int{0, 4}, []int{0}},
+		{cubeOf(volume.Uint16, 1, 32, 2), []int{0, 2, 4, 6}, []int{0}},
+		{cubeOf(volume.Uint8, 1, 64, 2), []int{0, 2, 4, 6}, []int{0, 3, 6}},
+		{cubeOf(volume.Uint64, 1, 64, 2), []int{0, 1, 2, 3, 4, 5, 6, 7}, []int{0, 1, 2, 3, 4, 5, 6, 7}},
+	} {
+		below := inMemory(t, literalCube(c.src, HeaderSize+8*8))
+		for want, file := range map[*[]int]fs.File{&c.prompt: below, &c.late: late{below}} {
+			f, err := NewFile(file, "x0.wkw")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &filler{ctx: t.Context(), file: f, blocks: blocksIn(volume.Box{Max: volume.Cube(2)})}
+			s.sort()
+			s.locate()
+			var got []int
+			for next := 0; next < len(s.blocks); next = s.batchEnd(next) {
+				got = append(got, next)
+			}
+			if !slices.Equal(got, *want) {
+				t.Errorf("blocks of %d bytes: got batches from %v, expected %v", f.grid.BlockBytes(), got, *want)
+			}
+		}
 	}
 }
 
