@@ -28,8 +28,14 @@ func (a *Array) Gather(p []byte, off int64, blocks volume.Box, voxels [][]byte) 
 		at := r.Offset(volume.Vec{r.box.Min[0], from, lo[2]})
 		src := blockRow * (plane + int64(from-y*side[1]))
 		i := volume.Vec{first[0], y, first[2]}.Sub(blocks.Min).Index(blocks.Size())
+		x := first[0]
+		if done := r.gatherRow(x, to-from, at, src, voxels[i:i+end[0]-x]); done > 0 {
+			if x, i = x+done, i+done; x == end[0] {
+				continue
+			}
+		}
 		next := voxels[i]
-		for x := first[0]; x < end[0]; x++ {
+		for ; x < end[0]; x++ {
 			block := next
 			if i++; x+1 < end[0] {
 				next = voxels[i]
@@ -43,6 +49,22 @@ func (a *Array) Gather(p []byte, off int64, blocks volume.Box, voxels [][]byte) 
 				r.voxel*int64(right-left), to-from, blockRow, distance(block, next))
 		}
 	}
+}
+
+// gatherRow copies some rows of the first blocks of a row of blocks, all at once. x is the first block. at is the offset in the array of
+// the first voxel of the box in the first row, and src the offset of that row in a block. It returns how many blocks are done: it stops
+// before one that was never written, and before one of which the range has a part only.
+func (r byteRange) gatherRow(x, rows int, at, src int64, voxels [][]byte) (done int) {
+	side, n := r.grid.Block[0], int(r.voxel)*r.grid.Block[0]
+	left, right := x*side, min((x+len(voxels))*side, r.bounds.Max[0]/side*side)
+	if n%32 != 0 || n > longRow || left < r.bounds.Min[0] || right <= left {
+		return 0
+	}
+	at += r.voxel * int64(left-r.box.Min[0])
+	if at < r.start || at+int64(rows-1)*r.row+r.voxel*int64(right-left) > r.end {
+		return 0
+	}
+	return gatherRows32(r.p[at-r.start:], voxels[:(right-left)/side], int(src), n, rows, int(r.row))
 }
 
 // gatherClipped is Gather for a range whose bounds reach outside of the valid part of the grid.

@@ -72,6 +72,8 @@ var (
 		{"across blocks", grid(volume.Cube(16), volume.Cube(4), volume.Int16, 1), box(volume.Vec{3, 1, 5}, volume.Vec{14, 10, 6})},
 		{"outside on all sides", grid(volume.Cube(8), volume.Cube(4), volume.Uint8, 1), box(volume.Vec{-5, -1, -4}, volume.Vec{11, 9, 13})},
 		{"outside", grid(volume.Cube(8), volume.Cube(4), volume.Uint8, 1), box(volume.Vec{100, -90, 3}, volume.Vec{103, -80, 6})},
+		{"rows of 32 bytes", grid(volume.Vec{96, 10, 8}, volume.Vec{16, 5, 4}, volume.Uint16, 1), box(volume.Vec{}, volume.Vec{96, 10, 8})},
+		{"parts of rows of 32 bytes", grid(volume.Vec{128, 12, 4}, volume.Vec{32, 4, 2}, volume.Uint8, 1), box(volume.Vec{5, 1, 0}, volume.Vec{120, 11, 4})},
 		{"different block sides", grid(volume.Vec{20, 12, 6}, volume.Vec{8, 3, 2}, volume.Uint8, 2), box(volume.Vec{}, volume.Vec{20, 12, 6})},
 	}
 )

@@ -3,6 +3,7 @@ package flat
 import (
 	"bytes"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 )
 
@@ -46,6 +47,45 @@ func TestCopyRowsChecksBounds(t *testing.T) {
 				}()
 				CopyRows(make([]byte, short[0], 1000), make([]byte, short[1], 1000), n, 2, 100, 50, 0)
 			}()
+		}
+	}
+}
+
+// TestGatherRows compares rows of several blocks with a loop over the bytes. The second to last block is short, so it and the last one are left out,
+// or no block is.
+func TestGatherRows(t *testing.T) {
+	for _, n := range []int{32, 64, 96, 512} {
+		for _, rows := range []int{1, 2, 3, 32} {
+			for _, count := range []int{1, 2, 7} {
+				for _, short := range []bool{false, true} {
+					src, blocks := 3*n, make([][]byte, count)
+					for i := range blocks {
+						blocks[i] = make([]byte, src+rows*n)
+						for j := range blocks[i] {
+							blocks[i][j] = byte(rand.Uint32())
+						}
+					}
+					expected := count
+					if short {
+						expected = max(count-2, 0)
+						blocks[expected] = blocks[expected][:len(blocks[expected])-1]
+					}
+					stride := count*n + 5
+					got, want := make([]byte, rows*stride-5), make([]byte, rows*stride-5)
+					done := gatherRows32(got, blocks, src, n, rows, stride)
+					if runtime.GOARCH != "amd64" {
+						expected = 0
+					}
+					for i := range expected {
+						for row := range rows {
+							copy(want[row*stride+i*n:][:n], blocks[i][src+row*n:])
+						}
+					}
+					if done != expected || !bytes.Equal(got, want) {
+						t.Fatalf("%d rows of %d bytes, %d blocks, short %v: %d blocks, or wrong bytes", rows, n, count, short, done)
+					}
+				}
+			}
 		}
 	}
 }
