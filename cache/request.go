@@ -106,6 +106,10 @@ func (r *request) lookUp(i int) {
 		return
 	}
 	hash := c.hash(key)
+	if r.reserved && r.keep == Never { // a block of a slab is rarely in memory, and newLoads looks it up, too
+		r.missing = append(r.missing, missing{i, key, hash})
+		return
+	}
 	switch e, pending := c.index.get(hash, key); {
 	case e == nil:
 		c.frequent.count(hash)
