@@ -34,6 +34,7 @@ func newHistory(budget int64) history {
 // recordRequest records a request for the block with hash h, and returns when the block was first requested before.
 func (t history) recordRequest(h uint64, now time.Time) recency {
 	b, block, second := &t[h%uint64(len(t))], uint32(h>>40)<<8, uint32(now.Unix())&0xFF
+	b[0].Or(0) // a write: if the first access of a page reads, the kernel has to stop all cores when it is written
 	for i := range b {
 		switch slot := b[i].Load(); {
 		case slot&^0xFF != block:
