@@ -37,7 +37,7 @@ func newPortion(src *cache.Source, key portionKey, keep cache.Keep) (*portion, e
 	if src.LongRead() > 0 {
 		hold, err = src.HoldBatches(blocks, cells(blocks), keep)
 	} else {
-		hold, err = src.Hold(blocks, batchSize(key.blocks.Size()), keep)
+		hold, err = src.Hold(blocks, batchSize(key.blocks.Size(), src.Grid().BlockBytes()), keep)
 	}
 	return &portion{key: key, hold: hold}, err
 }
@@ -64,10 +64,11 @@ func cells(blocks []volume.Vec) []int32 {
 
 // batchSize returns the number of blocks of a portion that are loaded at once. It is two rows of blocks, because in
 // Morton order groups of four of these blocks are neighbours in the file. It is less if there would be fewer than
-// four batches for each core.
-func batchSize(size volume.Vec) int {
+// four batches for each core, but not so little that batches take longer to distribute than to decode.
+func batchSize(size volume.Vec, blockBytes int) int {
 	const batchesPerCore = 4
-	return max(min(2*size[0], size[0]*size[1]*size[2]/(batchesPerCore*runtime.GOMAXPROCS(0))), 1)
+	const leastBytes = 192 << 10
+	return max(min(2*size[0], size[0]*size[1]*size[2]/(batchesPerCore*runtime.GOMAXPROCS(0))), leastBytes/blockBytes, 1)
 }
 
 // portionView is a portion as a part of an array. Each plane of the part is one run of bytes of the array.
