@@ -161,7 +161,7 @@ func TestAbandonedCallsAreBounded(t *testing.T) {
 
 // TestAnswersAtOnce: a call to a source that answers at once runs in the goroutine of the request.
 func TestAnswersAtOnce(t *testing.T) {
-	nodes, _, err := newNodes(newHanging(), Options{Observer: noObserver{}, AnswersAtOnce: func() bool { return true }})
+	_, nodes, _, err := newNodes(newHanging(), Options{Observer: noObserver{}, AnswersAtOnce: func() bool { return true }})
 	if err != nil {
 		t.Fatal(err)
 	}

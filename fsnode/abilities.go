@@ -39,6 +39,13 @@ type (
 	// Push is called at most once, before the first read.
 	Pusher = vfs.Pusher
 
+	// A OnceReader is a file that programs usually read once, all of it and in large pieces:
+	//
+	//	ReadOnce() bool
+	//
+	// If ReadOnce returns true, the first reader of the file reads it past the page cache.
+	OnceReader = vfs.OnceReader
+
 	// A Sink takes the bytes of a [Pusher]. Its fields are
 	//
 	//	All   bool  // it takes all decoded bytes, not only those that would have to be decoded again

@@ -46,6 +46,50 @@ func TestOpenFlags(t *testing.T) {
 	}
 }
 
+// TestReadOnce: the first reader of a large file that is usually read once bypasses the page cache, and gets no sink. Later readers
+// do not bypass it, nor do readers of other files, nor does any reader if the kernel could not map such a file.
+func TestReadOnce(t *testing.T) {
+	const direct, cached = fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH
+	for _, c := range []struct {
+		name       string
+		size       int
+		once, maps bool
+		flags      uint32 // of the first open
+	}{
+		{"large", leastOnce + 1, true, true, direct},
+		{"small", leastOnce, true, true, cached},
+		{"read more than once", leastOnce + 1, false, true, cached},
+		{"cannot be mapped", leastOnce + 1, true, false, cached},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var sinks []vfs.Sink
+			src := newSource("f")
+			src.MapFS["f"].Data = make([]byte, c.size)
+			src.file = func(f fs.File) fs.File { return readingOnce{pushing{f.(*sourceFile), &sinks}, c.once} }
+			s := newSession(t, src, nil)
+			s.mount.mapsDirect.Store(c.maps)
+			node := s.find("f")
+			for i, want := range []uint32{c.flags, cached} {
+				var out fuse.OpenOut
+				if status := s.nodes.Open(nil, &fuse.OpenIn{InHeader: *header(node)}, &out); !status.Ok() || out.OpenFlags != want {
+					t.Errorf("open %d: %v, flags %#x, expected %#x", i, status, out.OpenFlags, want)
+				}
+			}
+			if want := map[uint32]int{direct: 1, cached: 2}[c.flags]; len(sinks) != want {
+				t.Errorf("got %d sinks, expected %d", len(sinks), want)
+			}
+		})
+	}
+}
+
+// readingOnce is a file whose ReadOnce returns once.
+type readingOnce struct {
+	pushing
+	once bool
+}
+
+func (r readingOnce) ReadOnce() bool { return r.once }
+
 // reads counts reads. It implements Observer.
 type reads struct {
 	noObserver

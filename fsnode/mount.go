@@ -75,7 +75,7 @@ const (
 // fsys must be safe for concurrent use. The caller keeps it open until [Server.Wait] returns.
 func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
 	o = o.withDefaults()
-	nodes, options, err := newNodes(fsys, o)
+	m, nodes, options, err := newNodes(fsys, o)
 	if err != nil {
 		return nil, err
 	}
@@ -86,6 +86,7 @@ func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.mapsDirect.Store(server.KernelSettings().Flags64()&fuse.CAP_DIRECT_IO_ALLOW_MMAP != 0)
 	go server.Serve() // ends with the mount
 	if err := server.WaitMount(); err != nil {
 		return nil, err
@@ -108,11 +109,11 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// newNodes returns the handler of the requests of a mount, and the options to mount it with.
-func newNodes(fsys fs.FS, o Options) (fuse.RawFileSystem, *fuse.MountOptions, error) {
+// newNodes returns the state of a mount, the handler of its requests, and the options to mount it with.
+func newNodes(fsys fs.FS, o Options) (*mount, fuse.RawFileSystem, *fuse.MountOptions, error) {
 	info, err := fs.Stat(fsys, ".")
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	m := &mount{
 		fsys:     fsys,
@@ -132,7 +133,7 @@ func newNodes(fsys fs.FS, o Options) (fuse.RawFileSystem, *fuse.MountOptions, er
 		ExternalNodeID:  true,
 		MountOptions:    mountOptions(o),
 	}
-	return inodeNumbers{readOnly{gofs.NewNodeFS(top, options)}}, &options.MountOptions, nil
+	return m, inodeNumbers{readOnly{gofs.NewNodeFS(top, options)}}, &options.MountOptions, nil
 }
 
 func mountOptions(o Options) fuse.MountOptions {
@@ -152,8 +153,8 @@ func mountOptions(o Options) fuse.MountOptions {
 		ExplicitDataCacheControl: true,
 		IgnoreSecurityLabels:     true,
 		// READDIRPLUS_AUTO: plain listings need no attributes. EXPORT_SUPPORT: the kernel asks for nodes that it
-		// has forgotten (LookupNode).
-		ExtraCapabilities: fuse.CAP_READDIRPLUS_AUTO | fuse.CAP_EXPORT_SUPPORT,
+		// has forgotten (LookupNode). DIRECT_IO_ALLOW_MMAP: see mapsDirect.
+		ExtraCapabilities: fuse.CAP_READDIRPLUS_AUTO | fuse.CAP_EXPORT_SUPPORT | fuse.CAP_DIRECT_IO_ALLOW_MMAP,
 		Debug:             o.Debug,
 		Logger:            log.New(debugWriter{o.Log}, "", 0),
 		PanicHandler: func(p any) fuse.Status {

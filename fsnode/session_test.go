@@ -16,6 +16,7 @@ import (
 type session struct {
 	t     *testing.T
 	nodes fuse.RawFileSystem
+	mount *mount
 }
 
 func newSession(t *testing.T, fsys fs.FS, log *slog.Logger) *session {
@@ -25,11 +26,11 @@ func newSession(t *testing.T, fsys fs.FS, log *slog.Logger) *session {
 
 func newSessionWith(t *testing.T, fsys fs.FS, o Options) *session {
 	t.Helper()
-	nodes, _, err := newNodes(fsys, o.withDefaults())
+	m, nodes, _, err := newNodes(fsys, o.withDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &session{t, nodes}
+	return &session{t, nodes, m}
 }
 
 // find returns the node of a path.

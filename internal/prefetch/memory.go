@@ -37,6 +37,9 @@ func (r *Reader) reserveWhole() bool {
 	return l.portionBytes() <= maxWhole && r.reserve(l, false)
 }
 
+// IsSmall reports whether all blocks of the array are decoded by the first read, if memory is free and the hint is HintOnce.
+func (r *Reader) IsSmall() bool { return newLayout(r.array).whole().portionBytes() <= maxWhole }
+
 // reserve reserves the memory for a window of the layout. With reclaim, idle readers lose their portions to make room.
 func (r *Reader) reserve(l layout, reclaim bool) bool {
 	need := l.windowMemory()

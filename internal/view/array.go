@@ -176,6 +176,7 @@ func (f arrayFile) openVoxels(snap *snapshot, c contents, info info) fs.File {
 		a.whole, a.closeWhole = snap.stack.Open(z)
 		a.offset = offset
 	}
+	a.once = hint == prefetch.HintOnce && a.voxels.IsSmall()
 	a.holes = snap.Holes(a.voxels.Array())
 	return a
 }

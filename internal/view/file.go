@@ -12,13 +12,14 @@ import (
 )
 
 // openFile is an open file. It has three parts: the head of its format, voxels, and the tail of its format. It
-// implements io.ReaderAt, io.Seeker, vfs.ContextReaderAt, vfs.Pusher and vfs.HoleSeeker.
+// implements io.ReaderAt, io.Seeker, vfs.ContextReaderAt, vfs.Pusher, vfs.OnceReader and vfs.HoleSeeker.
 type openFile struct {
 	*io.SectionReader // Read and Seek, through ReadAt
 	info              info
 	layout            header.Layout
 	voxels            *prefetch.Reader // nil: the file has no voxels
 	holes             *mosaic.Holes    // of voxels; nil: not known
+	once              bool             // see ReadOnce
 	close             func()
 
 	// whole reads an array that contains the voxels from offset on. If it is not nil, it is used instead of voxels.
@@ -91,6 +92,9 @@ func (f *openFile) Push(to vfs.Sink) {
 		f.voxels.Push(to)
 	}
 }
+
+// ReadOnce implements vfs.OnceReader.
+func (f *openFile) ReadOnce() bool { return f.once }
 
 // SeekData implements vfs.HoleSeeker.
 func (f *openFile) SeekData(off int64) (int64, error) {
