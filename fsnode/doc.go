@@ -45,7 +45,8 @@
 //
 // The answer to a READ is complete or an error, because the kernel fills up a short answer with zeros. Bytes
 // go from the file to the buffer that is written to the kernel without another copy, if the file is a
-// ContextReaderAt. Live files ([LiveInfo]) are read past the page cache.
+// ContextReaderAt. Live files ([LiveInfo]) are read past the page cache. So is a file that is usually read once
+// ([OnceReader]), when it is first opened, if it has more than 128 KiB and the kernel can map it all the same.
 //
 // # Concurrency
 //
