@@ -54,9 +54,8 @@ func (h *handle) read(ctx context.Context, dest []byte, off int64) (fuse.ReadRes
 	if _, ok := h.file.(vfs.ContextReaderAt); !ok {
 		return h.readAbandonable(ctx, len(dest), off)
 	}
-	graceful, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(gracePeriod, cancel) })()
+	graceful := newGrace(ctx)
+	defer graceful.end()
 	n, err := vfs.ReadAt(graceful, h.file, dest, off)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
