@@ -7,25 +7,37 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// round is a group of loads that a request starts together. Several goroutines run them.
+// round is a group of loads that a request starts together. Several goroutines run them, or the goroutine of the request.
 type round struct {
 	cache  *Cache
 	loads  []load
 	next   atomic.Int32 // index of the first load that was not started
 	memory int64        // bytes in flight
+	small  bool         // the loads have up to ownBytes
 
 	// users counts the goroutines, and the request until it has used the blocks. The last user releases the bytes in
 	// flight. If the source hangs, that is long after the request was canceled.
 	users atomic.Int32
 }
 
-// start runs the loads in goroutines. Afterwards the caller is a user of the round.
+// start runs the loads in goroutines. Afterwards the caller is a user of the round. If the source answers at once, start
+// runs loads in the goroutine of the caller as well, and returns when all have started.
 func (r *round) start(s *Source) {
 	workers := min(len(r.loads), s.workers())
+	atOnce := s.AnswersAtOnce()
+	switch {
+	case atOnce && r.small:
+		workers = 0
+	case atOnce:
+		workers--
+	}
 	r.users.Store(int32(workers) + 1)
 	work := r.work
 	for range workers {
 		r.cache.running.Go(work)
+	}
+	if atOnce {
+		r.runLoads()
 	}
 }
 
@@ -38,6 +50,11 @@ func (r *round) work() {
 		}
 		r.release()
 	}()
+	r.runLoads()
+}
+
+// runLoads runs loads until all have started.
+func (r *round) runLoads() {
 	for i := int(r.next.Add(1)) - 1; i < len(r.loads); i = int(r.next.Add(1)) - 1 {
 		r.loads[i].run()
 	}
@@ -68,12 +85,17 @@ func (r *request) loadRound(blocks []missing) error {
 		return ErrClosed
 	}
 	defer c.running.Done()
-	round := &round{cache: c}
+	round := &round{cache: c, small: len(blocks)*r.source.bytes <= ownBytes}
 	if !r.reserved {
 		round.memory = min(int64(len(blocks)*r.source.memory), maxInFlight)
-		if err := c.inFlight.Acquire(r.ctx, round.memory); err != nil {
-			return err
+		if !c.inFlight.TryAcquire(round.memory) { // Acquire asks the context for its channel, which costs some contexts much
+			if err := c.inFlight.Acquire(r.ctx, round.memory); err != nil {
+				return err
+			}
 		}
+	}
+	if round.small && r.source.AnswersAtOnce() {
+		r.loadSize = max(r.loadSize, r.source.blocksIn(ownBytes))
 	}
 	round.loads = r.newLoads(blocks)
 	round.start(r.source)

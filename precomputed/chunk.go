@@ -37,6 +37,9 @@ func (c *chunk) Version() vfs.Version { return vfs.VersionOf(c.info) }
 // Late implements [vfs.LateReporter].
 func (c *chunk) Late() bool { return vfs.IsLate(c.file) }
 
+// AnswersAtOnce implements [vfs.AtOnceReporter].
+func (c *chunk) AnswersAtOnce() bool { return vfs.AnswersAtOnce(c.file) }
+
 // Close closes the file.
 func (c *chunk) Close() error { return c.file.Close() }
 

@@ -54,6 +54,9 @@ func (s *scale) Stat() (fs.FileInfo, error) { return s.stat() }
 // Late implements [vfs.LateReporter].
 func (s *scale) Late() bool { return vfs.IsLate(s.fsys) }
 
+// AnswersAtOnce implements [vfs.AtOnceReporter].
+func (s *scale) AnswersAtOnce() bool { return vfs.AnswersAtOnce(s.fsys) }
+
 // About describes the scale. Its compression is the name of the encoding.
 func (s *scale) About() volume.About {
 	return volume.About{Factor: s.factor, Category: s.category, Compression: s.encoding.name, NamedByBox: true}

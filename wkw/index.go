@@ -109,6 +109,9 @@ func (m *mag) described(listed []vfs.Described, zy []int) []volume.CubeEntry {
 // Late implements vfs.LateReporter.
 func (m *mag) Late() bool { return vfs.IsLate(m.fsys) }
 
+// AnswersAtOnce implements vfs.AtOnceReporter.
+func (m *mag) AnswersAtOnce() bool { return vfs.AnswersAtOnce(m.fsys) }
+
 // LongRead implements vfs.LongReader.
 func (m *mag) LongRead() int { return vfs.LongRead(m.fsys) }
 

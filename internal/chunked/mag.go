@@ -93,6 +93,9 @@ func (m *Mag) StatMetadata() []fs.FileInfo {
 // Late implements [vfs.LateReporter].
 func (m *Mag) Late() bool { return vfs.IsLate(m.fsys) }
 
+// AnswersAtOnce implements [vfs.AtOnceReporter].
+func (m *Mag) AnswersAtOnce() bool { return vfs.AnswersAtOnce(m.fsys) }
+
 // About describes the mag. Files of chunks are named by their boxes.
 func (m *Mag) About() volume.About {
 	return volume.About{Factor: m.options.Factor, Category: m.options.Category, Window: m.options.Window, Compression: m.array.Compression, NamedByBox: true}

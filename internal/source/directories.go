@@ -66,7 +66,7 @@ func (d *directories) schedule(path string, dir *store.Dir) *store.Scheduled {
 	d.hangs = d.hangs || hangs
 	s := d.opened[path]
 	if s == nil {
-		s = store.Schedule(dir, store.Options{Depth: d.options.Depth, Local: !remote})
+		s = store.Schedule(dir, store.Options{Depth: d.options.Depth, Local: !remote, Hangs: hangs})
 		d.opened[path] = s
 	}
 	return s

@@ -101,10 +101,14 @@ var (
 	_ vfs.ContextReaderAt = (*readable)(nil)
 	_ vfs.RangeReader     = (*readable)(nil)
 	_ vfs.LateReporter    = (*readable)(nil)
+	_ vfs.AtOnceReporter  = (*readable)(nil)
 )
 
 // Late implements [vfs.LateReporter].
 func (f *readable) Late() bool { return f.s.Late() }
+
+// AnswersAtOnce implements [vfs.AtOnceReporter].
+func (f *readable) AnswersAtOnce() bool { return f.s.AnswersAtOnce() }
 
 // ReadAt implements [io.ReaderAt].
 func (f *readable) ReadAt(p []byte, off int64) (int, error) {

@@ -24,6 +24,10 @@ type Options struct {
 	// processors are busy, and a hard disk reorders reads that it knows in advance (vfs.Advisor).
 	Local bool
 
+	// Hangs means that a request may never be answered: some files may be on another machine, even if the directory is
+	// local.
+	Hangs bool
+
 	// Remote means that the source is an object store: always late, with an overhead for each request but not for its
 	// length, and with errors that do not depend on which bytes are read.
 	Remote bool
@@ -37,19 +41,21 @@ type Options struct {
 // request takes one of Depth slots, in the order of arrival. A request without an answer keeps its slot.
 // Scheduled is safe for concurrent use.
 type Scheduled struct {
-	fsys  fs.FS
-	queue *queue
+	fsys   fs.FS
+	queue  *queue
+	atOnce bool
 }
 
 var (
-	_ fs.StatFS        = (*Scheduled)(nil)
-	_ fs.ReadDirFS     = (*Scheduled)(nil)
-	_ fs.ReadLinkFS    = (*Scheduled)(nil)
-	_ vfs.ListFS       = (*Scheduled)(nil)
-	_ vfs.DescribeFS   = (*Scheduled)(nil)
-	_ vfs.LateReporter = (*Scheduled)(nil)
-	_ vfs.KindChecker  = (*Scheduled)(nil)
-	_ io.Closer        = (*Scheduled)(nil)
+	_ fs.StatFS          = (*Scheduled)(nil)
+	_ fs.ReadDirFS       = (*Scheduled)(nil)
+	_ fs.ReadLinkFS      = (*Scheduled)(nil)
+	_ vfs.ListFS         = (*Scheduled)(nil)
+	_ vfs.DescribeFS     = (*Scheduled)(nil)
+	_ vfs.LateReporter   = (*Scheduled)(nil)
+	_ vfs.AtOnceReporter = (*Scheduled)(nil)
+	_ vfs.KindChecker    = (*Scheduled)(nil)
+	_ io.Closer          = (*Scheduled)(nil)
 )
 
 // Schedule schedules the requests to a file system. Its files must be readable at any offset: each is an
@@ -58,11 +64,14 @@ func Schedule(fsys fs.FS, o Options) *Scheduled {
 	if o.Depth <= 0 {
 		o.Depth = DefaultDepth
 	}
-	return &Scheduled{fsys, newQueue(o)}
+	return &Scheduled{fsys, newQueue(o), o.Local && !o.Hangs}
 }
 
 // Late implements [vfs.LateReporter]. It depends on the last reads, not on lookups.
 func (s *Scheduled) Late() bool { return s.queue.remote || s.queue.reads.lateness.late() }
+
+// AnswersAtOnce implements [vfs.AtOnceReporter]: the source is local, and no request to it hangs.
+func (s *Scheduled) AnswersAtOnce() bool { return s.atOnce }
 
 // ChecksKind implements [vfs.KindChecker].
 func (s *Scheduled) ChecksKind() bool {

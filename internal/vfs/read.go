@@ -90,6 +90,21 @@ func IsLate(f any) bool {
 	return ok && l.Late()
 }
 
+// AtOnceReporter is an open file or a file system that knows whether its source answers at once.
+//
+// A source that answers at once is never late, and no request to it hangs: it is a disk of this machine. The caller of a
+// request may wait for the answer, even if somebody else may want to stop the caller.
+type AtOnceReporter interface {
+	// AnswersAtOnce reports whether the source answers at once. It is fast.
+	AnswersAtOnce() bool
+}
+
+// AnswersAtOnce reports whether a file or a file system answers at once. It returns false if f is no [AtOnceReporter].
+func AnswersAtOnce(f any) bool {
+	r, ok := f.(AtOnceReporter)
+	return ok && r.AnswersAtOnce()
+}
+
 // LongReader is an open file or a file system whose source takes about as long for a request of many bytes as for one of few, as an object store
 // does.
 type LongReader interface {

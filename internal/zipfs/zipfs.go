@@ -174,6 +174,9 @@ func (a *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 // Late implements [vfs.LateReporter].
 func (a *FS) Late() bool { return vfs.IsLate(a.fsys) }
 
+// AnswersAtOnce implements [vfs.AtOnceReporter].
+func (a *FS) AnswersAtOnce() bool { return vfs.AnswersAtOnce(a.fsys) }
+
 // LongRead implements [vfs.LongReader].
 func (a *FS) LongRead() int { return vfs.LongRead(a.fsys) }
 
