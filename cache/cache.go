@@ -79,12 +79,14 @@ func New(budget int64) *Cache {
 
 // listFor returns the list that will keep a block that is about to be loaded, or nil if the block will not be kept.
 // Unless keep is Never, it records the request in the history, and sets e.seenBefore and e.shortTerm.
-func (c *Cache) listFor(e *entry, keep Keep) *recentList {
+func (c *Cache) listFor(e *entry, keep Keep, now time.Time) *recentList {
 	if keep == Never {
 		return nil
 	}
-	before := c.history.recordRequest(e.hash, time.Now())
-	e.seenBefore = before != unseen
+	before := c.history.recordRequest(e.hash, now)
+	if e.seenBefore = before != unseen; e.seenBefore {
+		c.frequent.count(e.hash)
+	}
 	e.shortTerm = keep != Always && before != earlier
 	switch {
 	case !e.shortTerm:

@@ -28,7 +28,7 @@
 //	this cache          4.9    1.0    1.0    1.0
 //	ristretto alone     5.6    3.5    2.5    1.3
 //
-// Ristretto counts only misses of the recent list. So 32 reads of a block by one scan count once, and blocks to which
+// Ristretto counts only misses of the recent list, and only of blocks that were requested before. So 32 reads of a block by one scan count once, and blocks to which
 // readers return count more than the blocks of a long scan.
 //
 // A request decides which of the blocks that it loads are kept:

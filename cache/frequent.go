@@ -57,7 +57,8 @@ func (f *frequent) drop(e *entry) {
 	f.release(e)
 }
 
-// count records a request for a block that the recent list does not have.
+// count records a request for a block that was requested before and that the recent list does not have. First requests are
+// not counted: random readers make many of them, and ristretto wakes a goroutine for each 64.
 func (f *frequent) count(h uint64) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()

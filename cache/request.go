@@ -112,7 +112,6 @@ func (r *request) lookUp(i int) {
 	}
 	switch e, pending := c.index.get(hash, key); {
 	case e == nil:
-		c.frequent.count(hash)
 		r.missing = append(r.missing, missing{i, key, hash})
 	case pending != nil:
 		r.share(waiting{i, e, pending})

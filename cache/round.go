@@ -3,6 +3,7 @@ package cache
 import (
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -106,12 +107,12 @@ func (r *request) loadRound(blocks []missing) error {
 // newLoads returns loads for the blocks that still have no entry.
 func (r *request) newLoads(blocks []missing) []load {
 	loads := make([]load, (len(blocks)+r.loadSize-1)/r.loadSize)
-	n := 0
+	n, now := 0, time.Now()
 	for len(blocks) > 0 {
 		l := &loads[n]
 		l.init(r.source, min(r.loadSize, len(blocks)))
 		for len(blocks) > 0 && len(l.parts) < cap(l.parts) {
-			r.addToLoad(l, blocks[0])
+			r.addToLoad(l, blocks[0], now)
 			blocks = blocks[1:]
 		}
 		if len(l.parts) > 0 {
@@ -122,7 +123,7 @@ func (r *request) newLoads(blocks []missing) []load {
 }
 
 // addToLoad adds a block to a load, unless another request has added an entry for it.
-func (r *request) addToLoad(l *load, m missing) {
+func (r *request) addToLoad(l *load, m missing, now time.Time) {
 	c := r.source.cache
 	n := len(l.parts)
 	l.parts = l.parts[:n+1]
@@ -136,7 +137,7 @@ func (r *request) addToLoad(l *load, m missing) {
 	if other == nil {
 		p.at = r.blocks[m.i]
 		l.blocks = append(l.blocks, volume.Block{At: p.at})
-		p.list = c.listFor(e, r.keep)
+		p.list = c.listFor(e, r.keep, now)
 		r.waiting = append(r.waiting, waiting{m.i, e, l})
 		return
 	}
