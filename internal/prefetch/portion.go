@@ -37,7 +37,11 @@ func newPortion(src *cache.Source, key portionKey, keep cache.Keep) (*portion, e
 	if src.LongRead() > 0 {
 		hold, err = src.HoldBatches(blocks, cells(blocks), keep)
 	} else {
-		hold, err = src.Hold(blocks, batchSize(key.blocks.Size(), src.Grid().BlockBytes()), keep)
+		least := leastBatch / src.Grid().BlockBytes()
+		if src.Late() {
+			least = 1 // all requests are sent at once
+		}
+		hold, err = src.Hold(blocks, batchSize(key.blocks.Size(), least), keep)
 	}
 	return &portion{key: key, hold: hold}, err
 }
@@ -62,13 +66,15 @@ func cells(blocks []volume.Vec) []int32 {
 	return of
 }
 
-// batchSize returns the number of blocks of a portion that are loaded at once. It is two rows of blocks, because in
+// leastBatch is the least number of decoded bytes of a batch. Smaller ones take longer to distribute than to decode.
+const leastBatch = 192 << 10
+
+// batchSize returns the number of blocks of a portion that are loaded at once, which is least or more. It is two rows of blocks, because in
 // Morton order groups of four of these blocks are neighbours in the file. It is less if there would be fewer than
-// four batches for each core, but not so little that batches take longer to distribute than to decode.
-func batchSize(size volume.Vec, blockBytes int) int {
+// four batches for each core.
+func batchSize(size volume.Vec, least int) int {
 	const batchesPerCore = 4
-	const leastBytes = 192 << 10
-	return max(min(2*size[0], size[0]*size[1]*size[2]/(batchesPerCore*runtime.GOMAXPROCS(0))), leastBytes/blockBytes, 1)
+	return max(min(2*size[0], size[0]*size[1]*size[2]/(batchesPerCore*runtime.GOMAXPROCS(0))), least, 1)
 }
 
 // portionView is a portion as a part of an array. Each plane of the part is one run of bytes of the array.
