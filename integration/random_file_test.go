@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 )
 
@@ -126,12 +127,20 @@ func (o *openFile) mayFailIn(start, end int) bool {
 	return false
 }
 
+// mayBypassCache reports whether the kernel reads the file past the page cache when it is first opened.
+func (o *openFile) mayBypassCache() bool {
+	return o.size > 128<<10 && strings.Contains(o.name, "/box/")
+}
+
 // checkRead checks the result of a read of n bytes at offset off.
 func (o *openFile) checkRead(got []byte, err error, off, n int) error {
 	end := min(off+n, o.size)
 	mayFail := o.mayFail
-	if o.direct {
-		mayFail = func(int) bool { return o.mayFailIn(off, end) }
+	switch inRange := o.mayFailIn(off, end); {
+	case o.direct:
+		mayFail = func(int) bool { return inRange }
+	case o.mayBypassCache(): // it is not known whether the file was opened before
+		mayFail = func(page int) bool { return inRange || o.mayFail(page) }
 	}
 	switch {
 	case err != nil && err != io.EOF && !errors.Is(err, syscall.EIO):
