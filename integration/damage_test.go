@@ -165,7 +165,7 @@ func checkBlocks(t *testing.T, dir string, bad []int) {
 	}
 }
 
-// checkDirect reads past the page cache. Exactly the bytes of bad blocks have to fail.
+// checkDirect reads past the page cache. Exactly the bytes of bad blocks have to fail, and a read of everything if it has one of them.
 func checkDirect(t *testing.T, name string, want []byte, bad []int) {
 	t.Helper()
 	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_DIRECT, 0)
@@ -176,6 +176,13 @@ func checkDirect(t *testing.T, name string, want []byte, bad []int) {
 		return
 	}
 	defer unix.Close(fd)
+	all := make([]byte, len(want))
+	switch n, err := unix.Pread(fd, all, 0); {
+	case len(bad) > 0 && !errors.Is(err, syscall.EIO):
+		t.Errorf("all bytes, some of them bad: got %d bytes, error %v; want EIO", n, err)
+	case len(bad) == 0 && (err != nil || !bytes.Equal(all, want)):
+		t.Errorf("all bytes: got %d bytes, error %v", n, err)
+	}
 	for i := 0; i < len(want); i += 16 { // 16 bytes are in one block
 		p := make([]byte, 16)
 		n, err := unix.Pread(fd, p, int64(i))
