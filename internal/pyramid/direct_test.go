@@ -148,9 +148,7 @@ func (c *layerCase) onDisk(t *testing.T) {
 // TestWritesDirectly: mags with large groups are written past the page cache if there is memory for it.
 func TestWritesDirectly(t *testing.T) {
 	dir := t.TempDir()
-	if !writesDirectly(dir) {
-		t.Skip("files in the directory of temporary files are written through the page cache")
-	}
+	possible := writesDirectly(dir) // elsewhere no mag may be
 	tall := box(0, 0, 0, 100, 100, 100)
 	for _, test := range []struct {
 		name   string
@@ -175,8 +173,9 @@ func TestWritesDirectly(t *testing.T) {
 		if err := w.plan(); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.mags[0].direct; got != test.want || (w.disk != nil) != test.want {
-			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		want := test.want && possible
+		if got := w.mags[0].direct; got != want || (w.disk != nil) != want {
+			t.Errorf("%s: %v, want %v", test.name, got, want)
 		}
 		if err := w.close(); err != nil {
 			t.Fatal(err)
