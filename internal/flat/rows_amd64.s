@@ -34,7 +34,7 @@ chunk:
 //
 // While the rows of a block are copied, those of the next block are prefetched. Rows of 32 bytes are copied two at a time: they are a line
 // of the cache.
-TEXT ·gatherRows32(SB), NOSPLIT, $8-88
+TEXT ·gatherRows32(SB), NOSPLIT, $0-88
 	MOVQ  dst_base+0(FP), DI
 	MOVQ  blocks_base+24(FP), R11
 	MOVQ  blocks_len+32(FP), R14
