@@ -84,7 +84,7 @@ func (b *bench) ddCloud(least float64) job {
 			return nil, err
 		}
 		c := b.cubes[dataR]
-		all = append(all, contender{rangesName, noGateway(), c.measureServer})
+		all = append(all, contender{name: rangesName, absent: noGateway(), turn: c.measureServer})
 		return all, b.verify(ctx, c.mag, b.wkwfsS3(c.mag, cubeFile, cloudDelay))
 	}
 	return j
@@ -247,7 +247,7 @@ func (b *bench) listingCloud() job {
 		setup: func(ctx context.Context) ([]contender, error) {
 			m, err := b.names(ctx)
 			on := func(name string, late time.Duration) contender {
-				return contender{name, noGateway(), func(ctx context.Context) (turn, error) { return b.listOnce(ctx, m, late) }}
+				return contender{name: name, absent: noGateway(), turn: func(ctx context.Context) (turn, error) { return b.listOnce(ctx, m, late) }}
 			}
 			return []contender{on("wkwfs", cloudDelay), on(promptName, 0)}, err
 		},

@@ -126,7 +126,7 @@ func (b *bench) lateCommand(name string, args func(source, to string) []string) 
 				}}
 			}
 			before := by(beforeName, b.before, metadataLate)
-			before.absent = b.pair(m, "")[1].absent
+			before.absent, before.older = b.pair(m, "")[1].absent, true
 			return []contender{by("wkwfs", b.program, metadataLate), by(promptName, b.program, lateness{}), before}, err
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // job is a task that several contenders do in the same way.
@@ -48,6 +49,7 @@ func atMostDelays(limit, delay float64, against string) bound {
 type contender struct {
 	name   string
 	absent string // why it is not available; empty: it is available
+	older  bool   // it may lack what the job needs: if its first turn fails, it is not available
 	turn   func(context.Context) (turn, error)
 }
 
@@ -82,6 +84,11 @@ func (j job) run(ctx context.Context, rounds int, progress func(string, ...any))
 				continue
 			}
 			t, err := c.turn(ctx)
+			if err != nil && c.older && len(o.turns[i]) == 0 && ctx.Err() == nil {
+				o.contenders[i].absent = oneLine(err)
+				progress("%s: %s is not here: %v", j.name, c.name, err)
+				continue
+			}
 			if err = errors.Join(err, ctx.Err()); err != nil {
 				return o, fmt.Errorf("%s: %s: %w", j.name, c.name, err)
 			}
@@ -95,6 +102,9 @@ func (j job) run(ctx context.Context, rounds int, progress func(string, ...any))
 	}
 	return o, nil
 }
+
+// oneLine returns the text of an error for a cell of the table.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
 // order returns the order of n contenders in a round.
 func order(n, round int) []int {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -62,5 +65,48 @@ func TestDelays(t *testing.T) {
 func TestOrder(t *testing.T) {
 	if got := [][]int{order(3, 0), order(3, 1)}; !slices.Equal(got[0], []int{0, 1, 2}) || !slices.Equal(got[1], []int{2, 1, 0}) {
 		t.Error(got)
+	}
+}
+
+// TestOlderLacks checks that a contender of an older program that cannot do a job is absent with the reason, that the others have their
+// turns, and that all other failures end the job.
+func TestOlderLacks(t *testing.T) {
+	works := func(context.Context) (turn, error) { return turn{values: []float64{1}, sum: 1}, nil }
+	fails := func(context.Context) (turn, error) { return turn{}, errors.New("no\n ome.zarr/1") }
+	turns := 0
+	failsLater := func(ctx context.Context) (turn, error) {
+		if turns++; turns > 1 {
+			return fails(ctx)
+		}
+		return works(ctx)
+	}
+	for _, test := range []struct {
+		name string
+		last contender
+		want string // error; empty: the last contender is absent
+	}{
+		{"an older one", contender{name: "last", older: true, turn: fails}, ""},
+		{"another one", contender{name: "last", turn: fails}, "job: last: no"},
+		{"an older one that worked", contender{name: "last", older: true, turn: failsLater}, "job: last: no"},
+		{"an older one with other bytes", contender{name: "last", older: true, turn: func(context.Context) (turn, error) {
+			return turn{values: []float64{1}, sum: 2}, nil
+		}}, "differ"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			j := job{name: "job", figures: []figure{{unit: "s"}}, contenders: []contender{{name: "first", turn: works}, test.last}}
+			o, err := j.run(t.Context(), 4, t.Logf)
+			if test.want != "" {
+				if err == nil || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("error %v, want %q", err, test.want)
+				}
+				return
+			}
+			if err != nil || len(o.turns[0]) != 4 || len(o.turns[1]) != 0 {
+				t.Fatalf("turns %d, error %v; want 4 turns of the first", len(o.turns[0]), err)
+			}
+			if got := o.row(1, 0)[2]; got != "not here: no ome.zarr/1" {
+				t.Errorf("the row says %q", got)
+			}
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 )
 
@@ -96,11 +97,9 @@ func (m mag) layer() (mag, error) {
 
 // runOME runs omeProgram, which reads n bytes of voxels.
 func runOME(ctx context.Context, way, path string, n int64) (t turn, err error) {
-	cmd := command(ctx, findZarr(), "-c", omeProgram, way, path)
-	cmd.Stderr = os.Stderr
-	output, err := cmd.Output()
+	output, err := command(ctx, findZarr(), "-c", omeProgram, way, path).Output()
 	if err != nil {
-		return t, fmt.Errorf("%s %s: %w", way, path, err)
+		return t, explainOME(way, path, err)
 	}
 	var seconds float64
 	if _, err := fmt.Sscan(string(output), &seconds, &t.cpu, &t.sum); err != nil {
@@ -108,4 +107,16 @@ func runOME(ctx context.Context, way, path string, n int64) (t turn, err error) 
 	}
 	t.values, t.bytes = []float64{float64(n) / 1e9 / seconds}, n
 	return t, nil
+}
+
+// explainOME returns the error of omeProgram with what it printed. If the path does not exist, that is the error.
+func explainOME(way, path string, err error) error {
+	if _, statErr := os.Stat(path); errors.Is(statErr, fs.ErrNotExist) {
+		return fmt.Errorf("no %s/%s", filepath.Base(filepath.Dir(path)), filepath.Base(path))
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return fmt.Errorf("%s %s: %w\n%s", way, path, err, exit.Stderr)
+	}
+	return fmt.Errorf("%s %s: %w", way, path, err)
 }

@@ -5,13 +5,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 )
 
 // peer is a way to read the voxels of a mag as one flat file.
 type peer struct {
 	name   string
 	absent string   // why it is not available; empty: it is available
+	older  bool     // it may lack the file, or the whole source
 	stored []string // the files with the stored voxels
 	budget int      // of the cache in MiB; only of the measured wkwfs
 	file   string   // the flat file; below the mount, if there is a mount
@@ -48,7 +48,7 @@ func (b *bench) mountedBy(program string, m mag, file string, cache int) peer {
 // pair returns the measured wkwfs and the wkwfs of -before.
 func (b *bench) pair(m mag, file string) []peer {
 	before := b.mountedBy(b.before, m, file, b.cache)
-	before.name = beforeName
+	before.name, before.older = beforeName, true
 	if b.before == "" {
 		before.absent = "no -before"
 	}
@@ -129,7 +129,7 @@ func (p *peer) probe(ctx context.Context) {
 		err = m.close()
 	}
 	if err != nil {
-		p.absent = strings.Join(strings.Fields(err.Error()), " ")
+		p.absent = oneLine(err)
 	}
 }
 

@@ -79,7 +79,7 @@ func (b *bench) countedWorks(c *cube) []countedWork {
 
 // counted returns a contender whose figures are what it has asked for.
 func (b *bench) counted(name, absent string, w countedWork, count func(context.Context) (turn, requested, error)) contender {
-	return contender{name, absent, func(ctx context.Context) (turn, error) {
+	return contender{name: name, absent: absent, turn: func(ctx context.Context) (turn, error) {
 		t, n, err := count(ctx)
 		b.progress("%s: %d reads, %d other requests, %d bytes for %d bytes of voxels", name, n.reads, n.others, n.bytes, w.voxels)
 		gib := float64(w.voxels) / (1 << 30)

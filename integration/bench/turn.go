@@ -31,7 +31,7 @@ func (p peer) reads(s state, do work) contender {
 	if s == cold && p.absent == "" {
 		p.absent = cannotDrop()
 	}
-	return contender{p.name, p.absent, func(ctx context.Context) (t turn, err error) {
+	return contender{p.name, p.absent, p.older, func(ctx context.Context) (t turn, err error) {
 		if err := cacheFiles(ctx, p.stored); err != nil {
 			return t, err
 		}

@@ -64,6 +64,7 @@ func (w writing) imports(name string, extra ...string) contender {
 // importsBefore returns the import by the wkwfs of -before.
 func (w writing) importsBefore(extra ...string) contender {
 	c := w.by(beforeName, w.importCommand(w.b.before, extra...))
+	c.older = true
 	if w.b.before == "" {
 		c.absent = "no -before"
 	}
