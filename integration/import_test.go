@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -43,7 +44,7 @@ func importArgs(name, dataset, shape string, more ...string) []string {
 	return append(args, more...)
 }
 
-// TestImportMemory: an import with a slab that is larger than its memory, and with coarser mags, keeps to the memory.
+// TestImportMemory: an import with a slab that is larger than its memory, with coarser mags, and past the page cache, keeps to the memory.
 func TestImportMemory(t *testing.T) {
 	if os.Getenv(raceVariable) == "1" {
 		t.Skip("the race detector has memory of its own")
@@ -51,21 +52,38 @@ func TestImportMemory(t *testing.T) {
 	const memory, allowed = 32 << 20, 128 << 20
 	dir := tempDir(t)
 	name := rawFile(t, dir, 1024*1024*64*4)
-	for _, more := range [][]string{nil, {"--mags", "3"}} {
-		dataset := filepath.Join(dir, fmt.Sprint("out", len(more)))
+	raw := []string{"--compression", "raw"}
+	for i, more := range [][]string{nil, {"--mags", "3"}, raw, append(raw, "--mags", "3")} {
+		dataset := filepath.Join(dir, fmt.Sprint("out", i))
 		cmd := exec.Command(program, importArgs(name, dataset, "1024,1024,64", append(more, "--memory", fmt.Sprint(memory, "B"))...)...)
-		peak := runWatched(t, cmd)
-		t.Logf("%d MiB with --memory %d MiB %v", peak>>20, memory>>20, more)
+		peak, direct := runWatched(t, cmd)
+		t.Logf("%d MiB with --memory %d MiB %v, past the page cache: %v", peak>>20, memory>>20, more, direct)
 		if peak > memory+allowed {
 			t.Errorf("%v: %d MiB, want at most %d MiB", more, peak>>20, (memory+allowed)>>20)
 		}
+		if want := slices.Contains(more, "raw") && isExt4(t, dir); direct != want {
+			t.Errorf("%v: writes past the page cache: %v, want %v", more, direct, want)
+		}
 		sameVoxels(t, dataset, name)
+		if err := os.RemoveAll(dataset); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
-// runWatched runs a command and returns the most memory that it had. The kernel's own account of a child begins with the memory of
-// the test.
-func runWatched(t *testing.T, cmd *exec.Cmd) (peak int) {
+// isExt4 reports whether a directory is on ext4, where raw cubes are written past the page cache.
+func isExt4(t *testing.T, dir string) bool {
+	t.Helper()
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		t.Fatal(err)
+	}
+	return st.Type == unix.EXT4_SUPER_MAGIC && os.Getpagesize() == 4096
+}
+
+// runWatched runs a command. It returns the most memory that it had, and whether it had a file open past the page cache. The kernel's own
+// account of a child begins with the memory of the test.
+func runWatched(t *testing.T, cmd *exec.Cmd) (peak int, direct bool) {
 	t.Helper()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -78,11 +96,26 @@ func runWatched(t *testing.T, cmd *exec.Cmd) (peak int) {
 			if err != nil {
 				t.Fatalf("%v: %v", cmd.Args, err)
 			}
-			return peak
+			return peak, direct
 		case <-time.After(5 * time.Millisecond):
 			peak = max(peak, highWaterMark(cmd.Process.Pid))
+			direct = direct || hasDirectFile(cmd.Process.Pid)
 		}
 	}
+}
+
+// hasDirectFile reports whether a process has a file open with O_DIRECT. What has ended in the meantime has none.
+func hasDirectFile(pid int) bool {
+	infos, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fdinfo/*", pid))
+	return slices.ContainsFunc(infos, func(name string) bool {
+		b, _ := os.ReadFile(name)
+		flags := regexp.MustCompile(`flags:\s+(\d+)`).FindSubmatch(b)
+		if flags == nil {
+			return false
+		}
+		n, _ := strconv.ParseInt(string(flags[1]), 8, 64)
+		return n&unix.O_DIRECT != 0
+	})
 }
 
 // highWaterMark returns the most memory that a process had, in bytes, or 0 if the process has ended.
