@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -66,6 +69,86 @@ func checkMemory(t testing.TB, source string, want []byte, readers, n int) {
 	}
 	group.Wait()
 	checkPeak(t, s, budget)
+}
+
+// TestMemoryOfObjects: the same limit holds while one reader reads a volume of an object store through a full cache, two slabs ahead. Many
+// readers at random, and a disk cache, may take 96 MiB more. The cubes are stored without compression, so requests are as large as they can
+// be. The server is late, so as many are in flight as an object store gets.
+func TestMemoryOfObjects(t *testing.T) {
+	parallelHeavy(t)
+	if os.Getenv(raceVariable) == "1" {
+		t.Skip("the race detector has memory of its own")
+	}
+	m := model{blockLog: 5, cubeLog: 4, blockType: 1, voxelType: 1, channels: 1} // 128 MiB
+	source := t.TempDir()
+	for _, at := range []string{"y0/x0", "y0/x1", "y1/x0", "y1/x1"} {
+		name := writeFile(t, filepath.Join(source, "z0", at+".wkw"), m.header(16))
+		if err := os.Truncate(name, 16+1<<27); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.writeHeader(t, source)
+	files := newFileServer(t, source)
+	late := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(20 * time.Millisecond)
+		files.ServeHTTP(w, r)
+	}))
+	t.Cleanup(late.Close)
+	for _, test := range []struct {
+		name    string
+		readers int // at random
+		more    int // MiB beyond the limit
+		flags   []string
+	}{
+		{"one reader", 8, 0, nil},
+		{"many readers", 64, 96, nil},
+		{"disk cache", 64, 96, []string{"--disk-cache", filepath.Join(tempDir(t), "cache")}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			const budget, size = 64 << 20, 4 << 27
+			s := mountServer(t, late.URL+"/?token=geheim", append(test.flags, "--cache-size", strconv.Itoa(budget))...)
+			name := filepath.Join(s.dir, "volume.raw")
+			var group sync.WaitGroup
+			for i := range test.readers {
+				group.Go(func() {
+					if err := readRandomly(name, size, 320/test.readers, uint64(i)); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			group.Wait()
+			if n, err := readToEnd(name); err != nil || n != size {
+				t.Errorf("read %d bytes, %v; want %d", n, err, size)
+			}
+			checkPeak(t, s, budget+test.more<<20)
+		})
+	}
+}
+
+// readRandomly reads 64 KiB at n random offsets of a file.
+func readRandomly(name string, size int64, n int, seed uint64) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r, p := rand.New(rand.NewPCG(3, seed)), make([]byte, 1<<16)
+	for range n {
+		if _, err := f.ReadAt(p, r.Int64N(size-int64(len(p)))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readToEnd reads a file and returns its length.
+func readToEnd(name string) (int64, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	return io.CopyBuffer(io.Discard, struct{ io.Reader }{f}, make([]byte, 1<<20))
 }
 
 // comparer is a writer that fails if the bytes are not those that are left of want.
