@@ -65,8 +65,8 @@ func (a *Array) RowAt(off int64) (y, z int) {
 
 // Fill copies the bytes [off, off+len(p)) of the array to p. The range must lie in the array. Fill calls read for the
 // blocks that contain valid bytes of the range: each block once, at most maxBlocks in a call. For each of these
-// blocks, read must call copyBlock with the voxels of the block, or with nil if it was never written, in any order,
-// in one goroutine. Fill returns the first error of read.
+// blocks, read must call copyBlock with the voxels of the block, or with nil if it was never written, in any order. Several
+// goroutines may do so at once. Fill returns the first error of read.
 func (a *Array) Fill(p []byte, off int64, read func(blocks []volume.Vec, copyBlock func(at volume.Vec, voxels []byte)) error) error {
 	if first := a.split(off, int64(len(p))); first > 0 {
 		if err := a.Fill(p[:first], off, read); err != nil {

@@ -1,6 +1,6 @@
 package flat
 
-// copyRows32 is copyRows for n that is a multiple of 32. n and rows are at least 1.
+// copyRows32 is CopyRows for n of at least 32. There is at least one row.
 //
 //go:noescape
 func copyRows32(dst, src []byte, n, rows, dstStride, srcStride, ahead int)

@@ -1,6 +1,8 @@
 #include "textflag.h"
 
 // func copyRows32(dst, src []byte, n, rows, dstStride, srcStride, ahead int)
+//
+// The last 32 bytes of a row overlap those before if n is not a multiple of 32.
 TEXT ·copyRows32(SB), NOSPLIT, $0-88
 	MOVQ dst_base+0(FP), DI
 	MOVQ src_base+24(FP), SI
@@ -10,6 +12,7 @@ TEXT ·copyRows32(SB), NOSPLIT, $0-88
 	MOVQ srcStride+72(FP), R9
 	MOVQ ahead+80(FP), R10
 	ADDQ SI, R10
+	LEAQ -32(BX), DX
 
 row:
 	XORL AX, AX
@@ -21,13 +24,22 @@ chunk:
 	MOVOU      X0, (DI)(AX*1)
 	MOVOU      X1, 16(DI)(AX*1)
 	ADDQ       $32, AX
+	CMPQ       AX, DX
+	JLS        chunk
 	CMPQ       AX, BX
-	JCS        chunk
-	ADDQ       R8, DI
-	ADDQ       R9, SI
-	ADDQ       R9, R10
-	DECQ       CX
-	JNZ        row
+	JEQ        next
+	PREFETCHT0 31(R10)(DX*1)
+	MOVOU      (SI)(DX*1), X0
+	MOVOU      16(SI)(DX*1), X1
+	MOVOU      X0, (DI)(DX*1)
+	MOVOU      X1, 16(DI)(DX*1)
+
+next:
+	ADDQ R8, DI
+	ADDQ R9, SI
+	ADDQ R9, R10
+	DECQ CX
+	JNZ  row
 	RET
 
 // func gatherRows32(dst []byte, blocks [][]byte, src, n, rows, dstStride int) (done int)

@@ -4,7 +4,7 @@ package flat
 
 import "encoding/binary"
 
-// copyRows32 is copyRows for n that is a multiple of 32. It copies through four registers and prefetches nothing.
+// copyRows32 is CopyRows for rows of 32 bytes or more. It copies through four registers and prefetches nothing.
 func copyRows32(dst, src []byte, n, rows, dstStride, srcStride, _ int) {
 	le := binary.LittleEndian
 	for i := range rows {
@@ -16,6 +16,7 @@ func copyRows32(dst, src []byte, n, rows, dstStride, srcStride, _ int) {
 			le.PutUint64(to[16:], c)
 			le.PutUint64(to[24:], d)
 		}
+		copy(to, from)
 	}
 }
 

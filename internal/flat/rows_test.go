@@ -13,7 +13,7 @@ func TestCopyRows(t *testing.T) {
 	for i := range src {
 		src[i] = byte(rand.Uint32())
 	}
-	for _, n := range []int{0, 1, 16, 31, 32, 33, 64, 96, 128, 544} {
+	for _, n := range []int{0, 1, 16, 31, 32, 33, 63, 64, 65, 96, 128, 180, 511, 512, 544} {
 		for _, rows := range []int{0, 1, 2, 31, 33} {
 			for _, strides := range [][2]int{{n, n}, {n + 1, n}, {600, 550}} {
 				for _, ahead := range []int{0, 1024, -1 << 40, 1 << 50} { // there need not be memory
