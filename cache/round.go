@@ -99,8 +99,8 @@ func (r *request) loadRound(blocks []missing) error {
 		r.loadSize = max(r.loadSize, r.source.blocksIn(ownBytes))
 	}
 	round.loads = r.newLoads(blocks)
-	round.start(r.source)
 	defer round.release()
+	round.start(r.source)
 	return r.wait()
 }
 

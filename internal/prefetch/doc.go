@@ -30,7 +30,8 @@
 //
 // A paused Reader keeps its portions. It starts no other portion until it reads on.
 //
-// A preloaded Reader has all blocks of its array in one portion. It starts this portion with its first read.
+// A preloaded Reader has all blocks of its array in one portion. It starts this portion with its first read. If that read has
+// all of the array, and the source does not answer late, it needs no portion: the blocks are copied as they are decoded.
 //
 // # Portions
 //

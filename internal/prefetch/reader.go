@@ -39,6 +39,7 @@ type Reader struct {
 	reached  int          // number of the portion that the reader has reached
 	started  map[int]bool // portions of the reached slab and the next one that were started; they are not started again
 	lastRead time.Time
+	whole    bool // a read had all of the array
 }
 
 // Hint is what the opener of a file knows about how it will be read.
@@ -99,6 +100,9 @@ func (r *Reader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 
 // readPart reads up to the end of the portion that contains off, or all of p if no portion in memory contains it.
 func (r *Reader) readPart(ctx context.Context, p []byte, off int64) (int, error) {
+	if r.readsWhole(len(p)) {
+		return len(p), r.readWhole(ctx, p)
+	}
 	portion, keep := r.portionFor(ctx, off, int64(len(p)))
 	if portion.portion != nil {
 		n := portion.read(ctx, p, off)
