@@ -1,7 +1,9 @@
 package integration
 
 import (
+	"io/fs"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -54,9 +56,23 @@ func (c randomCase) run(t testing.TB, delay time.Duration) {
 			t.Fatalf("step %d, %s: %v\nthe steps before it:\n%s", n, kind.name, err, strings.Join(s.trail[max(0, len(s.trail)-40):], "\n"))
 		}
 		if kind.name == "change" {
-			time.Sleep(delay)
+			time.Sleep(delay + surveyDelay(t, source, delay))
 		}
 	}
+}
+
+// surveyDelay returns how much later a change of a late source shows because the machine is busy: a survey is valid for 20 times as long
+// as it took, if that is more than the second that delay contains. Reading all directories one after the other takes longer than a survey.
+func surveyDelay(t testing.TB, source string, delay time.Duration) time.Duration {
+	t.Helper()
+	if delay == 0 {
+		return 0
+	}
+	start := time.Now()
+	if err := filepath.WalkDir(source, func(string, fs.DirEntry, error) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return min(max(20*time.Since(start)-time.Second, 0), time.Minute)
 }
 
 // stepKind is a kind of step. Kinds are chosen in proportion to their weights.
