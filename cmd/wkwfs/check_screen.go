@@ -95,9 +95,9 @@ func (s *checkScreen) finding(f check.Finding) {
 
 // text returns the line for people.
 func (f faultJSON) text() string {
-	text := f.Error
-	if f.Path != "." && !strings.Contains(text, f.Path) {
-		text = f.Path + ": " + text
+	text, path := f.Error, hint.OneLine(f.Path)
+	if f.Path != "." && !strings.Contains(text, path) {
+		text = path + ": " + text
 	}
 	return fmt.Sprintf("%s: %s\n", f.Severity, text)
 }

@@ -156,6 +156,31 @@ func TestInfoProblems(t *testing.T) {
 	}
 }
 
+// TestControlCharacters: a line of info and check has no control characters of the names of files, which a terminal would obey. A name with
+// several lines is on one.
+func TestControlCharacters(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sample")
+	if err := sample.Write(t.Context(), dir, smallSample()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "color"), filepath.Join(dir, "a\n\x1b[31mred")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(dir, "a\n\x1b[31mred/1/z0/y0/x1.wkw"), 10); err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]string{
+		"info":  "\na; \\x1b[31mred\n",
+		"check": "\nerror: a; \\x1b[31mred/1/z0/y0/x1.wkw: header at byte 0",
+	} {
+		var stdout, stderr bytes.Buffer
+		run([]string{command, dir}, &stdout, &stderr)
+		if got := "\n" + stdout.String(); !strings.Contains(got, want) || strings.Contains(got, "\x1b") {
+			t.Errorf("%s: no %q in %q, %s", command, want, got, stderr.String())
+		}
+	}
+}
+
 func TestInfoFails(t *testing.T) {
 	cmd := newInfoCommand()
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true

@@ -4,6 +4,7 @@ package hint
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -54,8 +55,21 @@ func List(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// OneLine joins the lines of s with semicolons. Messages of other programs may have several.
+// OneLine joins the lines of s with semicolons. Messages of other programs, and names of files, may have several. Other control
+// characters but tabs are escaped as in Go: a terminal would obey them.
 func OneLine(s string) string {
 	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
-	return strings.Join(lines, "; ")
+	s = strings.Join(lines, "; ")
+	if !strings.ContainsFunc(s, unicode.IsControl) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsControl(r) && r != '\t' {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }

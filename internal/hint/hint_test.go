@@ -50,3 +50,16 @@ func TestErrorf(t *testing.T) {
 		t.Error("Usagef does not blame the command line")
 	}
 }
+
+func TestOneLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\nb\r\nc":         "a; b; c",
+		"µm, 8 × 8":         "µm, 8 × 8",
+		"\x1b[31mred\a\x7f": `\x1b[31mred\a\x7f`,
+		"\u009b31m":         `\u009b31m`, // the same in one character
+	} {
+		if got := hint.OneLine(text); got != want {
+			t.Errorf("OneLine(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
