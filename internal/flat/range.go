@@ -38,12 +38,13 @@ func (r byteRange) readBlocks(read func([]volume.Vec) error) error {
 	blocks := volume.Box{Min: r.bounds.Min.Div(r.grid.Block), Max: r.bounds.Max.CeilDiv(r.grid.Block)}
 	tiles := volume.Box{Min: blocks.Min.Div(tile), Max: blocks.Max.CeilDiv(tile)}
 	list := make([]volume.Vec, 0, 64)
+	exact := r.exact()
 	for t := range tiles.All() {
 		lo := t.Mul(tile)
 		for b := range blocks.Intersect(volume.Box{Min: lo, Max: lo.Add(tile)}).All() {
 			part, valid := r.clip(b)
 			switch {
-			case !r.overlaps(part):
+			case !exact && !r.overlaps(part):
 				continue
 			case valid.Empty() || valid != part && !r.overlaps(valid):
 				r.clear(part)
@@ -63,11 +64,20 @@ func (r byteRange) readBlocks(read func([]volume.Vec) error) error {
 	return read(list)
 }
 
-// clip returns the part of block b that lies in the bounds of the range, and the valid part of that.
-func (r byteRange) clip(b volume.Vec) (part, valid volume.Box) {
-	lo := b.Mul(r.grid.Block)
-	part = volume.Box{Min: lo, Max: lo.Add(r.grid.Block)}.Intersect(r.bounds)
-	return part, part.Intersect(r.valid)
+// exact reports whether all voxels of the bounds are in the range: it has whole rows of one plane.
+func (r byteRange) exact() bool {
+	return r.bounds.Size()[2] == 1 && r.start%r.row == 0 && r.end%r.row == 0
+}
+
+// clip returns the part of block b that lies in the bounds of the range, and the valid part of that. It computes axis by axis:
+// boxes take twice the time here.
+func (r *byteRange) clip(b volume.Vec) (part, valid volume.Box) {
+	for i, side := range r.grid.Block {
+		lo := b[i] * side
+		part.Min[i], part.Max[i] = max(lo, r.bounds.Min[i]), min(lo+side, r.bounds.Max[i])
+		valid.Min[i], valid.Max[i] = max(part.Min[i], r.valid.Min[i]), min(part.Max[i], r.valid.Max[i])
+	}
+	return part, valid
 }
 
 // overlaps reports whether the range contains a byte of a part of the box.
