@@ -83,7 +83,7 @@ func (c *Cache) listFor(e *entry, keep Keep, now time.Time) *recentList {
 	if keep == Never {
 		return nil
 	}
-	before := c.history.recordRequest(e.hash, now)
+	before := c.history.recordRequest(e.hash, place(e.key), now)
 	if e.seenBefore = before != unseen; e.seenBefore {
 		c.frequent.count(e.hash)
 	}

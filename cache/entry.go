@@ -19,6 +19,7 @@ type entry struct {
 	load       atomic.Pointer[load] // nil: the load has ended, and the fields below are final
 	voxels     []byte               // nil: the block was never written
 	err        error                // why there are no voxels
+	next       *entry               // with the same hash; protected by the lock of a shard of the index
 	stamps
 }
 

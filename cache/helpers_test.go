@@ -138,8 +138,8 @@ func checkEmpty(t testing.TB, c *Cache) {
 		t.Errorf("%d bytes are still lent, %d spans are mapped", a.lent, len(a.spans))
 	}
 	for i := range c.index {
-		for k := range c.index[i].entries {
-			t.Errorf("block %d is still in the index", k.Index)
+		for _, e := range c.index[i].entries {
+			t.Errorf("block %d is still in the index", e.key.Index)
 		}
 	}
 	if !c.inFlight.TryAcquire(maxInFlight) {

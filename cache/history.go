@@ -3,6 +3,8 @@ package cache
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/wkwfs/wkwfs/volume"
 )
 
 // history remembers which blocks were requested, and when. It is a table of buckets. A new block replaces the oldest
@@ -31,9 +33,20 @@ func newHistory(budget int64) history {
 	return make(history, n)
 }
 
-// recordRequest records a request for the block with hash h, and returns when the block was first requested before.
-func (t history) recordRequest(h uint64, now time.Time) recency {
-	b, block, second := &t[h%uint64(len(t))], uint32(h>>40)<<8, uint32(now.Unix())&0xFF
+// neighbours is the number of blocks, one after the other in the grid, whose buckets are neighbours in the table. It is a power
+// of two. Most requests are for rows of blocks, and four buckets share a line of the processor's cache.
+const neighbours = 32
+
+// place returns the number of the bucket of a block. It may be larger than the table.
+func place(k volume.Key) uint64 {
+	inGroup := k.Index % neighbours
+	k.Index /= neighbours
+	return hash(k)*neighbours + inGroup
+}
+
+// recordRequest records a request for the block with hash h and a place, and returns when the block was first requested before.
+func (t history) recordRequest(h, place uint64, now time.Time) recency {
+	b, block, second := &t[place%uint64(len(t))], uint32(h>>40)<<8, uint32(now.Unix())&0xFF
 	b[0].Or(0) // a write: if the first access of a page reads, the kernel has to stop all cores when it is written
 	for i := range b {
 		switch slot := b[i].Load(); {

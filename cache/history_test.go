@@ -3,6 +3,8 @@ package cache
 import (
 	"testing"
 	"time"
+
+	"github.com/wkwfs/wkwfs/volume"
 )
 
 // The history remembers the last blocks, and forgets blocks after many others.
@@ -10,7 +12,7 @@ func TestHistory(t *testing.T) {
 	h := newHistory(0)
 	record := func(from, to uint64) (seenBefore int) {
 		for i := from; i < to; i++ {
-			if h.recordRequest(mix(i), time.Now()) != unseen {
+			if h.recordRequest(mix(i), place(volume.Key{Index: i}), time.Now()) != unseen {
 				seenBefore++
 			}
 		}
@@ -22,7 +24,7 @@ func TestHistory(t *testing.T) {
 	if n := record(0, 100); n < 95 {
 		t.Errorf("%d of 100 blocks are remembered", n)
 	}
-	others := 16 * uint64(len(h))
+	others := 16 * uint64(len(h)) // four times as many as there are slots
 	record(1000, 1000+others)
 	if n := record(0, 100); n > 5 {
 		t.Errorf("%d of 100 blocks are remembered after %d others", n, others)

@@ -9,11 +9,12 @@ import (
 // shards is the number of locks over which lookups are spread.
 const shards = 64
 
-// index finds entries by their keys. It has no references to entries.
+// index finds entries by their keys. It has no references to entries. Its maps have hashes instead of keys, which are three times
+// as long. Entries with the same hash are a list.
 type index [shards]struct {
 	sync.RWMutex
-	entries map[volume.Key]*entry
-	_       [64]byte // keeps other shards out of the cache line
+	entries map[uint64]*entry // the first of each list
+	_       [64]byte          // keeps other shards out of the cache line
 }
 
 // get returns the entry of k with a reference added, and its load if the block is being loaded. It returns nil if
@@ -22,7 +23,7 @@ func (x *index) get(h uint64, k volume.Key) (e *entry, pending *load) {
 	s := &x[h%shards]
 	s.RLock()
 	defer s.RUnlock()
-	e = s.entries[k]
+	e = s.entries[h].find(k)
 	if e == nil {
 		return nil, nil
 	}
@@ -38,15 +39,18 @@ func (x *index) put(e *entry) (other *entry, pending *load) {
 	s := &x[e.hash%shards]
 	s.Lock()
 	defer s.Unlock()
-	if old := s.entries[e.key]; old != nil {
+	if s.entries == nil {
+		s.entries = make(map[uint64]*entry)
+	}
+	list := s.entries[e.hash]
+	if old := list.find(e.key); old != nil {
 		if pending, alive := old.join(); alive {
 			return old, pending
 		}
+		list = list.without(old)
 	}
-	if s.entries == nil {
-		s.entries = make(map[volume.Key]*entry)
-	}
-	s.entries[e.key] = e
+	e.next = list
+	s.entries[e.hash] = e
 	return nil, nil
 }
 
@@ -55,7 +59,35 @@ func (x *index) remove(e *entry) {
 	s := &x[e.hash%shards]
 	s.Lock()
 	defer s.Unlock()
-	if s.entries[e.key] == e {
-		delete(s.entries, e.key)
+	list := s.entries[e.hash]
+	switch rest := list.without(e); {
+	case rest == nil:
+		delete(s.entries, e.hash)
+	case rest != list:
+		s.entries[e.hash] = rest
 	}
+}
+
+// find returns the entry of k in a list, or nil.
+func (e *entry) find(k volume.Key) *entry {
+	for ; e != nil; e = e.next {
+		if e.key == k {
+			return e
+		}
+	}
+	return nil
+}
+
+// without removes an entry from a list, if the list has it, and returns the list.
+func (e *entry) without(removed *entry) *entry {
+	if e == removed {
+		return e.next
+	}
+	for at := e; at != nil; at = at.next {
+		if at.next == removed {
+			at.next = removed.next
+			break
+		}
+	}
+	return e
 }
