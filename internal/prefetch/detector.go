@@ -25,6 +25,9 @@ const (
 	// room for twice the sum.
 	sequentialLength = 24 << 20
 	kernelReadahead  = 512 << 10
+	// The kernel reads at least leastReadahead at once for a reader of more than that, from the start of a page on.
+	leastReadahead = 64 << 10
+	page           = 4096
 	// headLength is enough at the start of the array: most programs that read more than this read all of it.
 	headLength = 192 << 10
 )
@@ -35,6 +38,7 @@ type observation struct {
 	jumped      bool // the read is far from the reads before
 	needsAgain  bool // the reader probably needs the same blocks for its next plane
 	strided     bool // the reader reads the same rows of one plane after the other
+	startsPlane bool // the reader has come to a plane, and its first large read of it is this one
 	isReadahead bool // the read is probably the kernel's readahead past the end of the plane that the reader reads
 }
 
@@ -57,13 +61,15 @@ func (d *detector) observe(off, n int64) observation {
 		// gap.
 		d.wide, jumped = d.narrow, true
 	}
-	pastPlane := off - (d.narrow.start/d.plane+1)*d.plane // distance from the end of the plane in which the reader started
+	first := (d.narrow.start + page - 1) / d.plane // the plane in which the reader started
+	pastPlane := off + page - 1 - (first+1)*d.plane
 	contiguous = contiguous && d.narrow.dense(0)
 	return observation{
 		sequential:  d.sequential(),
 		jumped:      jumped,
 		strided:     strided,
 		needsAgain:  off == 0 || contiguous && (d.narrow.start == 0 || pastPlane >= kernelReadahead),
+		startsPlane: d.startsPlane(off, n),
 		isReadahead: contiguous && pastPlane >= 0 && pastPlane < kernelReadahead && d.plane >= kernelReadahead,
 	}
 }
@@ -83,6 +89,13 @@ func (d *detector) strided(off int64) bool {
 		}
 	}
 	return false
+}
+
+// startsPlane reports whether the reader has jumped to the start of a plane, and its first read there is this one. Another of the
+// kernel's reads may have overtaken it.
+func (d *detector) startsPlane(off, n int64) bool {
+	return n >= leastReadahead && n <= d.plane && off > 0 && (off+page-1)%d.plane < page &&
+		off == d.narrow.start && d.narrow.end-off <= kernelReadahead
 }
 
 // sequential reports whether the reader reads the file from one end to the other.

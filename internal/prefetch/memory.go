@@ -57,7 +57,7 @@ func (r *Reader) releaseIfIdle(now time.Time) bool {
 		return false
 	}
 	defer r.mu.Unlock()
-	if r.reserved == 0 || now.Sub(r.lastRead) <= idleTime || r.portionInUse() {
+	if r.reserved == 0 && r.head == nil || now.Sub(r.lastRead) <= idleTime || r.portionInUse() {
 		return false
 	}
 	r.releaseAll()
@@ -76,6 +76,7 @@ func (r *Reader) portionInUse() bool {
 
 // releaseAll releases all portions and their memory. The state is random afterwards.
 func (r *Reader) releaseAll() {
+	r.dropHead()
 	for _, s := range r.window {
 		if s != nil {
 			r.prefetcher.drop(s)

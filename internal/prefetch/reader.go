@@ -37,6 +37,7 @@ type Reader struct {
 	oldest   int          // index in window of the portion that is replaced next
 	grownAt  int          // number of the portion at which the window last grew
 	reached  int          // number of the portion that the reader has reached
+	head     *head        // of the plane that is read; nil if there is none
 	started  map[int]bool // portions of the reached slab and the next one that were started; they are not started again
 	lastRead time.Time
 	whole    bool // a read had all of the array
@@ -103,7 +104,7 @@ func (r *Reader) readPart(ctx context.Context, p []byte, off int64) (int, error)
 	if r.readsWhole(len(p)) {
 		return len(p), r.readWhole(ctx, p)
 	}
-	portion, keep := r.portionFor(ctx, off, int64(len(p)))
+	portion, how := r.portionFor(ctx, off, int64(len(p)))
 	if portion.portion != nil {
 		n := portion.read(ctx, p, off)
 		portion.hold.Release()
@@ -112,8 +113,11 @@ func (r *Reader) readPart(ctx context.Context, p []byte, off int64) (int, error)
 		}
 	}
 	err := r.array.Fill(p, off, func(blocks []volume.Vec, copyBlock func(at volume.Vec, voxels []byte)) error {
-		return r.source.Read(ctx, blocks, keep, copyBlock)
+		return r.source.ReadPinned(ctx, blocks, how.keep, how.pins, copyBlock)
 	})
+	if how.endsHead {
+		r.dropUsedHead()
+	}
 	return len(p), err
 }
 
@@ -121,10 +125,10 @@ func (r *Reader) readPart(ctx context.Context, p []byte, off int64) (int, error)
 const maxPushWait = 100 * time.Millisecond
 
 // portionFor records a read and returns the portion that contains its first byte, with a use of the portion's hold, if there
-// is one. It also returns what the cache should keep of the blocks that the read loads without a portion.
-func (r *Reader) portionFor(ctx context.Context, off, n int64) (portionView, cache.Keep) {
+// is one. It also returns how the read gets blocks without a portion.
+func (r *Reader) portionFor(ctx context.Context, off, n int64) (portionView, blockUse) {
 	r.mu.Lock()
-	inSequence, keep := r.recordRead(off, n)
+	inSequence, how := r.recordRead(off, n)
 	portion := r.claimPortion(off, n, inSequence)
 	var pushed <-chan struct{}
 	if portion.portion == nil && r.pushing && r.state == sequential && r.mayStart(r.layout.portionAt(off)) && r.window[r.oldest] != nil {
@@ -132,17 +136,17 @@ func (r *Reader) portionFor(ctx context.Context, off, n int64) (portionView, cac
 	}
 	r.mu.Unlock()
 	if pushed == nil {
-		return portion, keep
+		return portion, how
 	}
 	select {
 	case <-pushed: // the window has a place now
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return r.claimPortion(off, n, true), keep
+		return r.claimPortion(off, n, true), how
 	case <-ctx.Done():
 	case <-time.After(maxPushWait):
 	}
-	return portionView{}, keep
+	return portionView{}, how
 }
 
 // Close cancels loads and pushes in progress, waits for the pushes, and releases all memory.

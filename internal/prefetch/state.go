@@ -17,9 +17,16 @@ const (
 	preloaded               // one portion of the whole array
 )
 
-// recordRead records a read of n bytes. It reports whether the read belongs to a sequential reader, and returns what the
-// cache should keep of its blocks. It is called with mu held, as are all other methods in this file.
-func (r *Reader) recordRead(off, n int64) (inSequence bool, keep cache.Keep) {
+// blockUse is how a read uses blocks that are not in a portion.
+type blockUse struct {
+	keep     cache.Keep  // what the cache keeps of them
+	pins     *cache.Pins // gets those of a head; nil for other reads
+	endsHead bool        // the read is the last one that uses the head
+}
+
+// recordRead records a read of n bytes. It reports whether the read belongs to a sequential reader, and returns how
+// blocks are used without a portion. It is called with mu held, as are all other methods in this file.
+func (r *Reader) recordRead(off, n int64) (inSequence bool, how blockUse) {
 	r.lastRead = time.Now()
 	o := observation{sequential: true, needsAgain: true}
 	switch {
@@ -31,16 +38,17 @@ func (r *Reader) recordRead(off, n int64) (inSequence bool, keep cache.Keep) {
 	}
 	r.advance(off, o.jumped)
 	r.pusher.position.Store(r.detector.wide.end)
-	keep = cache.IfSeen
+	how.keep = cache.IfSeen
+	how.pins, how.endsHead = r.updateHead(off, n, o)
 	switch {
 	case o.needsAgain:
-		keep = cache.Always
+		how.keep = cache.Always
 	case o.isReadahead:
-		keep = cache.Never
+		how.keep = cache.Never
 	case o.strided:
-		keep = cache.ShortTerm
+		how.keep = cache.ShortTerm
 	}
-	return o.sequential, keep
+	return o.sequential, how
 }
 
 // inReachedSlab reports whether off lies in the slab that the reader has reached, or in the first portion of the next
