@@ -43,7 +43,7 @@ type (
 	//
 	//	ReadOnce() bool
 	//
-	// If ReadOnce returns true, the first reader of the file reads it past the page cache.
+	// If ReadOnce returns true, the first reader of the file may read it past the page cache.
 	OnceReader = vfs.OnceReader
 
 	// A Sink takes the bytes of a [Pusher]. Its fields are

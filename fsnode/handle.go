@@ -23,12 +23,20 @@ type handle struct {
 	node     *node
 	file     fs.File
 	observer Observer     // of its reads
+	once     *onceReader  // nil: the reader is not watched
 	users    atomic.Int32 // the kernel, and calls that may be abandoned; the last user closes the file
 }
 
 func newHandle(n *node, f fs.File, o Observer) *handle {
 	h := &handle{node: n, file: f, observer: o}
 	h.users.Store(1)
+	return h
+}
+
+// newWatchedHandle returns a handle whose reads are reported to once, unless that is nil.
+func newWatchedHandle(n *node, f fs.File, once *onceReader) *handle {
+	h := newHandle(n, f, n.observer)
+	h.once = once
 	return h
 }
 
@@ -41,6 +49,9 @@ var (
 // Read returns all bytes of the range, up to the end of the file, or an error.
 func (h *handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	start := time.Now()
+	if h.once != nil {
+		h.once.observe(off, len(dest))
+	}
 	result, err := h.read(ctx, dest, off)
 	if err != nil {
 		h.observer.Read(h.node.path, off, 0, time.Since(start))

@@ -25,7 +25,6 @@ const (
 	pageSize      = 4096
 	pushSize      = 256 << 10 // bytes of one push: fits into the cache of one core
 	readsInFlight = 512 << 10
-	leastOnce     = 128 << 10 // bytes that the kernel reads at once through the page cache
 )
 
 // setReadAhead sets the readahead of the kernel on the mount, in KiB. Only root may do that. Other users keep

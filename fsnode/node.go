@@ -27,6 +27,7 @@ type mount struct {
 	paths    nodePaths
 
 	mapsDirect atomic.Bool // the kernel can map files that are read past the page cache
+	onceReads  onceReads
 }
 
 // node is an entry that the kernel knows: a path with one version of its content.
@@ -40,7 +41,8 @@ type node struct {
 	info  lastInfo                  // of this version
 	ahead atomic.Pointer[statAhead] // of a directory with a recent listing
 
-	opened atomic.Bool // the file was opened before
+	opened     atomic.Bool // the file was opened before
+	openedOnce atomic.Bool // its first reader read it past the page cache
 }
 
 var (
@@ -175,21 +177,14 @@ func (n *node) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32,
 		// Direct, because the page cache would stop at the size, which is 0 until the file is read.
 		return newHandle(n, f.File, noObserver{}), fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
 	}
-	if !n.opened.Swap(true) && n.mapsDirect.Load() && readOnce(f) {
-		return newHandle(n, f.File, n.observer), fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
+	watched := n.watch(f)
+	if watched != nil && watched.direct {
+		return newWatchedHandle(n, f.File, watched), fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
 	}
 	if p, ok := f.File.(vfs.Pusher); ok && flags&syscall.O_DIRECT == 0 {
 		p.Push(vfs.Sink{All: true, Page: pageSize, Piece: pushSize, Ahead: readsInFlight, Write: n.push})
 	}
-	return newHandle(n, f.File, n.observer), fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
-}
-
-// readOnce reports whether the first reader of the file should read it past the page cache. That saves new pages, and half of
-// the time for a file of some hundred KiB: the kernel reads it in one request, and not in pieces of leastOnce bytes.
-// If the file is opened again, it is read through the page cache, which then has it for further readers.
-func readOnce(f openFile) bool {
-	o, ok := f.File.(vfs.OnceReader)
-	return ok && o.ReadOnce() && f.info.Size() > leastOnce
+	return newWatchedHandle(n, f.File, watched), fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
 }
 
 // openFile is an open file and its description at the time of the open.

@@ -129,7 +129,7 @@ func (o *openFile) mayFailIn(start, end int) bool {
 
 // mayBypassCache reports whether the kernel reads the file past the page cache when it is first opened.
 func (o *openFile) mayBypassCache() bool {
-	return o.size > 128<<10 && strings.Contains(o.name, "/box/")
+	return o.size > 128<<10 && (strings.Contains(o.name, "/box/") || strings.Contains(o.name, "/slices/"))
 }
 
 // checkRead checks the result of a read of n bytes at offset off.

@@ -31,8 +31,9 @@
 //
 // A paused Reader keeps its portions. It starts no other portion until it reads on.
 //
-// A preloaded Reader has all blocks of its array in one portion. It starts this portion with its first read. If that read has
-// all of the array, and the source does not answer late, it needs no portion: the blocks are copied as they are decoded.
+// A preloaded Reader has all blocks of its array in one portion. It starts this portion with its first read; if the array has 8 to 32
+// MiB, when it is known to be sequential, and only if there is no sink. If the first read has all of a smaller array, and the source
+// does not answer late, it needs no portion: the blocks are copied as they are decoded.
 //
 // # Portions
 //

@@ -7,8 +7,10 @@ import "time"
 const (
 	// maxPartialPortion bounds portions that are not whole slabs, in bytes of blocks: the reader waits for the first one.
 	maxPartialPortion = 64 << 20
-	// maxWhole bounds arrays that are decoded at once, in bytes of blocks.
-	maxWhole = 8 << 20
+	// maxSmall bounds arrays that are decoded at once by their first read, in bytes of blocks.
+	maxSmall = 8 << 20
+	// maxWhole bounds arrays that are decoded at once for a sequential reader, in bytes of blocks.
+	maxWhole = 32 << 20
 )
 
 // reserveWindow reserves the memory for two portions. The portions are whole slabs if there is enough memory, or else
@@ -31,14 +33,21 @@ func (r *Reader) reserveWindow() bool {
 	return false
 }
 
-// reserveWhole reserves the memory for the whole array if it is small.
-func (r *Reader) reserveWhole() bool {
-	l := newLayout(r.array).whole()
-	return l.portionBytes() <= maxWhole && r.reserve(l, false)
+// reserveWhole reserves the memory for the whole array, if it is small, or if it is not much larger and inSequence reports that the
+// reader is sequential. If there is a sink, such a reader needs less memory for slabs that are pushed, and is as fast.
+func (r *Reader) reserveWhole(inSequence bool) bool {
+	l, most := newLayout(r.array).whole(), int64(maxSmall)
+	if inSequence && !r.pusher.accepts() {
+		most = maxWhole
+	}
+	return l.portionBytes() <= most && r.reserve(l, false)
 }
 
-// IsSmall reports whether all blocks of the array are decoded by the first read, if memory is free and the hint is HintOnce.
-func (r *Reader) IsSmall() bool { return newLayout(r.array).whole().portionBytes() <= maxWhole }
+// isSmall reports whether all blocks of the array may be decoded by its first read.
+func (r *Reader) isSmall() bool { return newLayout(r.array).whole().portionBytes() <= maxSmall }
+
+// CanBeWhole reports whether the array is so small that all of its blocks are decoded at once, if memory is free and the hint is HintOnce.
+func (r *Reader) CanBeWhole() bool { return newLayout(r.array).whole().portionBytes() <= maxWhole }
 
 // reserve reserves the memory for a window of the layout. With reclaim, idle readers lose their portions to make room.
 func (r *Reader) reserve(l layout, reclaim bool) bool {

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -127,7 +128,7 @@ func TestPreload(t *testing.T) {
 		r.Close()
 		s.expectState(r, random)
 
-		if r = s.openAll(HintOnce); newLayout(r.array).whole().portionBytes() > maxWhole {
+		if r = s.openAll(HintOnce); newLayout(r.array).whole().portionBytes() > maxSmall {
 			t.Fatal("the array of the scene is too large for a preload")
 		}
 		r.Close()
@@ -138,6 +139,39 @@ func TestPreload(t *testing.T) {
 		s.expectState(r, random)
 		r.Close()
 	})
+}
+
+// TestPreloadOfSequentialReader checks that an array with HintOnce that is not small is decoded at once when its reader is
+// sequential, but not if there is a sink, or if the array is large.
+func TestPreloadOfSequentialReader(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		planes int
+		sink   bool
+		want   state
+	}{
+		{"8 MiB more than a small one", 64, false, preloaded},
+		{"with a sink", 64, true, sequential},
+		{"large", 136, false, sequential},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inScene(t, 128<<20, func(t *testing.T, s *scene) {
+				r := s.open(volume.Box{Max: volume.Vec{512, 512, c.planes}}, HintOnce)
+				if c.sink {
+					r.Push(vfs.Sink{All: true, Page: 4 * k, Piece: 256 * k, Write: func([]byte, int64) bool { return true }})
+				}
+				s.read(r, 0, 128*k)
+				s.expectState(r, random)
+				s.read(r, 128*k, 128*k)
+				s.expectState(r, c.want)
+				if c.want == preloaded {
+					s.read(r, 256*k, 32*scenePlane-256*k)
+					s.expectLoads(4 * slabBlocks)
+				}
+				r.Close()
+			})
+		})
+	}
 }
 
 // TestSinglePlane checks that an array of one plane has no portions, because no block is needed twice.

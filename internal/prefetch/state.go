@@ -99,7 +99,7 @@ func (r *Reader) claimPortion(off, n int64, inSequence bool) portionView {
 // changeState changes the state after a read. inSequence reports whether the read belongs to a sequential reader.
 func (r *Reader) changeState(off int64, inSequence bool) {
 	switch {
-	case r.state == random && r.hint == HintOnce && r.reserveWhole():
+	case r.state == random && r.hint == HintOnce && r.reserveWhole(inSequence):
 		r.enter(preloaded, off)
 	case r.state == random && inSequence && r.reserveWindow():
 		r.enter(sequential, off)

@@ -176,7 +176,7 @@ func (f arrayFile) openVoxels(snap *snapshot, c contents, info info) fs.File {
 		a.whole, a.closeWhole = snap.stack.Open(z)
 		a.offset = offset
 	}
-	a.once = hint == prefetch.HintOnce && a.voxels.IsSmall()
+	a.once = a.whole != nil || hint == prefetch.HintOnce && a.voxels.CanBeWhole()
 	a.holes = snap.Holes(a.voxels.Array())
 	return a
 }

@@ -70,6 +70,26 @@ func TestSlicesInOrder(t *testing.T) {
 	}
 }
 
+// TestSlicesReadOnce checks that slices are read past the page cache when they are opened in order, and only then.
+func TestSlicesReadOnce(t *testing.T) {
+	dir, _ := newMag(t)
+	blocks := cache.New(64 << 20)
+	defer blocks.Close()
+	tree := newTree(t, dir, view.Options{Cache: blocks})
+	for i, z := range []int{0, 1, 2, 3, 4, 5, 40, 20} {
+		f, err := tree.Open(fmt.Sprintf("slices/z%07d.tif", z))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := f.(vfs.OnceReader).ReadOnce(), i >= 3 && i <= 5; got != want {
+			t.Errorf("slice %d is read once: %v, expected %v", z, got, want)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestSlicesInOtherOrders reads slices in other orders. No block is loaded twice, and only blocks of the slices are loaded.
 func TestSlicesInOtherOrders(t *testing.T) {
 	dir, _ := newMag(t)
