@@ -19,12 +19,14 @@ import (
 type arena struct {
 	limit int64 // bytes of lent and free buffers together, unless more is lent
 
-	mu      sync.Mutex
-	classes map[int]*class // by size of a buffer
-	lent    int64          // bytes
-	spare   int64          // bytes of free buffers that are backed by memory
-	spans   [][]byte       // all of them; unmapped when the arena is closed
-	closed  bool
+	mu       sync.Mutex
+	classes  map[int]*class // by size of a buffer
+	lent     int64          // bytes
+	spare    int64          // bytes of free buffers that are backed by memory
+	reserved int64          // bytes that holds may take
+	mapped   int64          // bytes of all spans
+	spans    [][]byte       // all of them; unmapped when the arena is closed
+	closed   bool
 
 	preparing int            // spans that are being prepared
 	preparers sync.WaitGroup // goroutines that prepare spans; none starts after close
@@ -145,10 +147,18 @@ func (a *arena) trim(n int64) {
 	}
 }
 
-// prepare prepares the next span of a class in a goroutine, if the buffers are small and there is room. It is called
-// with mu held.
+// reserve records that holds may take n bytes more, or fewer if n is negative.
+func (a *arena) reserve(n int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.reserved += n
+}
+
+// prepare prepares the next span of a class in a goroutine, if the buffers are small and there is room. While there are
+// holds, it prepares no more than they may take. It is called with mu held.
 func (a *arena) prepare(c *class, size int) {
-	if c.preparing || a.closed || size > spanBytes/4 || a.lent+a.spare+2*spanBytes > a.limit {
+	enough := a.reserved > 0 && a.mapped+spanBytes > a.reserved
+	if c.preparing || a.closed || enough || size > spanBytes/4 || a.lent+a.spare+2*spanBytes > a.limit {
 		return
 	}
 	c.preparing = true
@@ -170,6 +180,7 @@ func (a *arena) newSpan(size int) []byte {
 	if err != nil {
 		panic(fmt.Errorf("cache: map %d bytes of memory: %w", n, err))
 	}
+	a.mapped += int64(n)
 	a.spans = append(a.spans, span)
 	return alignHuge(span)[:n]
 }
@@ -193,7 +204,7 @@ func (a *arena) unmap() {
 	for _, span := range a.spans {
 		_ = unix.Munmap(span) // it cannot fail for a span
 	}
-	a.spans, a.classes, a.spare = nil, map[int]*class{}, 0
+	a.spans, a.classes, a.spare, a.mapped = nil, map[int]*class{}, 0, 0
 }
 
 // pop removes and returns the last buffer of a stack.

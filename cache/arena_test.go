@@ -134,6 +134,30 @@ func TestArenaLimit(t *testing.T) {
 	checkArena(t, a, 0, 1<<20)
 }
 
+// No more spans are prepared than holds may need.
+func TestArenaPreparesForHolds(t *testing.T) {
+	const size = 32 << 10
+	a := newTestArena(t, 64<<20)
+	a.reserve(2*spanBytes + size)
+	var all [][]byte
+	for range 2 * spanBytes / size {
+		all = append(all, a.alloc(size))
+		a.preparers.Wait()
+	}
+	if len(a.spans) != 2 {
+		t.Errorf("%d spans, expected the 2 in use", len(a.spans))
+	}
+	a.reserve(-2*spanBytes - size)
+	all = append(all, a.alloc(size)) // other readers may need any number
+	a.preparers.Wait()
+	if len(a.spans) != 4 {
+		t.Errorf("%d spans, expected 3 in use and the next one", len(a.spans))
+	}
+	for _, p := range all {
+		a.free(p)
+	}
+}
+
 // Memory that is given back to the kernel is not resident.
 func TestArenaTrimsMemory(t *testing.T) {
 	resident := func() int64 {

@@ -138,11 +138,18 @@ func (c *Cache) tryStart() bool {
 // Reserve takes n bytes of the budget for the blocks of holds. Up to half of the budget can be reserved, so there is
 // always room for other blocks. If fewer than n bytes can be reserved, Reserve takes nothing and returns false.
 func (c *Cache) Reserve(n int64) bool {
-	return c.recent.reserve(n) // 5/8 of the recent list, which has 4/5 of the budget, are half of the budget
+	if !c.recent.reserve(n) { // 5/8 of the recent list, which has 4/5 of the budget, are half of the budget
+		return false
+	}
+	c.arena.reserve(n)
+	return true
 }
 
 // Reservable returns the number of bytes that can be reserved in total.
 func (c *Cache) Reservable() int64 { return c.recent.reservable() }
 
 // Unreserve gives back n bytes that Reserve took.
-func (c *Cache) Unreserve(n int64) { c.recent.unreserve(n) }
+func (c *Cache) Unreserve(n int64) {
+	c.arena.reserve(-n)
+	c.recent.unreserve(n)
+}
