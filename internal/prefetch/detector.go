@@ -9,10 +9,8 @@ package prefetch
 type detector struct {
 	plane int64 // size of a plane
 
-	wide   span     // tolerates jumps of up to wideSlack
-	narrow span     // tolerates jumps of up to narrowSlack
-	last   [8]int64 // offsets of the last reads
-	oldest int      // index of the oldest one
+	wide   span // tolerates jumps of up to wideSlack
+	narrow span // tolerates jumps of up to narrowSlack
 }
 
 const (
@@ -37,7 +35,6 @@ type observation struct {
 	sequential  bool // the reader reads the file from one end to the other
 	jumped      bool // the read is far from the reads before
 	needsAgain  bool // the reader probably needs the same blocks for its next plane
-	strided     bool // the reader reads the same rows of one plane after the other
 	startsPlane bool // the reader has come to a plane, and its first large read of it is this one
 	isReadahead bool // the read is probably the kernel's readahead past the end of the plane that the reader reads
 }
@@ -47,13 +44,7 @@ func (d *detector) observe(off, n int64) observation {
 	if d.wide.covered == 0 { // the first read does not jump
 		d.wide = span{start: off, end: off}
 		d.narrow = d.wide
-		for i := range d.last {
-			d.last[i] = off
-		}
 	}
-	strided := d.strided(off)
-	d.last[d.oldest] = off
-	d.oldest = (d.oldest + 1) % len(d.last)
 	jumped := !d.wide.add(off, n, wideSlack)
 	contiguous := d.narrow.add(off, n, narrowSlack)
 	if !d.sequential() && d.narrow.dense(d.threshold(d.narrow)) {
@@ -67,28 +58,10 @@ func (d *detector) observe(off, n int64) observation {
 	return observation{
 		sequential:  d.sequential(),
 		jumped:      jumped,
-		strided:     strided,
 		needsAgain:  off == 0 || contiguous && (d.narrow.start == 0 || pastPlane >= kernelReadahead),
 		startsPlane: d.startsPlane(off, n),
 		isReadahead: contiguous && pastPlane >= 0 && pastPlane < kernelReadahead && d.plane >= kernelReadahead,
 	}
-}
-
-// strideSlack is how far a read may be from the same place in the next plane, in bytes.
-const strideSlack = 64 << 10
-
-// strided reports whether one of the last reads was of about the same rows of the plane before. A program reads so if
-// it maps a file and copies a box, or a plane across the rows.
-func (d *detector) strided(off int64) bool {
-	if d.plane <= 2*strideSlack {
-		return false
-	}
-	for _, last := range d.last {
-		if gap := off - last - d.plane; gap >= -strideSlack && gap <= strideSlack {
-			return true
-		}
-	}
-	return false
 }
 
 // startsPlane reports whether the reader has jumped to the start of a plane, and its first read there is this one. Another of the

@@ -54,13 +54,18 @@ func (l layout) portionBytes() int64 { return l.perPortion(int64(l.array.Grid().
 
 // portionMemory returns the memory for the largest portion, in bytes.
 func (l layout) portionMemory() int64 {
+	return l.perPortion(blockMemory(l.array.Grid().BlockBytes()))
+}
+
+// blockMemory returns the memory for a decoded block of some bytes.
+func blockMemory(n int) int64 {
 	const page = 4096    // blocks take whole pages
 	const overhead = 256 // of the cache, for each block
-	size := int64(l.array.Grid().BlockBytes())
+	size := int64(n)
 	if size > page {
 		size = (size + page - 1) / page * page
 	}
-	return l.perPortion(size + overhead)
+	return size + overhead
 }
 
 // windowMemory returns the memory for the portion that is read and the next one, in bytes.

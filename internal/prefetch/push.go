@@ -13,6 +13,9 @@ import (
 // maxPushers bounds the goroutines that push at the same time. More would wait for each other in the kernel.
 const maxPushers = 4
 
+// pushers returns the number of goroutines that push a portion.
+func pushers() int { return min(maxPushers, runtime.GOMAXPROCS(0)) }
+
 // pusher pushes portions to a sink, except for their first plane, which the reader is reading. The sink then serves
 // these bytes itself. If portions are parts of slabs, a portion is gone before the reader starts with the second plane of
 // the slab, but the sink keeps this plane while it has room.
@@ -50,7 +53,7 @@ func (p *pusher) pushPlanes(ctx context.Context, s portionView) {
 	next := atomic.Int64{}
 	next.Store(start / piece)
 	var group sync.WaitGroup
-	for range min(maxPushers, runtime.GOMAXPROCS(0)) {
+	for range pushers() {
 		group.Go(func() {
 			buffer := getBuffer(piece)
 			defer putBuffer(buffer)

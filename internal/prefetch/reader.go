@@ -29,6 +29,8 @@ type Reader struct {
 
 	mu       sync.Mutex // protects what follows
 	detector detector
+	patches  patches
+	guesses  int // that are being loaded or pushed
 	state    state
 	layout   layout
 	reserved int64        // bytes of the budget
@@ -65,6 +67,7 @@ func (p *Prefetcher) NewReader(a Array, h Hint) *Reader {
 	r := &Reader{prefetcher: p, array: a.Array, source: a.Source, version: a.Version, hint: h}
 	r.pusher = pusher{array: a.Array, head: a.Head}
 	r.detector.plane = a.PlaneBytes()
+	r.patches = newPatches(a.Array, p.cache.Reservable()/4)
 	r.layout = newLayout(a.Array)
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
@@ -118,33 +121,52 @@ func (r *Reader) readPart(ctx context.Context, p []byte, off int64) (int, error)
 	if how.endsHead {
 		r.dropUsedHead()
 	}
+	waitPushed(ctx, how.guessed, maxGuessWait)
 	return len(p), err
 }
 
-// maxPushWait is how long a read waits until a portion is pushed to the sink. The sink may wait for this read.
-const maxPushWait = 100 * time.Millisecond
+const (
+	// maxPushWait is how long a read waits until a portion is pushed to the sink. The sink may wait for this read.
+	maxPushWait = 100 * time.Millisecond
+	// maxGuessWait is the same for the next planes of a patch.
+	maxGuessWait = 20 * time.Millisecond
+)
+
+// waitPushed waits until pushed is closed, but no longer than d, and reports whether it is closed.
+func waitPushed(ctx context.Context, pushed <-chan struct{}, d time.Duration) bool {
+	if pushed == nil {
+		return false
+	}
+	select {
+	case <-pushed:
+		return true
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+	return false
+}
 
 // portionFor records a read and returns the portion that contains its first byte, with a use of the portion's hold, if there
 // is one. It also returns how the read gets blocks without a portion.
 func (r *Reader) portionFor(ctx context.Context, off, n int64) (portionView, blockUse) {
 	r.mu.Lock()
-	inSequence, how := r.recordRead(off, n)
+	inSequence, how, next := r.recordRead(off, n)
 	portion := r.claimPortion(off, n, inSequence)
-	var pushed <-chan struct{}
+	if portion.portion == nil && r.state == random {
+		how.guessed = r.startGuess(next, off+n)
+	}
+	var place <-chan struct{}
 	if portion.portion == nil && r.pushing && r.state == sequential && r.mayStart(r.layout.portionAt(off)) && r.window[r.oldest] != nil {
-		pushed = r.window[r.oldest].pushed
+		place = r.window[r.oldest].pushed
 	}
 	r.mu.Unlock()
-	if pushed == nil {
+	if place == nil {
 		return portion, how
 	}
-	select {
-	case <-pushed: // the window has a place now
+	if waitPushed(ctx, place, maxPushWait) { // the window has a place now
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return r.claimPortion(off, n, true), how
-	case <-ctx.Done():
-	case <-time.After(maxPushWait):
 	}
 	return portionView{}, how
 }

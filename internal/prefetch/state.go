@@ -19,22 +19,25 @@ const (
 
 // blockUse is how a read uses blocks that are not in a portion.
 type blockUse struct {
-	keep     cache.Keep  // what the cache keeps of them
-	pins     *cache.Pins // gets those of a head; nil for other reads
-	endsHead bool        // the read is the last one that uses the head
+	keep     cache.Keep      // what the cache keeps of them
+	pins     *cache.Pins     // gets those of a head; nil for other reads
+	endsHead bool            // the read is the last one that uses the head
+	guessed  <-chan struct{} // the read waits until it is closed: what is being pushed is probably read next; may be nil
 }
 
 // recordRead records a read of n bytes. It reports whether the read belongs to a sequential reader, and returns how
-// blocks are used without a portion. It is called with mu held, as are all other methods in this file.
-func (r *Reader) recordRead(off, n int64) (inSequence bool, how blockUse) {
+// blocks are used without a portion, and what a reader of patches probably reads next. It is called with mu held, as are all
+// other methods in this file.
+func (r *Reader) recordRead(off, n int64) (inSequence bool, how blockUse, next guess) {
 	r.lastRead = time.Now()
-	o := observation{sequential: true, needsAgain: true}
+	o, strided := observation{sequential: true, needsAgain: true}, false
 	switch {
 	case r.hint == HintSequential:
 	case r.pushing && r.state == sequential && r.inReachedSlab(off):
 		r.detector.skipTo(max(r.detector.wide.end, off+n))
 	default:
 		o = r.detector.observe(off, n)
+		strided, next = r.patches.observe(off, n)
 	}
 	r.advance(off, o.jumped)
 	r.pusher.position.Store(r.detector.wide.end)
@@ -45,10 +48,10 @@ func (r *Reader) recordRead(off, n int64) (inSequence bool, how blockUse) {
 		how.keep = cache.Always
 	case o.isReadahead:
 		how.keep = cache.Never
-	case o.strided:
+	case strided:
 		how.keep = cache.ShortTerm
 	}
-	return o.sequential, how
+	return o.sequential, how, next
 }
 
 // inReachedSlab reports whether off lies in the slab that the reader has reached, or in the first portion of the next

@@ -1,0 +1,239 @@
+package prefetch
+
+import (
+	"slices"
+
+	"github.com/wkwfs/wkwfs/internal/flat"
+)
+
+// patches recognises readers that copy patches out of a mapped file, and guesses what they read next. A patch is a box
+// that has some rows of each of its planes: the kernel reads these rows of one plane after the other. Several threads may
+// copy patches at the same time.
+//
+// A guess is about no more planes than the reader has read of this patch, or of the patches before. Only a read proves that a
+// reader has come to a plane: so a guess leaves out the last plane. Planes are numbered from 0, all other numbers are bytes.
+type patches struct {
+	plane int64 // size of a plane of the array
+	count int64 // planes of the array
+	above int64 // planes of the first slab that are not in the array
+	slab  int64 // planes of a slab
+
+	rows      int64 // size of the rows of a plane that a row of blocks has
+	rowMemory int64 // memory for a row of blocks
+	memory    int64 // for the blocks of a guess
+
+	recent []patch // the one that was read last is the last one
+
+	length    int64 // of the run of a plane that the next patch has
+	longest   int64 // length of the longest first read of a patch
+	fromStart bool  // the reader needs the first half of what the kernel reads, so it does not map the file
+}
+
+// patch is a place that a reader reads, plane by plane.
+type patch struct {
+	first, last int64 // the planes that were read first and last
+	read        run   // all that was read of a plane
+	need        run   // what the reader needs of a plane, as far as known
+	least       int64 // what the length of need was found to be at least, if typical
+	readahead   int64 // start of the last read of the first plane
+	pushed      int64 // the first plane after those that were guessed
+	typical     bool  // the first read was as long as those of other patches: no page of it was in memory before
+	guessed     int64 // planes that were guessed when the patch began, with the last one, which is left out; 0: none
+}
+
+// run is a range of bytes of a plane.
+type run struct{ start, end int64 }
+
+// guess is what a reader of a patch probably reads next: a run of each of the planes [from, to).
+type guess struct {
+	run
+	from, to int64
+}
+
+const (
+	// pageSize is the size of the pages of mapped files.
+	pageSize = 4096
+	// strideSlack is how far a read may be from the same rows in the plane before.
+	strideSlack = 64 << 10
+	// maxPatches is the number of patches that are remembered.
+	maxPatches = 8
+	// maxUnproven is the number of remembered patches that may be guessed when they begin without a read that proves them.
+	maxUnproven = 4
+	// maxGuess bounds the memory of a guess.
+	maxGuess = 32 << 20
+)
+
+// newPatches returns patches of an array whose guesses may use some memory.
+func newPatches(a *flat.Array, memory int64) patches {
+	box, side := a.Box(), a.Grid().Block
+	size := a.Blocks().Size()
+	return patches{
+		plane: a.PlaneBytes(), count: int64(box.Size()[2]), slab: int64(side[2]), above: int64(box.Min[2] - box.Min.Div(side)[2]*side[2]),
+		rows: a.RowBytes() * int64(side[1]), rowMemory: min(int64(size[0]), maxGuess) * blockMemory(a.Grid().BlockBytes()),
+		memory: min(memory, maxGuess),
+	}
+}
+
+// observe records a read of n bytes at off. It reports whether the reader reads the same rows of one plane after the
+// other, and returns what it probably reads next, which may be nothing.
+func (p *patches) observe(off, n int64) (strided bool, g guess) {
+	if p.plane <= 2*strideSlack || n <= 0 {
+		return false, guess{}
+	}
+	middle := off + n/2/pageSize*pageSize
+	z := middle / p.plane
+	read := run{max(off-z*p.plane, 0), min(off+n-z*p.plane, p.plane)}
+	i := len(p.recent) - 1
+	for i >= 0 && !p.recent[i].continues(z, read) {
+		i--
+	}
+	if i < 0 {
+		return false, p.begin(z, read, middle-z*p.plane)
+	}
+	q := p.recent[i]
+	p.recent = append(slices.Delete(p.recent, i, i+1), q)
+	return p.goOn(&p.recent[len(p.recent)-1], z, read)
+}
+
+// continues reports whether a read of plane z probably belongs to the patch.
+func (q *patch) continues(z int64, read run) bool {
+	switch {
+	case z < q.last-1 || z > max(q.last+1, q.pushed):
+		return false
+	case z <= q.last || q.pushed == q.last+1:
+		return read.start <= q.read.end+strideSlack && read.end >= q.read.start-strideSlack
+	case z < q.pushed && q.misses(read):
+		return true
+	}
+	return near(read.start, q.read.start)
+}
+
+// misses reports whether the read is of the pages after a guess, or before it, which the reader needs as well.
+func (q *patch) misses(read run) bool {
+	return near(read.start, q.need.end) || near(read.end, q.need.start)
+}
+
+// near reports whether two offsets in a plane are in the same page or in neighbours. Planes need not consist of pages.
+func near(a, b int64) bool { return a-b < 2*pageSize && b-a < 2*pageSize }
+
+// planes returns the number of planes that the patch is known to have.
+func (q *patch) planes() int64 { return q.last - q.first + 1 }
+
+// begin adds a patch that begins with a read of plane z. If a page of a mapped file is not in memory, the kernel reads as much
+// before this page as after it: so the reader needs the middle of the read.
+func (p *patches) begin(z int64, read run, middle int64) guess {
+	if len(p.recent) > 0 {
+		p.learn(&p.recent[len(p.recent)-1])
+	}
+	if len(p.recent) == maxPatches {
+		p.recent = slices.Delete(p.recent, 0, 1)
+	}
+	p.longest = max(p.longest, read.end-read.start)
+	q := patch{first: z, last: z, read: read, need: read, readahead: read.start, pushed: z + 1}
+	q.typical = read.end-read.start == p.longest
+	if !p.fromStart {
+		q.need.start = middle
+	}
+	var g guess
+	if depth := p.depth(); depth > 2 && p.length > 0 {
+		q.need.end = min(q.need.start+p.length, p.plane)
+		q.guessed = depth
+		g = p.guess(&q)
+	}
+	p.recent = append(p.recent, q)
+	return g
+}
+
+// depth returns the number of planes that a new patch probably has, or 0 if too many guesses turned out to be wrong, or may.
+func (p *patches) depth() (depth int64) {
+	unproven := 0
+	for i := range p.recent {
+		q := &p.recent[i]
+		depth = max(depth, q.planes())
+		if q.planes() < q.guessed {
+			unproven++
+		}
+	}
+	if unproven >= maxUnproven {
+		return 0
+	}
+	return depth
+}
+
+// learn records how long the run of a patch was that probably ends. A length that was enough may be too long: the next patch
+// has one page less, but not less than the last ones were found to need.
+func (p *patches) learn(q *patch) {
+	if q.planes() == 1 || !q.typical {
+		return
+	}
+	if p.length == 0 {
+		p.length = q.need.end - q.need.start
+	}
+	p.length -= pageSize
+	for i := range p.recent {
+		p.length = max(p.length, p.recent[i].least, pageSize)
+	}
+}
+
+// goOn records a read of plane z of a patch.
+func (p *patches) goOn(q *patch, z int64, read run) (strided bool, g guess) {
+	missed := z < q.pushed && (read.start < q.need.start || read.start >= q.need.end)
+	q.read = run{min(q.read.start, read.start), max(q.read.end, read.end)}
+	if z == q.first {
+		q.readahead = max(q.readahead, read.start)
+	}
+	if z <= q.last {
+		return q.last > q.first, guess{}
+	}
+	if q.last == q.first && q.guessed == 0 && q.readahead > q.need.start {
+		q.need.end = q.readahead // the kernel reads ahead of a reader, who did not need its last read
+	}
+	q.last = z
+	if missed {
+		return true, p.correct(q, read)
+	}
+	return true, p.guess(q)
+}
+
+// correct records a read of rows that a guess left out. The reader needs them in the other planes of the guess, too.
+func (p *patches) correct(q *patch, read run) guess {
+	g := guess{from: q.last + 1, to: q.pushed}
+	if read.start < q.need.start {
+		p.fromStart = p.fromStart || q.typical && near(read.start, q.read.start)
+		g.run = run{read.start, q.need.start}
+		q.need.start = read.start
+		return g
+	}
+	least := read.start + pageSize - q.need.start
+	g.run = run{q.need.end, min(read.start+max((read.end-read.start)/2/pageSize, 1)*pageSize, p.plane)}
+	q.need.end = g.end
+	if q.typical {
+		q.least = least
+		p.length = max(p.length, q.need.end-q.need.start)
+	}
+	return g
+}
+
+// guess returns what follows the last plane that was read of a patch: the planes up to the last one that was guessed when the
+// patch began. Of a patch with more planes, it returns as many planes as were read more, in the same slab.
+func (p *patches) guess(q *patch) guess {
+	from, slabs := q.last+1, p.slabs(q)
+	to := q.first + q.guessed - 1
+	if more := q.planes() - max(q.guessed, 1); more >= 0 {
+		to = min(from+more, p.slabEnd(q.last))
+	}
+	q.pushed = max(from, min(to, p.slabEnd(q.last)+(slabs-1)*p.slab, p.count))
+	if slabs == 0 {
+		return guess{}
+	}
+	return guess{q.need, from, q.pushed}
+}
+
+// slabEnd returns the first plane after the slab of plane z.
+func (p *patches) slabEnd(z int64) int64 { return z - (z+p.above)%p.slab + p.slab }
+
+// slabs returns the number of slabs that a guess may have.
+func (p *patches) slabs(q *patch) int64 {
+	start, end := min(q.read.start, q.need.start), max(q.read.end, q.need.end)
+	return p.memory / (((end-start)/p.rows + 2) * p.rowMemory)
+}
