@@ -25,7 +25,6 @@ const (
 	kernelReadahead  = 512 << 10
 	// The kernel reads at least leastReadahead at once for a reader of more than that, from the start of a page on.
 	leastReadahead = 64 << 10
-	page           = 4096
 	// headLength is enough at the start of the array: most programs that read more than this read all of it.
 	headLength = 192 << 10
 )
@@ -52,8 +51,8 @@ func (d *detector) observe(off, n int64) observation {
 		// gap.
 		d.wide, jumped = d.narrow, true
 	}
-	first := (d.narrow.start + page - 1) / d.plane // the plane in which the reader started
-	pastPlane := off + page - 1 - (first+1)*d.plane
+	first := (d.narrow.start + pageSize - 1) / d.plane // the plane in which the reader started
+	pastPlane := off + pageSize - 1 - (first+1)*d.plane
 	contiguous = contiguous && d.narrow.dense(0)
 	return observation{
 		sequential:  d.sequential(),
@@ -67,7 +66,7 @@ func (d *detector) observe(off, n int64) observation {
 // startsPlane reports whether the reader has jumped to the start of a plane, and its first read there is this one. Another of the
 // kernel's reads may have overtaken it.
 func (d *detector) startsPlane(off, n int64) bool {
-	return n >= leastReadahead && n <= d.plane && off > 0 && (off+page-1)%d.plane < page &&
+	return n >= leastReadahead && n <= d.plane && off > 0 && (off+pageSize-1)%d.plane < pageSize &&
 		off == d.narrow.start && d.narrow.end-off <= kernelReadahead
 }
 

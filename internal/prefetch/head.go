@@ -32,7 +32,7 @@ func (r *Reader) updateHead(off, n int64, o observation) (pins *cache.Pins, last
 
 // newHead returns what gets the blocks of a new head, or nil if there is no memory or the next plane has other blocks.
 func (r *Reader) newHead(off, n int64) *cache.Pins {
-	_, z := r.array.RowAt(off + page - 1) // a read starts at a page, and so maybe in the plane before
+	_, z := r.array.RowAt(off + pageSize - 1) // a read starts at a page, and so maybe in the plane before
 	side := r.array.Grid().Block
 	if z+1 >= r.array.Box().Max[2] || (z+1)%side[2] == 0 {
 		return nil

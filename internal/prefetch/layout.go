@@ -59,11 +59,10 @@ func (l layout) portionMemory() int64 {
 
 // blockMemory returns the memory for a decoded block of some bytes.
 func blockMemory(n int) int64 {
-	const page = 4096    // blocks take whole pages
 	const overhead = 256 // of the cache, for each block
 	size := int64(n)
-	if size > page {
-		size = (size + page - 1) / page * page
+	if size > pageSize { // blocks take whole pages
+		size = (size + pageSize - 1) / pageSize * pageSize
 	}
 	return size + overhead
 }
