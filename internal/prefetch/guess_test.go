@@ -7,7 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/internal/flat"
 	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/internal/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -111,6 +114,25 @@ func TestGuessDamaged(t *testing.T) {
 		s.read(r, 15*scenePlane+readahead, 64*k)
 		r.Close()
 	})
+}
+
+// TestPlaneIsNoPatch checks that nothing is guessed for a reader of whole planes. The kernel reads ahead of it into the next plane.
+func TestPlaneIsNoPatch(t *testing.T) {
+	c := cache.New(1 << 30)
+	defer c.Close()
+	box := volume.Box{Max: volume.Cube(1024)}
+	a := flat.New(voxeltest.Grid(volume.Cube(1024), volume.Cube(32), volume.Uint8, 1), box, box)
+	r := New(c).NewReader(Array{Array: a, Source: c.Source(voxeltest.Source{Shape: a.Grid()})}, NoHint)
+	defer r.Close()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, z := range []int64{70, 9, 300, 40} {
+		for _, i := range []int64{0, 1, 2, 3, 4, 5, 6, 8, 7} { // the last two overtake each other
+			if _, _, g := r.recordRead(z*m+i*128*k, 128*k); g != (guess{}) {
+				t.Errorf("plane %d, read %d: guessed %v", z, i, g)
+			}
+		}
+	}
 }
 
 // TestGuessWaits checks that a read does not wait long for a sink that waits for this read, nor for blocks that it does not need.

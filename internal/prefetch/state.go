@@ -37,7 +37,9 @@ func (r *Reader) recordRead(off, n int64) (inSequence bool, how blockUse, next g
 		r.detector.skipTo(max(r.detector.wide.end, off+n))
 	default:
 		o = r.detector.observe(off, n)
-		strided, next = r.patches.observe(off, n)
+		if !o.isReadahead {
+			strided, next = r.patches.observe(off, n)
+		}
 	}
 	r.advance(off, o.jumped)
 	r.pusher.position.Store(r.detector.wide.end)
