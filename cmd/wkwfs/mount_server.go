@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -41,9 +42,15 @@ func mount(s mountSettings, stdout, stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return serveMount(s, daemon.Manager{}, true, func(mountpoint string, logs log.Place) error {
+		err = serveMount(s, daemon.Manager{}, true, func(mountpoint string, logs log.Place) error {
 			return pipe.Ready(mountpoint, logs.String())
 		}, stderr)
+		if err != nil {
+			var printed strings.Builder
+			report(&printed, err)
+			pipe.Fail(printed.String())
+		}
+		return err
 	case s.foreground:
 		m := daemon.FindManager()
 		return serveMount(s, m, false, func(string, log.Place) error { return m.Ready() }, stderr)

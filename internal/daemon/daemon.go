@@ -3,8 +3,8 @@
 //
 // A Go process cannot fork, so a server in the background is this program started again with
 // the same arguments. A pipe connects the two processes. When the mount is ready, the server
-// writes the mountpoint and a message to it. A server that fails prints the error to stderr, as it does in
-// the foreground, and the pipe ends empty.
+// writes the mountpoint and a message to it. A server that fails writes its error to it, and prints the error to stderr as it does in
+// the foreground. The pipe of a server that crashes ends empty.
 package daemon
 
 import (
@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -67,6 +68,9 @@ func Start(args []string, check func(mountpoint string) error, stderr io.Writer)
 		return "", explainExit(server.Wait(), printed.String(), stderr)
 	}
 	mountpoint, message, _ := strings.Cut(string(report), separator)
+	if mountpoint == "" {
+		return "", waitFailed(server, &printed, message, stderr)
+	}
 	if err := check(mountpoint); err != nil {
 		_ = server.Process.Signal(syscall.SIGTERM)
 		return "", errors.Join(err, server.Wait())
@@ -76,6 +80,25 @@ func Start(args []string, check func(mountpoint string) error, stderr io.Writer)
 
 // separator is between the mountpoint and the message in the pipe. No path has it.
 const separator = "\x00"
+
+// endTime is how long a server that has failed may take to end.
+const endTime = time.Second
+
+// waitFailed waits for the end of a server that has failed with an error, and copies what the server printed to stderr. A server
+// cannot end while a request of one of its threads waits in another FUSE server that is stopped. Then the error is copied.
+func waitFailed(server *exec.Cmd, printed *bytes.Buffer, failure string, stderr io.Writer) error {
+	ended := make(chan error, 1)
+	go func() { ended <- server.Wait() }()
+	select {
+	case err := <-ended:
+		return explainExit(err, printed.String(), stderr)
+	case <-time.After(endTime):
+	}
+	if _, err := io.WriteString(stderr, failure); err != nil {
+		return err
+	}
+	return ErrPrinted
+}
 
 // explainExit copies the error that a server has printed to stderr. If the server ended in
 // another way, the result describes how.
@@ -127,6 +150,12 @@ func (p Pipe) Ready(mountpoint, message string) error {
 		return err
 	}
 	return p.file.Close()
+}
+
+// Fail tells [Start] the error of a server that fails, as it is printed. After Ready it has no effect.
+func (p Pipe) Fail(printed string) {
+	_, _ = p.file.WriteString(separator + printed) // the other process may have ended
+	_ = p.file.Close()
 }
 
 // dropStderr replaces stderr, a pipe that ends with the other process, by /dev/null.

@@ -4,7 +4,31 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 )
+
+// TestServerThatCannotEnd checks that Start returns the error of a server that has failed but does not end, as while one of its threads waits
+// for another FUSE server that is stopped. The server is this test in another process.
+func TestServerThatCannotEnd(t *testing.T) {
+	if IsServer() {
+		pipe, err := OpenPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pipe.Fail("wkwfs: already mounted\n")
+		time.Sleep(10 * endTime)
+		return
+	}
+	var stderr strings.Builder
+	start := time.Now()
+	_, err := Start([]string{"wkwfs", "-test.run=^TestServerThatCannotEnd$"}, nil, &stderr)
+	if want := "wkwfs: already mounted\n"; !errors.Is(err, ErrPrinted) || stderr.String() != want {
+		t.Errorf("got %v and %q on stderr, want %q", err, stderr.String(), want)
+	}
+	if took := time.Since(start); took > 8*endTime {
+		t.Errorf("it took %v", took)
+	}
+}
 
 func TestExplainExit(t *testing.T) {
 	var stderr strings.Builder
