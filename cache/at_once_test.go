@@ -69,6 +69,22 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
+// TestRoundWithoutLoads: a round releases its bytes in flight if another request has started all of its loads.
+func TestRoundWithoutLoads(t *testing.T) {
+	for _, answers := range []bool{true, false} {
+		a := &atOnce{array: newArray(3, volume.Vec{4, 1, 1}, 4096), answers: answers}
+		c := newTestCache(t, 1<<20)
+		for _, small := range []bool{true, false} {
+			r := &round{cache: c, memory: 1 << 20, small: small}
+			if !c.inFlight.TryAcquire(r.memory) {
+				t.Fatal("there is memory in flight")
+			}
+			r.start(c.Source(a))
+			r.release() // newTestCache checks at the end that nothing is in flight
+		}
+	}
+}
+
 // TestAtOncePanics: a panic of such a source becomes the error of the read, as that of any other source.
 func TestAtOncePanics(t *testing.T) {
 	a := &atOnce{array: newArray(3, volume.Vec{4, 1, 1}, 4096), answers: true}

@@ -30,7 +30,7 @@ func (r *round) start(s *Source) {
 	case atOnce && r.small:
 		workers = 0
 	case atOnce:
-		workers--
+		workers = max(workers-1, 0) // there may be no loads: another request started them all
 	}
 	r.users.Store(int32(workers) + 1)
 	work := r.work
