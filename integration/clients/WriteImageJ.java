@@ -32,10 +32,10 @@ public class WriteImageJ {
       new FileSaver(new ImagePlus("z" + z, stack.getProcessor(z))).saveAsTiff(directory + "/imagej/z" + z + ".tif");
     }
     Calibration cal = image.getCalibration();
-    cal.setUnit("nm");
-    cal.pixelWidth = Double.parseDouble(args[4]);
-    cal.pixelHeight = Double.parseDouble(args[5]);
-    cal.pixelDepth = Double.parseDouble(args[6]);
+    cal.setUnit("um"); // ImageJ writes it with an escape of the micro sign
+    cal.pixelWidth = Double.parseDouble(args[4]) / 1e3;
+    cal.pixelHeight = Double.parseDouble(args[5]) / 1e3;
+    cal.pixelDepth = Double.parseDouble(args[6]) / 1e3;
     cal.xOrigin = -Double.parseDouble(args[7]);
     cal.yOrigin = -Double.parseDouble(args[8]);
     cal.zOrigin = -Double.parseDouble(args[9]);

@@ -166,6 +166,20 @@ def write_tifffile():
         case(f"tifffile, OME, {channels} channels", array, f"ome{channels}.ome.tif", at=None)
 
 
+def write_tifffile_shaped():
+    """Files with the description that tifffile writes unless it is told not to."""
+    nowhere = {"spacing": None, "at": None}
+    array = ramp("uint16")
+    for options in ({}, {"truncate": True}):
+        name = f"shaped-{len(cases)}.tif"
+        tifffile.imwrite(directory / name, numpy.ascontiguousarray(array[..., 0].transpose(2, 1, 0)), photometric="minisblack", **options)
+        case(f"tifffile, its own description, {options}", array, name, **nowhere)
+    array = ramp("uint16", 2)
+    for axes, order in (("CZYX", (3, 2, 1, 0)), ("ZCYX", (2, 3, 1, 0))):
+        tifffile.imwrite(directory / f"{axes}.tif", numpy.ascontiguousarray(array.transpose(order)), photometric="minisblack", metadata={"axes": axes})
+        case(f"tifffile, {axes}", array, f"{axes}.tif", **nowhere)
+
+
 def write_libtiff():
     array = ramp("uint16")
     tifffile.imwrite(directory / "plain.tif", array[..., 0].transpose(2, 1, 0), photometric="minisblack", metadata=None)
@@ -231,6 +245,6 @@ def write_imagej():
     case("ImageJ, sequence", array, "imagej", at=None, spacing=None)
 
 
-for write in (write_numpy, write_nibabel, write_unu, write_itk, write_tifffile, write_libtiff, write_gdal, write_mrc, write_imagej):
+for write in (write_numpy, write_nibabel, write_unu, write_itk, write_tifffile, write_tifffile_shaped, write_libtiff, write_gdal, write_mrc, write_imagej):
     write()
 json.dump(cases, sys.stdout)

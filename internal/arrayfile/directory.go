@@ -33,6 +33,7 @@ func openDirectory(a *Array, dir string) error {
 		}
 		all = append(all, p)
 	}
+	a.warnOfGaps(names)
 	return a.setPlanes(all)
 }
 

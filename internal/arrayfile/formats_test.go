@@ -66,12 +66,13 @@ func TestForms(t *testing.T) {
 		"nrrd by gzip, skips":     {nrrd(three+"encoding: gzip\nline skip: 2\nbyte skip: 3\n", append([]byte("a\nb\n"), gzipped(append([]byte("xyz"), v...))...)), byteGrid},
 		"nrrd skips":              {nrrd(three+"encoding: raw\nlineskip: 1\nbyteskip: 2\n", append([]byte(strings.Repeat("a", 5000)+"\nyz"), v...)), byteGrid},
 		"nrrd at the end":         {nrrd(three+"encoding: raw\nbyte skip: -1\n", append(make([]byte, 99), v...)), byteGrid},
-		"nrrd detached":           {with(nrrd(three+"encoding: gzip\ndata file: ./g\n", nil), "g", gzipped(v)), byteGrid},
+		"nrrd detached":           {with(nrrd(three+"encoding: gzip\ndata file: ./g h\n", nil), "g h", gzipped(v)), byteGrid},
 		"nrrd big-endian by gzip": {nrrd("type: ushort\ndimension: 3\nsizes: 2 3 4\nendian: big\nencoding: gzip\n", gzipped(swapped(counted(48), 2))), shorts},
 		"meta in one file":        {meta("ElementType = MET_UCHAR\n", "LOCAL", v), byteGrid},
 		"meta with a unit":        {meta("ElementType = MET_UCHAR\nDistanceUnits = um\nElementSize = 4 4 30\n", "LOCAL", v), microns},
 		"meta with a place":       {meta("ElementType = MET_UCHAR\nElementSpacing = 4 4 30\nOffset = 20 0 300\nTransformMatrix = 1 0 0 0 1 0 0 0 1\n", "LOCAL", v), spaced},
 		"meta big-endian":         {with(meta("ElementType = MET_USHORT\nElementByteOrderMSB = True\n", "g", nil), "g", swapped(counted(48), 2)), shorts},
+		"meta of unknown unit":    {meta("ElementType = MET_UCHAR\nDistanceUnits = furlong\nElementSize = 4 4 30\n", "LOCAL", v), byteGrid},
 		"meta compressed":         {meta("BinaryData = True\nCompressedData = True\nCompressedDataSize = 9\nElementType = MET_UCHAR\n", "local", deflated(v)), byteGrid},
 		"meta with a header":      {with(meta("HeaderSize = 7\nElementType = MET_UCHAR\n", "g", nil), "g", append(make([]byte, 7), v...)), byteGrid},
 		"meta at the end":         {with(meta("HeaderSize = -1\nElementType = MET_UCHAR\n", "g", nil), "g", append(make([]byte, 99), v...)), byteGrid},
@@ -137,6 +138,10 @@ func TestNIfTIForms(t *testing.T) {
 	pair := nii(t, func(b []byte) { copy(b[344:], "ni1"); clear(b[108:112]) })
 	near := nii(t, func(b []byte) { le.PutUint32(b[108:], math.Float32bits(352)) })
 	near = append(near[:352:352], single[voxels:]...)
+	notScaled := nii(t, func(b []byte) {
+		le.PutUint32(b[112:], math.Float32bits(float32(math.NaN())))
+		le.PutUint32(b[116:], math.Float32bits(float32(math.Inf(1))))
+	})
 	big := nii(t, func(b []byte) { b[68] = 0xEA; b[69] = 3; b[123] = 0 })
 	for name, test := range map[string]struct {
 		files    map[string][]byte
@@ -148,6 +153,7 @@ func TestNIfTIForms(t *testing.T) {
 		"gzip, as others write": {map[string][]byte{"v.nii.gz": gzipped(near)}, "v.nii.gz", 0, Unknown},
 		"header":                {map[string][]byte{"v.hdr": pair[:352], "v.img": single[voxels:]}, "v.hdr", 0, Unknown},
 		"image":                 {map[string][]byte{"V.HDR": pair[:352], "V.IMG": single[voxels:]}, "V.IMG", 0, Unknown},
+		"scaled by NaN":         {map[string][]byte{"v.nii": notScaled}, "v.nii", 0, Unknown},
 		"of labels":             {map[string][]byte{"v.nii": big}, "v.nii", 1, Segmentation},
 	} {
 		dir := t.TempDir()

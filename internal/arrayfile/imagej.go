@@ -32,6 +32,14 @@ func (i imageJ) number(name string) float64 {
 	return v
 }
 
+// unescaped returns a value in which ImageJ has written characters beyond ASCII as \uXXXX: \u00B5m is µm.
+func unescaped(value string) string {
+	if plain, err := strconv.Unquote(`"` + value + `"`); err == nil {
+		return plain
+	}
+	return value
+}
+
 // count returns a value that is a number of pictures; 1 if there is none.
 func (i imageJ) count(name string) int {
 	if n, err := strconv.ParseUint(i[name], 10, 31); err == nil && n > 0 {
@@ -42,7 +50,7 @@ func (i imageJ) count(name string) int {
 
 // describeImageJ reads spacing and position. The resolution of other TIFF files is for printing, and rarely correct.
 func (a *Array) describeImageJ(d *tiffDirectory, values imageJ) {
-	unit := nanometres[values["unit"]]
+	unit := unitOf(unescaped(values["unit"]))
 	if x, y := d.rational(tiff.TagXResolution), d.rational(tiff.TagYResolution); x > 0 && y > 0 {
 		a.Grid.Spacing = [3]float64{validSpacing(unit / x), validSpacing(unit / y), validSpacing(unit * values.number("spacing"))}
 	}

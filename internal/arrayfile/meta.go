@@ -100,7 +100,7 @@ func (a *Array) openMetaImage(f *file) error {
 	}
 	s := section{file: f, offset: h.end, exact: true}
 	if name := h.fields["ElementDataFile"]; !strings.EqualFold(name, "LOCAL") {
-		if !isSibling(name) || strings.HasPrefix(name, "LIST") || strings.ContainsAny(name, "% ") {
+		if !isSibling(name) || strings.HasPrefix(name, "LIST") || strings.Contains(name, "%") {
 			return h.bad("ElementDataFile", "LOCAL, or the name of one file in the same directory")
 		}
 		if s.file, err = a.open(filepath.Join(filepath.Dir(f.Name()), name)); err != nil {

@@ -16,11 +16,12 @@ func (a *Array) readPositionMetaImage(h *metaHeader, axes int) error {
 	if err != nil {
 		return err
 	}
-	unit, ok := nanometres[h.fields["DistanceUnits"]]
-	if !ok {
-		unit = nanometres["mm"]
+	name := h.fields["DistanceUnits"]
+	if name == "" || name == "?" { // MetaIO writes ? for an unknown one
+		name = "mm"
 		a.warn("MetaImage without DistanceUnits: lengths taken for mm")
 	}
+	unit := unitOf(name)
 	for axis, v := range pitch {
 		a.Grid.Spacing[axis] = validSpacing(v * unit)
 		if validSpacing(v) == 0 {

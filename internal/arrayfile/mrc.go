@@ -21,6 +21,7 @@ const (
 	mrcNSymbt = 92  // bytes of the extended header
 	imodStamp = 152 // "IMOD" as a number
 	imodFlags = 156
+	mrcOrigin = 196 // of the voxels, in Å
 	mrcMagic  = 208 // "MAP "
 	mrcOrder  = 212 // the byte order
 )
@@ -151,5 +152,13 @@ func (a *Array) readPositionMRC(h *mrcHeader) {
 	start := volume.Vec{h.signed(mrcStart), h.signed(mrcStart + 4), h.signed(mrcStart + 8)}
 	if start != (volume.Vec{}) {
 		a.Grid.Origin, a.Positioned = start, true
+	}
+	for axis := range 3 {
+		origin := float64(math.Float32frombits(h.number(mrcOrigin + 4*axis)))
+		if at := origin / pitch[axis]; origin != 0 && math.Abs(math.Abs(at)-math.Abs(float64(start[axis]))) > maxDeviation {
+			// Programs do not agree on its sign.
+			a.warn("MRC with an origin of %v Å on axis %c: not used, but n%cstart", origin, "xyz"[axis], "xyz"[axis])
+			return
+		}
 	}
 }

@@ -119,6 +119,20 @@ func TestMRCErrors(t *testing.T) {
 	}
 }
 
+// TestMRCOrigin: an origin that is not nxstart … is not used, and a warning says so.
+func TestMRCOrigin(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	for origin, warnings := range map[float32]int{0: 0, 280: 0, -280: 0, 320: 1} {
+		write(t, path, mrc(le, 1, func(h []byte) {
+			le.PutUint32(h[mrcStart:], 7)
+			le.PutUint32(h[mrcOrigin:], math.Float32bits(origin))
+		}, counted(48)))
+		if a := mustOpen(t, path); a.Grid.Origin != (volume.Vec{7, 0, 0}) || len(a.Warnings) != warnings {
+			t.Errorf("origin %v: got %v, %q", origin, a.Grid.Origin, a.Warnings)
+		}
+	}
+}
+
 // TestHDF5: HDF5 is refused by name.
 func TestHDF5(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.h5")

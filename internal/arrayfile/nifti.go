@@ -160,6 +160,14 @@ func (a *Array) openImage(header string) (*file, error) {
 	return a.open(strings.TrimSuffix(header, suffix) + image)
 }
 
+// finite returns v, or 0 if it is infinite or not a number.
+func finite(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
+}
+
 func (a *Array) describeNIfTI(h *niftiHeader) error {
 	code := h.order.Uint16(h.bytes[h.datatype:])
 	var ok bool
@@ -190,7 +198,8 @@ func (a *Array) describeNIfTI(h *niftiHeader) error {
 			a.Grid.Size[i-1] = int(n)
 		}
 	}
-	slope, inter := h.float(h.slope), h.float(h.inter)
+	// As in NIfTI's library, a number that is not finite is 0. nibabel writes NaN for no scaling.
+	slope, inter := finite(h.float(h.slope)), finite(h.float(h.inter))
 	if slope != 0 && (slope != 1 || inter != 0) {
 		return h.bad("scl_slope", h.slope, "no scaling", fmt.Sprintf("%v × value + %v", slope, inter))
 	}

@@ -19,8 +19,8 @@ const (
 )
 
 // npyDict matches the dictionary that NumPy writes: three keys in any order.
-var npyDict = regexp.MustCompile(`^\{\s*((?:'[a-z_]+':\s*(?:'[^']*'|True|False|\([0-9, ]*\))\s*,?\s*){3})\}\s*$`)
-var npyPair = regexp.MustCompile(`'([a-z_]+)':\s*(?:'([^']*)'|(True|False)|\(([0-9, ]*)\))`)
+var npyDict = regexp.MustCompile(`^\{\s*((?:'[a-z_]+':\s*(?:'[^']*'|True|False|\([0-9L, ]*\))\s*,?\s*){3})\}\s*$`)
+var npyPair = regexp.MustCompile(`'([a-z_]+)':\s*(?:'([^']*)'|(True|False)|\(([0-9L, ]*)\))`)
 
 // openNPY reads the header of a NumPy array file, formats 1.0 to 3.0. The axes of an array in Fortran order are (X, Y, Z) or
 // (C, X, Y, Z). Those of an array in C order are reversed: (Z, Y, X) or (Z, Y, X, C).
@@ -45,7 +45,8 @@ func (a *Array) openNPY(f *file) error {
 	if err != nil {
 		return bad("descr", "numbers of 8 to 64 bits or bool", strconv.Quote(values["descr"]))
 	}
-	axes, err := parseAxes(strings.FieldsFunc(values["shape"], func(r rune) bool { return r == ',' || r == ' ' }))
+	// Python 2 wrote long integers as 7L.
+	axes, err := parseAxes(strings.FieldsFunc(values["shape"], func(r rune) bool { return r == ',' || r == ' ' || r == 'L' }))
 	if err != nil || len(axes) < 2 || len(axes) > 4 {
 		return bad("shape", "2 or 3 axes, or 4 with channels", "("+values["shape"]+")")
 	}

@@ -46,7 +46,7 @@ func (a *Array) openNRRD(f *file) error {
 	data, offset := f, h.end
 	if name, detached := h.fields["data file"]; detached {
 		name = strings.TrimPrefix(name, "./")
-		if !isSibling(name) || strings.HasPrefix(name, "LIST") || strings.ContainsAny(name, "% ") {
+		if !isSibling(name) || strings.HasPrefix(name, "LIST") || strings.Contains(name, "%") {
 			return h.bad("data file", "the name of one file in the same directory")
 		}
 		if data, err = a.open(filepath.Join(filepath.Dir(f.Name()), name)); err != nil {
@@ -69,10 +69,7 @@ func isSibling(name string) bool {
 // sectionNRRD returns where the voxels are in a file. Lines are skipped before decompression, bytes after it.
 func (a *Array) sectionNRRD(h *nrrdHeader, f *file, offset int64) (s section, err error) {
 	s = section{file: f, offset: offset, exact: true}
-	var ok bool
-	if s.encoding, ok = nrrdEncodings[strings.ToLower(h.fields["encoding"])]; !ok {
-		return s, h.bad("encoding", "raw, gzip or bzip2")
-	}
+	s.encoding = nrrdEncodings[strings.ToLower(h.fields["encoding"])]
 	lines, err := h.skip("line skip", 0)
 	if err != nil {
 		return s, err
@@ -173,6 +170,9 @@ func (a *Array) describeNRRD(h *nrrdHeader) error {
 	var ok bool
 	if a.Grid.Type, ok = nrrd.ParseType(h.fields["type"]); !ok {
 		return h.bad("type", "numbers of 8 to 64 bits")
+	}
+	if _, ok := nrrdEncodings[strings.ToLower(h.fields["encoding"])]; !ok {
+		return h.bad("encoding", "raw, gzip or bzip2") // text has no byte order
 	}
 	if endian := h.fields["endian"]; a.Grid.Type.Size() > 1 {
 		if a.bigEndian = endian == "big"; !a.bigEndian && endian != "little" {

@@ -3,22 +3,28 @@ package arrayfile
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // readPositionNRRD reads spacing and origin. A spacing without a unit is not used. That of an axis is the length of its direction,
 // also if the axes are rotated or mirrored.
 func (a *Array) readPositionNRRD(h *nrrdHeader, channels bool, axes int) error {
-	words := strings.Fields(h.fields["space directions"])
+	words := vectorsOf(h.fields["space directions"])
 	if channels {
 		axes--
 		if len(words) > 0 && words[0] == "none" {
 			words = words[1:]
 		}
 	}
-	if len(words) != axes {
+	switch len(words) {
+	case 0:
 		return a.readSpacingsNRRD(h, channels, axes)
+	case axes:
+	default:
+		return h.bad("space directions", fmt.Sprintf("%d vectors", axes))
 	}
 	units := strings.Fields(h.fields["space units"])
 	pitch := [3]float64{1, 1, 1} // in the unit of the origin
@@ -55,7 +61,7 @@ func (a *Array) readPositionNRRD(h *nrrdHeader, channels bool, axes int) error {
 func lengthOf(direction []float64, units []string) float64 {
 	length := 0.0
 	for axis, v := range direction {
-		unit := nanometres[strings.Trim(units[axis], `"`)]
+		unit := unitOf(strings.Trim(units[axis], `"`))
 		if v != 0 && unit == 0 {
 			return 0
 		}
@@ -64,27 +70,67 @@ func lengthOf(direction []float64, units []string) float64 {
 	return length
 }
 
-// readSpacingsNRRD reads the older form of spacing, which has no origin.
+// readSpacingsNRRD reads the older form of spacing and origin.
 func (a *Array) readSpacingsNRRD(h *nrrdHeader, channels bool, axes int) error {
-	words := strings.Fields(h.fields["spacings"])
-	units := strings.Fields(h.fields["units"])
-	if channels && len(words) == axes+1 {
-		words = words[1:]
+	spacings, err := h.perAxis("spacings", channels, axes)
+	if spacings == nil {
+		return err
 	}
+	units := strings.Fields(h.fields["units"])
 	if channels && len(units) == axes+1 {
 		units = units[1:]
 	}
-	if len(words) != axes || len(units) != axes {
-		return nil
+	if len(units) == axes {
+		for axis, v := range spacings {
+			a.Grid.Spacing[axis] = validSpacing(v * unitOf(strings.Trim(units[axis], `"`)))
+		}
 	}
-	for axis, word := range words {
+	// A minimum is the centre of a sample or the edge of a cell. Either way it is whole voxels from 0.
+	mins, err := h.perAxis("axis mins", channels, axes)
+	if mins == nil || slices.ContainsFunc(slices.Concat(mins, spacings), math.IsNaN) {
+		return err
+	}
+	pitch := [3]float64{1, 1, 1}
+	copy(pitch[:], spacings)
+	a.setPosition(h.file, [3]float64(append(mins, 0)[:3]), pitch)
+	return nil
+}
+
+// perAxis reads a number for each axis in space. Unknown ones are NaN. Without the field, it returns nil.
+func (h *nrrdHeader) perAxis(field string, channels bool, axes int) ([]float64, error) {
+	words := strings.Fields(h.fields[field])
+	if channels && len(words) == axes+1 {
+		words = words[1:]
+	}
+	switch {
+	case len(words) == 0:
+		return nil, nil
+	case len(words) != axes:
+		return nil, h.bad(field, fmt.Sprintf("%d numbers", axes))
+	}
+	all := make([]float64, 0, axes+1)
+	for _, word := range words {
 		v, err := strconv.ParseFloat(word, 64)
 		if err != nil {
-			return h.bad("spacings", "a number for each axis")
+			return nil, h.bad(field, "a number for each axis")
 		}
-		a.Grid.Spacing[axis] = validSpacing(v * nanometres[strings.Trim(units[axis], `"`)])
+		all = append(all, v)
 	}
-	return nil
+	return all, nil
+}
+
+// vectorsOf splits a list of vectors. Teem accepts blanks in them.
+func vectorsOf(s string) []string {
+	depth := 0
+	return strings.FieldsFunc(s, func(c rune) bool {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		return depth == 0 && unicode.IsSpace(c)
+	})
 }
 
 // parseVector parses a vector of n numbers, "(x,y,z)". All must be finite.

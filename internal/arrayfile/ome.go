@@ -1,6 +1,7 @@
 package arrayfile
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"strings"
@@ -49,13 +50,8 @@ func (a *Array) arrangeOME(d *tiffDirectory, description string, pages []plane) 
 	}
 	p := all.Images[0].Pixels
 	for axis, size := range [3]float64{p.X, p.Y, p.Z} {
-		unit, ok := nanometres[[...]string{p.UnitX, p.UnitY, p.UnitZ}[axis]]
-		if [...]string{p.UnitX, p.UnitY, p.UnitZ}[axis] == "" {
-			unit, ok = nanometres["um"], true // the default of the schema
-		}
-		if ok {
-			a.Grid.Spacing[axis] = validSpacing(size * unit)
-		}
+		unit := cmp.Or([...]string{p.UnitX, p.UnitY, p.UnitZ}[axis], "um") // the default of the schema
+		a.Grid.Spacing[axis] = validSpacing(size * unitOf(unit))
 	}
 	channels := p.SizeC
 	if samples := pages[0].shape().Channels; samples > 1 && channels == samples {

@@ -65,6 +65,11 @@ func TestVariants(t *testing.T) {
 		"nrrd without a position":     {nrrd("type: short\ndimension: 3\nsizes: 2 3 4\nendian: big\nencoding: raw\n", swapped(counting, 2)), volume.Grid{Size: volume.Vec{2, 3, 4}, Type: volume.Int16, Channels: 1}},
 		"nrrd with CRLF":              {nrrd("type: uchar\r\n# x\r\ndimension: 3\r\nsizes: 4 3 4\r\nkey:=value\r\nencoding: raw\r\n\r", counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1}},
 		"nrrd with spacings in units": {nrrd("type: uchar\ndimension: 3\nsizes: 4 3 4\nspacings: 1 2 3\nunits: \"um\" \"nm\" \"nm\"\nencoding: raw\n", counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1, Spacing: [3]float64{1000, 2, 3}}},
+		"nrrd with names of units":    {nrrd("type: uchar\ndimension: 3\nsizes: 4 3 4\nspacings: nan 2 3\nunits: \"Microns\" \"nanometres\" \"ms\"\nencoding: raw\n", counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1, Spacing: [3]float64{0, 2, 0}}},
+		"nrrd with axis mins":         {nrrd("type: uchar\ndimension: 3\nsizes: 4 3 4\nspacings: 1 2 3\naxis mins: 5 8 15\nencoding: raw\n", counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1, Origin: volume.Vec{5, 4, 5}}},
+		"nrrd with unknown mins":      {nrrd("type: uchar\ndimension: 3\nsizes: 4 3 4\nspacings: 1 2 3\naxis mins: nan 8 15\nencoding: raw\n", counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1}},
+		"nrrd with blanks in vectors": {nrrd("type: uchar\ndimension: 4\nsizes: 1 4 3 4\nspace directions: none ( 2, 0,0) (0, 2, 0)  (0,0,3 )\nspace origin: (4, 6, 9)\nspace units: \"nm\" \"nm\" \"nm\"\nencoding: raw\n", counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1, Spacing: [3]float64{2, 2, 3}, Origin: volume.Vec{2, 3, 3}}},
+		"npy of Python 2":             {npy("|u1", "True", "4L, 3L, 4L", counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1}},
 		"tiff big-endian":             {tinyTIFF(binary.BigEndian, tiff.Uncompressed, 1, 16, swapped(counting[:32], 2)), volume.Grid{Size: volume.Vec{4, 4, 1}, Type: volume.Uint16, Channels: 1}},
 		"tiff by deflate":             {tinyTIFF(binary.LittleEndian, tiff.Deflate, 1, 16, deflated(counting[:32])), volume.Grid{Size: volume.Vec{4, 4, 1}, Type: volume.Uint16, Channels: 1}},
 		"tiff by LZW":                 {tinyTIFF(binary.LittleEndian, tiff.LZW, 1, 16, lzwed(counting[:32])), volume.Grid{Size: volume.Vec{4, 4, 1}, Type: volume.Uint16, Channels: 1}},
@@ -182,6 +187,10 @@ func TestOpenErrors(t *testing.T) {
 		"nrrd of blocks":         {nrrd("uint8", "block"), "type at byte 9: expected numbers"},
 		"nrrd without sizes":     {nrrd("sizes: 2 2 2\n", ""), "sizes at byte 0: expected 2 or 3 axes, or one more for channels, and the same number in dimension, found none"},
 		"nrrd with other sizes":  {nrrd("dimension: 3", "dimension: 4"), "sizes at byte 34"},
+		"nrrd with a direction":  {nrrd("sizes: 2 2 2", "sizes: 2 2 2\nspace directions: (1,0,0)"), "space directions at byte 47: expected 3 vectors"},
+		"nrrd with a spacing":    {nrrd("sizes: 2 2 2", "sizes: 2 2 2\nspacings: 1 2"), "spacings at byte 47: expected 3 numbers"},
+		"nrrd with words":        {nrrd("sizes: 2 2 2", "sizes: 2 2 2\nspacings: 1 2 3\naxis mins: 1 2 x"), "axis mins at byte 63: expected a number"},
+		"nrrd of text":           {nrrd("raw", "ascii", "uint8", "uint16"), "encoding at byte 48: expected raw"},
 		"nrrd of 16 bits":        {nrrd("uint8", "uint16"), "endian at byte 0: expected little or big, found none"},
 		"nrrd twice":             {nrrd("encoding: raw", "type: uint8"), "header at byte 47: expected a field that occurs once"},
 		"nrrd without end":       {nrrd("\n\n12345678", "\nx"), "header at byte 61: expected a field"},
@@ -242,6 +251,9 @@ func TestDirectory(t *testing.T) {
 		if f.handle != nil {
 			t.Errorf("%s is open: there may be more planes than a process can have open", f.Name())
 		}
+	}
+	if len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0], "z2.tif and z10.TIF") {
+		t.Errorf("warnings: %q", a.Warnings)
 	}
 	write(t, filepath.Join(dir, "z3.tif"), tinyTIFF(binary.LittleEndian, tiff.Uncompressed, 1, 16, make([]byte, 32)))
 	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "z3.tif: page at byte 8: plane 1") {

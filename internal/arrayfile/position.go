@@ -3,6 +3,7 @@ package arrayfile
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -18,8 +19,22 @@ const (
 
 // nanometres has the units of length in nm, by their names in headers.
 var nanometres = map[string]float64{
-	"Å": 0.1, "angstrom": 0.1, "nm": 1, "nanometer": 1, "um": 1e3, "µm": 1e3, "μm": 1e3, `\u00b5m`: 1e3, "micron": 1e3, "microns": 1e3, "micrometer": 1e3,
-	"mm": 1e6, "millimeter": 1e6, "cm": 1e7, "m": 1e9,
+	"Å": 0.1, "\u212b": 0.1, "angstrom": 0.1, // Unicode has two of them
+	"nm": 1, "nanometer": 1, "nanometre": 1,
+	"um": 1e3, "\u00b5m": 1e3, "\u03bcm": 1e3, "micron": 1e3, "micrometer": 1e3, "micrometre": 1e3,
+	"mm": 1e6, "millimeter": 1e6, "millimetre": 1e6,
+	"cm": 1e7, "centimeter": 1e7, "centimetre": 1e7,
+	"m": 1e9, "meter": 1e9, "metre": 1e9,
+}
+
+// unitOf returns a unit of length in nm, or 0 if it has no such name. Names that are words may be plurals and have capital letters.
+func unitOf(name string) float64 {
+	if len(name) > len("ms") { // not a length
+		if nm := nanometres[strings.TrimSuffix(strings.ToLower(name), "s")]; nm != 0 {
+			return nm
+		}
+	}
+	return nanometres[name]
 }
 
 // setPosition sets Origin from the position of voxel 0,0,0 in the header. pitch is the distance between voxels, in the same

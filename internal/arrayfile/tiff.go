@@ -55,6 +55,9 @@ func (a *Array) arrange(d *tiffDirectory, pages []plane) ([]plane, error) {
 	case isOME(description):
 		return a.arrangeOME(d, description, pages)
 	}
+	if s, ok := parseShaped(description); ok {
+		return a.arrangeShaped(d, s, pages)
+	}
 	return pages, nil
 }
 

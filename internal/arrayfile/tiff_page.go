@@ -32,7 +32,7 @@ type tiffChoice struct {
 // page returns the page that the directory describes.
 func (d *tiffDirectory) page() (*tiffPage, error) {
 	p := &tiffPage{tiffReader: d.tiffReader, at: d.at}
-	var width, height, bits, format, samples, planar, photometric, reduced uint64
+	var width, height, bits, format, samples, planar, photometric, reduced, orientation, fill, depth uint64
 	for _, c := range []tiffChoice{
 		{tiff.TagNewSubfileType, "NewSubfileType", 0, []uint64{0, 2}, &reduced},
 		{tiff.TagImageWidth, "ImageWidth", 0, nil, &width},
@@ -46,6 +46,9 @@ func (d *tiffDirectory) page() (*tiffPage, error) {
 		{tiff.TagPredictor, "Predictor", 1, []uint64{1, tiff.Differences, tiff.FloatDifferences}, &p.predictor},
 		{tiff.TagPlanarConfiguration, "PlanarConfiguration", 1, []uint64{1, 2}, &planar},
 		{tiff.TagPhotometric, "PhotometricInterpretation", 1, []uint64{tiff.BlackIsZero, tiff.RGB, tiff.Palette}, &photometric},
+		{tiff.TagOrientation, "Orientation", 1, []uint64{1}, &orientation}, // others turn or mirror the page
+		{tiff.TagFillOrder, "FillOrder", 1, []uint64{1}, &fill},            // 2 reverses the bits of each byte
+		{tiff.TagImageDepth, "ImageDepth", 1, []uint64{1}, &depth},         // a page of several planes
 	} {
 		if err := d.readChoice(c); err != nil {
 			return nil, err

@@ -21,6 +21,8 @@ type tiffFields struct {
 	width, height, rows, tile          int
 	bits, compression, predictor, kind uint16
 	format, photometric, samples       uint16
+	orientation, fill, depth           uint16
+	resolution                         uint32 // pixels per unit
 	description                        string
 }
 
@@ -52,6 +54,8 @@ func tiffOf(f tiffFields, pages ...[][]byte) []byte {
 			{tiff.TagBitsPerSample, tiff.Short, 1, or(f.bits, 8)}, {tiff.TagCompression, tiff.Short, 1, or(f.compression, tiff.Uncompressed)},
 			{tiff.TagPhotometric, tiff.Short, 1, or(f.photometric, tiff.BlackIsZero)}, {tiff.TagSamplesPerPixel, tiff.Short, 1, or(f.samples, 1)},
 			{tiff.TagPredictor, tiff.Short, 1, or(f.predictor, 1)}, {tiff.TagSampleFormat, tiff.Short, 1, or(f.format, tiff.Unsigned)},
+			{tiff.TagOrientation, tiff.Short, 1, or(f.orientation, 1)}, {tiff.TagFillOrder, tiff.Short, 1, or(f.fill, 1)},
+			{tiff.TagImageDepth, tiff.Short, 1, or(f.depth, 1)},
 		}
 		if f.tile > 0 {
 			fields = append(fields, field{tiff.TagTileWidth, tiff.Long, 1, uint32(f.tile)}, field{tiff.TagTileLength, tiff.Long, 1, uint32(f.tile)},
@@ -59,6 +63,10 @@ func tiffOf(f tiffFields, pages ...[][]byte) []byte {
 		} else {
 			fields = append(fields, field{tiff.TagRowsPerStrip, tiff.Long, 1, uint32(cmp.Or(f.rows, f.height))},
 				table(tiff.TagStripOffsets, offsets), table(tiff.TagStripByteCounts, counts))
+		}
+		if f.resolution > 0 {
+			b = le.AppendUint32(le.AppendUint32(b, f.resolution), 1)
+			fields = append(fields, field{tiff.TagXResolution, tiff.Rational, 1, uint32(len(b) - 8)}, field{tiff.TagYResolution, tiff.Rational, 1, uint32(len(b) - 8)})
 		}
 		if f.description != "" {
 			b = append(b, f.description+"\x00"...)
@@ -222,7 +230,7 @@ func number(b []byte) (v uint64) {
 	return v
 }
 
-// TestTIFFDescriptions: ImageJ and OME say how pages are arranged, and the size of voxels.
+// TestTIFFDescriptions: ImageJ, OME and tifffile say how pages are arranged, and the size of voxels.
 func TestTIFFDescriptions(t *testing.T) {
 	page := func(v ...byte) [][]byte { return [][]byte{v} }
 	const ome = `<?xml version="1.0"?><OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06"><Image ID="Image:0"><Pixels `
@@ -237,22 +245,35 @@ func TestTIFFDescriptions(t *testing.T) {
 		spacing     [3]float64
 		err         string
 	}{
-		"ImageJ channels":     {"ImageJ=1.5\nimages=4\nchannels=2\nslices=2\n", [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 3, 2, 4, 5, 7, 6, 8}, volume.Vec{2, 1, 2}, 2, [3]float64{}, ""},
-		"ImageJ frames":       {"ImageJ=1.5\nimages=2\nframes=2\n", [][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 2, 3, 4}, volume.Vec{2, 1, 2}, 1, [3]float64{}, ""},
-		"ImageJ film":         {"ImageJ=1.5\nimages=4\nframes=2\nslices=2\n", [][][]byte{page(1, 2), page(3, 4)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "frames in the description"},
-		"ImageJ odd":          {"ImageJ=1.5\nchannels=2\n", [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "channels in the description"},
-		"ImageJ of one page":  {"ImageJ=1.5\nimages=3\nslices=3\n", [][][]byte{page(1, 2, 3, 4, 5, 6)}, nil, []byte{1, 2, 3, 4, 5, 6}, volume.Vec{2, 1, 3}, 1, [3]float64{}, ""},
-		"ImageJ beyond":       {"ImageJ=1.5\nimages=99999\n", [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "images in the description"},
-		"OME":                 {ome + `DimensionOrder="XYZCT" SizeC="2" SizeT="1" SizeZ="2" PhysicalSizeX="0.1" PhysicalSizeY="5" PhysicalSizeYUnit="nm" PhysicalSizeZ="3" PhysicalSizeZUnit="pixel"` + end, [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 5, 2, 6, 3, 7, 4, 8}, volume.Vec{2, 1, 2}, 2, [3]float64{100, 5, 0}, ""},
-		"OME, channels first": {ome + `DimensionOrder="XYCZT" SizeC="2" SizeT="1" SizeZ="1"` + end, [][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 3, 2, 4}, volume.Vec{2, 1, 1}, 2, [3]float64{}, ""},
-		"OME film":            {ome + `SizeC="1" SizeT="2" SizeZ="1"` + end, [][][]byte{page(1, 2), page(3, 4)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "SizeT"},
-		"OME in files":        {ome + `SizeC="1" SizeT="1" SizeZ="9"` + end, [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "all of 9 planes of 1 channels in this file, found 1 pages"},
-		"OME in disorder":     {ome + `SizeC="1" SizeT="1" SizeZ="2"><TiffData IFD="0" FirstZ="1"/></Pixels></Image></OME>`, [][][]byte{page(1, 2), page(3, 4)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "TiffData"},
-		"OME without XML":     {"<OME", [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "OME-XML"},
-		"OME twice":           {"<OME><Image/><Image/></OME>", [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "expected one image, found 2"},
+		"ImageJ channels":          {"ImageJ=1.5\nimages=4\nchannels=2\nslices=2\n", [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 3, 2, 4, 5, 7, 6, 8}, volume.Vec{2, 1, 2}, 2, [3]float64{}, ""},
+		"ImageJ frames":            {"ImageJ=1.5\nimages=2\nframes=2\n", [][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 2, 3, 4}, volume.Vec{2, 1, 2}, 1, [3]float64{}, ""},
+		"ImageJ film":              {"ImageJ=1.5\nimages=4\nframes=2\nslices=2\n", [][][]byte{page(1, 2), page(3, 4)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "frames in the description"},
+		"ImageJ odd":               {"ImageJ=1.5\nchannels=2\n", [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "channels in the description"},
+		"ImageJ of one page":       {"ImageJ=1.5\nimages=3\nslices=3\n", [][][]byte{page(1, 2, 3, 4, 5, 6)}, nil, []byte{1, 2, 3, 4, 5, 6}, volume.Vec{2, 1, 3}, 1, [3]float64{}, ""},
+		"ImageJ beyond":            {"ImageJ=1.5\nimages=99999\n", [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "images in the description"},
+		"ImageJ in microns":        {"ImageJ=1.5\nunit=\\u00B5m\nspacing=0.03\n", [][][]byte{page(1, 2)}, nil, []byte{1, 2}, volume.Vec{2, 1, 1}, 1, [3]float64{8, 8, 30}, ""},
+		"tifffile":                 {`{"shape": [2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 2, 3, 4}, volume.Vec{2, 1, 2}, 1, [3]float64{}, ""},
+		"tifffile of one page":     {`{"truncated": true, "shape": [3, 1, 2]}`, [][][]byte{page(1, 2, 3, 4, 5, 6)}, nil, []byte{1, 2, 3, 4, 5, 6}, volume.Vec{2, 1, 3}, 1, [3]float64{}, ""},
+		"tifffile beyond":          {`{"truncated": true, "shape": [99999, 1, 2]}`, [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "images in the description"},
+		"tifffile CZYX":            {`{"axes": "CZYX", "shape": [2, 2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 5, 2, 6, 3, 7, 4, 8}, volume.Vec{2, 1, 2}, 2, [3]float64{}, ""},
+		"tifffile ZCYX":            {`{"axes": "ZCYX", "shape": [2, 2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 3, 2, 4, 5, 7, 6, 8}, volume.Vec{2, 1, 2}, 2, [3]float64{}, ""},
+		"tifffile CYX":             {`{"axes": "CYX", "shape": [2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 3, 2, 4}, volume.Vec{2, 1, 1}, 2, [3]float64{}, ""},
+		"tifffile frames":          {`{"axes": "TYX", "shape": [2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 2, 3, 4}, volume.Vec{2, 1, 2}, 1, [3]float64{}, ""},
+		"tifffile film":            {`{"axes": "TZYX", "shape": [2, 2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "axes in the description"},
+		"tifffile axes, as frames": {`{"shape": [2, 2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 2, 3, 4, 5, 6, 7, 8}, volume.Vec{2, 1, 4}, 1, [3]float64{}, ""},
+		"tifffile, edited":         {`{"axes": "CZYX", "shape": [2, 2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 2, 3, 4}, volume.Vec{2, 1, 2}, 1, [3]float64{}, ""},
+		"tifffile, odd":            {`{"truncated": true, "shape": [3, 1, 3]}`, [][][]byte{page(1, 2)}, nil, []byte{1, 2}, volume.Vec{2, 1, 1}, 1, [3]float64{}, ""},
+		"tifffile, overflow":       {`{"truncated": true, "shape": [4294967296, 4294967296, 1, 2]}`, [][][]byte{page(1, 2)}, nil, []byte{1, 2}, volume.Vec{2, 1, 1}, 1, [3]float64{}, ""},
+		"OME":                      {ome + `DimensionOrder="XYZCT" SizeC="2" SizeT="1" SizeZ="2" PhysicalSizeX="0.1" PhysicalSizeY="5" PhysicalSizeYUnit="nm" PhysicalSizeZ="3" PhysicalSizeZUnit="pixel"` + end, [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 5, 2, 6, 3, 7, 4, 8}, volume.Vec{2, 1, 2}, 2, [3]float64{100, 5, 0}, ""},
+		"OME, channels first":      {ome + `DimensionOrder="XYCZT" SizeC="2" SizeT="1" SizeZ="1"` + end, [][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 3, 2, 4}, volume.Vec{2, 1, 1}, 2, [3]float64{}, ""},
+		"OME film":                 {ome + `SizeC="1" SizeT="2" SizeZ="1"` + end, [][][]byte{page(1, 2), page(3, 4)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "SizeT"},
+		"OME in files":             {ome + `SizeC="1" SizeT="1" SizeZ="9"` + end, [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "all of 9 planes of 1 channels in this file, found 1 pages"},
+		"OME in disorder":          {ome + `SizeC="1" SizeT="1" SizeZ="2"><TiffData IFD="0" FirstZ="1"/></Pixels></Image></OME>`, [][][]byte{page(1, 2), page(3, 4)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "TiffData"},
+		"OME without XML":          {"<OME", [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "OME-XML"},
+		"OME twice":                {"<OME><Image/><Image/></OME>", [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "expected one image, found 2"},
 	} {
 		path := filepath.Join(t.TempDir(), "f.tif")
-		write(t, path, tiffOf(tiffFields{width: 2, height: 1, description: test.description}, test.pages...))
+		write(t, path, tiffOf(tiffFields{width: 2, height: 1, description: test.description, resolution: 125}, test.pages...))
 		a, err := Open(path)
 		if err != nil {
 			if test.err == "" || !strings.Contains(err.Error(), test.err) || !strings.Contains(err.Error(), path) {
@@ -268,7 +289,7 @@ func TestTIFFDescriptions(t *testing.T) {
 		if got := voxelsOf(t, a); !bytes.Equal(got, test.want) {
 			t.Errorf("%s: got %v, want %v", name, got, test.want)
 		}
-		if (len(a.Warnings) > 0) != (name == "ImageJ frames") {
+		if (len(a.Warnings) > 0) != strings.HasSuffix(name, "frames") {
 			t.Errorf("%s: warnings %v", name, a.Warnings)
 		}
 	}
@@ -278,7 +299,7 @@ func TestTIFFDescriptions(t *testing.T) {
 func TestTIFFKinds(t *testing.T) {
 	two := tiffOf(tiffFields{width: 2, height: 1, photometric: tiff.Palette}, [][]byte{{1, 2}}, [][]byte{{3, 4}})
 	second := int(le.Uint32(two[4:]))
-	second = int(le.Uint32(two[second+2+12*12:]))
+	second = int(le.Uint32(two[second+2+15*12:]))
 	le.PutUint32(two[second+2+8:], tiff.Reduced)
 	path := filepath.Join(t.TempDir(), "f.tif")
 	write(t, path, two)
@@ -286,12 +307,15 @@ func TestTIFFKinds(t *testing.T) {
 		t.Errorf("got %+v, %+v", a.Grid, a.Labels)
 	}
 	for want, f := range map[string]tiffFields{
-		"expected one of [8 16 32 64], found 1": {bits: 1},
-		"SampleFormat":                          {bits: 16, format: tiff.Float},
-		"Predictor":                             {predictor: tiff.FloatDifferences, compression: tiff.Zstd},
-		"tiles of at most 268435456 bytes":      {tile: 1 << 15, compression: tiff.Zstd},
-		"at least 4096 bytes in tile 0":         {tile: 1 << 14, compression: tiff.Zstd},
-		"found 1 offsets and 1 lengths":         {rows: 1},
+		"expected one of [8 16 32 64], found 1":                {bits: 1},
+		"SampleFormat":                                         {bits: 16, format: tiff.Float},
+		"Orientation at byte 12: expected one of [1], found 4": {orientation: 4},
+		"FillOrder":                        {fill: 2},
+		"ImageDepth":                       {depth: 7},
+		"Predictor":                        {predictor: tiff.FloatDifferences, compression: tiff.Zstd},
+		"tiles of at most 268435456 bytes": {tile: 1 << 15, compression: tiff.Zstd},
+		"at least 4096 bytes in tile 0":    {tile: 1 << 14, compression: tiff.Zstd},
+		"found 1 offsets and 1 lengths":    {rows: 1},
 	} {
 		f.width, f.height = 2, 2
 		write(t, path, tiffOf(f, [][]byte{make([]byte, map[int]int{0: 4, 1 << 14: 1<<12 - 1, 1 << 15: 1 << 14}[f.tile])}))

@@ -16,8 +16,10 @@ const (
 	TagBitsPerSample       = 258
 	TagCompression         = 259
 	TagPhotometric         = 262
+	TagFillOrder           = 266
 	TagImageDescription    = 270
 	TagStripOffsets        = 273
+	TagOrientation         = 274
 	TagSamplesPerPixel     = 277
 	TagRowsPerStrip        = 278
 	TagStripByteCounts     = 279
@@ -33,6 +35,9 @@ const (
 	TagExtraSamples        = 338
 	TagSampleFormat        = 339
 )
+
+// TagImageDepth is a private tag of SGI: the planes of a page. A tile may have several.
+const TagImageDepth = 32997
 
 // Types of the values of a TIFF field, from TIFF 6.0, its supplement 1 (IFD) and the design of BigTIFF (Long8, IFD8).
 const (
