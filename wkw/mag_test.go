@@ -59,10 +59,10 @@ func TestOpenCubeErrors(t *testing.T) {
 		{volume.Vec{0, 0, 9}, `color/1/z9/y0/x0.wkw: magic at byte 0: expected "WKW", found "not"`},
 		{volume.Vec{1, 0, 9}, "color/1/z9/y0/x1.wkw: geometry at byte 4: expected 1³ blocks of 2³ voxels of 1 × uint8 as the mag color/1, found 2³ blocks of 4³ voxels of 1 × uint16"},
 		{volume.Vec{2, 0, 9}, "color/1/z9/y0/x2.wkw: a symbolic link that leads nowhere"},
-		{volume.Vec{3, 0, 9}, "path escapes from parent"},
+		{volume.Vec{3, 0, 9}, "leads out of SOURCE; --follow-links follows it"},
 		{volume.Vec{4, 0, 9}, "too many levels of symbolic links"},
-		{volume.Vec{0, 7, 9}, "path escapes from parent"},
-		{volume.Vec{0, 0, 10}, "path escapes from parent"},
+		{volume.Vec{0, 7, 9}, "leads out of SOURCE; --follow-links follows it"},
+		{volume.Vec{0, 0, 10}, "leads out of SOURCE; --follow-links follows it"},
 	} {
 		f, err := m.OpenCube(c.at)
 		if err == nil {

@@ -78,7 +78,7 @@ func TestRecognise(t *testing.T) {
 
 		{name: "nothing", err: "no such file"},
 		{name: "gone", err: "no such file"},
-		{name: "out", err: "escapes"},
+		{name: "out", err: "leads out of SOURCE"},
 		{name: "empty", err: ErrNotRecognised.Error()},
 		{name: "deep", err: ErrNotRecognised.Error()},
 		{name: "pictures", err: ErrNotRecognised.Error()},

@@ -16,14 +16,14 @@ import (
 // server gets a request for each. The os.Root is used if the kernel cannot decide, and for errors that
 // explain why a path is refused.
 type beneath struct {
-	*os.Root
+	confined
 	dir     *os.File
 	conn    syscall.RawConn // of dir
 	resolve uint64          // flags of openat2
 }
 
 func openBeneath(name string) (*beneath, error) {
-	r, err := os.OpenRoot(name)
+	r, err := openConfined(name)
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +70,11 @@ func (b *beneath) openat2(name string, flags uint64) (fd int, err error) {
 var errUndecided = errors.New("the kernel does not decide")
 
 func (b *beneath) Stat(name string) (fs.FileInfo, error) {
-	return b.stat(name, 0, b.Root.Stat)
+	return b.stat(name, 0, b.confined.Stat)
 }
 
 func (b *beneath) Lstat(name string) (fs.FileInfo, error) {
-	return b.stat(name, unix.O_NOFOLLOW, b.Root.Lstat)
+	return b.stat(name, unix.O_NOFOLLOW, b.confined.Lstat)
 }
 
 func (b *beneath) stat(name string, flags uint64, fallback func(string) (fs.FileInfo, error)) (fs.FileInfo, error) {
@@ -110,7 +110,7 @@ func (b *beneath) OpenFile(name string, flag int, perm fs.FileMode) (*os.File, e
 	case nil:
 		return os.NewFile(uintptr(fd), b.Name()+"/"+name), nil
 	case errUndecided:
-		return b.Root.OpenFile(name, flag, perm)
+		return b.confined.OpenFile(name, flag, perm)
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 }

@@ -2,16 +2,13 @@
 
 package store
 
-import (
-	"os"
-	"path"
-)
+import "path"
 
 // beneath is a directory that no path leads out of. It opens one directory after the other.
-type beneath struct{ *os.Root }
+type beneath struct{ confined }
 
 func openBeneath(name string) (*beneath, error) {
-	r, err := os.OpenRoot(name)
+	r, err := openConfined(name)
 	if err != nil {
 		return nil, err
 	}

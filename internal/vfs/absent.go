@@ -46,6 +46,9 @@ func CheckAbsent(fsys fs.FS, dir, name string, err error) error {
 	return err
 }
 
+// ErrLeadsOut is the error of a path with a symbolic link that leads out of the source.
+var ErrLeadsOut = errors.New("a symbolic link leads out of SOURCE; --follow-links follows it")
+
 // LinkFault returns why the symbolic link name cannot be followed. It returns "" if it can.
 func LinkFault(fsys fs.FS, name string) string {
 	_, err := fs.Stat(fsys, name)
@@ -54,6 +57,8 @@ func LinkFault(fsys fs.FS, name string) string {
 		return ""
 	case errors.Is(err, fs.ErrNotExist):
 		return "a symbolic link that leads nowhere"
+	case errors.Is(err, ErrLeadsOut):
+		return ErrLeadsOut.Error()
 	}
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
