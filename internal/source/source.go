@@ -84,15 +84,18 @@ func Open(path string, o Options) (*Source, error) {
 	return s, nil
 }
 
+// ErrNotRecognised is the error of a path where no format is found.
+var ErrNotRecognised = errors.New("not a WKW, Zarr, N5 or Precomputed dataset, layer, mag or cube file")
+
 // explain adds the path to an error of recognise, and a hint if there is no source at the path.
 func (d *directories) explain(fsys fs.FS, path string, err error) error {
 	if !errors.Is(err, wkw.ErrNotRecognised) {
 		return fmt.Errorf("%s: %w", remote.Display(path), err)
 	}
 	if found := d.sourcesIn(fsys, path); found != nil {
-		return hint.Errorf("name a source in it: "+hint.List(found), "%s: %w", remote.Display(path), err)
+		return hint.Errorf("name a source in it: "+hint.List(found), "%s: %w", remote.Display(path), ErrNotRecognised)
 	}
-	return hint.Errorf("name a directory with datasource-properties.json, header.wkw, z0/y0/x0.wkw, info, .zarray, zarr.json or attributes.json in it or below it", "%s: %w", remote.Display(path), err)
+	return hint.Errorf("name a directory with datasource-properties.json, header.wkw, z0/y0/x0.wkw, info, .zarray, zarr.json or attributes.json in it or below it", "%s: %w", remote.Display(path), ErrNotRecognised)
 }
 
 // recognise tries one format after the other. The error is that of WKW, unless another format
