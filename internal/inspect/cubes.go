@@ -1,9 +1,12 @@
 package inspect
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"path"
+	"strings"
 
 	"github.com/wkwfs/wkwfs/internal/parallel"
 	"github.com/wkwfs/wkwfs/internal/tree"
@@ -17,7 +20,7 @@ func (r *Report) addCubes(info *Mag, at string, m volume.Mag) {
 	for c := range parallel.InOrder(listCubes(m), r.depth, cube.stat) {
 		if c.err != nil {
 			if faults++; faults <= maxFaults {
-				r.omit(at, c.err)
+				r.omit(partOf(at, c.err), c.err)
 			}
 			continue
 		}
@@ -72,7 +75,7 @@ func (c cube) stat() cube {
 func (r *Report) addFirstCube(info *Mag, at string, m volume.Mag, c volume.Vec) {
 	f, err := m.OpenCube(c)
 	if err != nil {
-		r.omit(at, err)
+		r.omit(partOf(at, err), err)
 		return
 	}
 	defer f.Close()
@@ -84,6 +87,23 @@ func (r *Report) addFirstCube(info *Mag, at string, m volume.Mag, c volume.Vec) 
 		name, g.Size = path.Join(tree.Chunks, tree.BoxName(box)+tree.Raw), box.Size()
 	}
 	info.Numpy = numpyLine(path.Join(at, name), g)
+}
+
+// partOf returns the name of the file or directory of a mag that cannot be read, such as a cube, or that of the mag if the error has
+// no name below it.
+func partOf(mag string, err error) string {
+	name := ""
+	if format, ok := errors.AsType[*volume.FormatError](err); ok {
+		name = format.File
+	} else if unsupported, ok := errors.AsType[*volume.UnsupportedError](err); ok {
+		name = unsupported.File
+	} else if path, ok := errors.AsType[*fs.PathError](err); ok {
+		name = path.Path
+	}
+	if fs.ValidPath(name) && (mag == "." || strings.HasPrefix(name, mag+"/")) {
+		return name
+	}
+	return mag
 }
 
 // compression returns how the blocks of a cube file are compressed, or otherwise if its format
