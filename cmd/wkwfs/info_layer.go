@@ -91,10 +91,10 @@ func (c layerChoice) mags() ([]preview.Mag, error) {
 func (c layerChoice) caption(p *preview.Picture) string {
 	var b strings.Builder
 	if c.name != "" {
-		fmt.Fprintf(&b, "%s, ", hint.OneLine(c.name))
+		fmt.Fprintf(&b, "%s, ", hint.Escape(c.name))
 	}
 	if p.Mag.Name != "" {
-		fmt.Fprintf(&b, "mag %s, ", hint.OneLine(p.Mag.Name))
+		fmt.Fprintf(&b, "mag %s, ", hint.Escape(p.Mag.Name))
 	}
 	factor, size := p.Mag.Factor[2], p.Drawn.Size()
 	fmt.Fprintf(&b, "z %d of %d-%d, %d × %d voxels%s", p.Plane.Min[2]*factor, p.Mag.Bounds.Min[2]*factor, p.Mag.Bounds.Max[2]*factor,
@@ -109,7 +109,7 @@ func (c layerChoice) caption(p *preview.Picture) string {
 		fmt.Fprintf(&b, "the middle of a plane of %d × %d voxels; a coarser mag would show all of it\n", whole[0], whole[1])
 	}
 	if len(c.others) > 0 {
-		fmt.Fprintf(&b, "other layers: %s\n", hint.OneLine(hint.List(c.others)))
+		fmt.Fprintf(&b, "other layers: %s\n", hint.Escape(hint.List(c.others)))
 	}
 	return b.String()
 }

@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,6 +78,47 @@ func runInfo(t *testing.T, args ...string) string {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
 	return stdout.String()
+}
+
+// TestInfoUnreadable: a mag with cubes that cannot be read is shown, and the cubes are named.
+func TestInfoUnreadable(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sample")
+	if err := sample.Write(t.Context(), dir, smallSample()); err != nil {
+		t.Fatal(err)
+	}
+	broken, link := filepath.Join(dir, "color/1/z0/y0/x1.wkw"), filepath.Join(dir, "color/2/z0/y0/x0.wkw")
+	if err := os.WriteFile(broken, []byte("garbage"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(link), os.Symlink("/elsewhere.wkw", link)); err != nil {
+		t.Fatal(err)
+	}
+	for source, names := range map[string][]string{
+		dir:                              {"color/1/z0/y0/x1.wkw", "color/2/z0/y0/x0.wkw"},
+		filepath.Join(dir, "color"):      {"1/z0/y0/x1.wkw", "2/z0/y0/x0.wkw"},
+		filepath.Join(dir, "color", "2"): {"z0/y0/x0.wkw"},
+	} {
+		var got struct {
+			Layers   []struct{ Mags []any }
+			NotShown []struct{ Name, Reason string } `json:"not_shown"`
+		}
+		if err := json.Unmarshal([]byte(runInfo(t, "--json", source)), &got); err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Layers[0].Mags) != len(names) {
+			t.Errorf("%s: %d mags, want %d", source, len(got.Layers[0].Mags), len(names))
+		}
+		var found []string
+		for _, n := range got.NotShown {
+			found = append(found, n.Name)
+			if strings.Contains(n.Name, "2/") && !strings.Contains(n.Reason, "--follow-links") {
+				t.Errorf("%s: the reason is %q", n.Name, n.Reason)
+			}
+		}
+		if !slices.Equal(found, names) {
+			t.Errorf("%s: got %q, want %q", source, found, names)
+		}
+	}
 }
 
 // TestInfoJSON checks the keys that programs read.
@@ -170,7 +213,7 @@ func TestControlCharacters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for command, want := range map[string]string{
-		"info":  "\na; \\x1b[31mred\n",
+		"info":  "\na\\n\\x1b[31mred\n",
 		"check": "\nerror: a; \\x1b[31mred/1/z0/y0/x1.wkw: header at byte 0",
 	} {
 		var stdout, stderr bytes.Buffer

@@ -19,7 +19,7 @@ import (
 // printReport prints a table for each layer.
 func printReport(w io.Writer, r *inspect.Report) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s: %s%s\n", hint.OneLine(r.Source), r.Kind, voxelSizeText(r))
+	fmt.Fprintf(&b, "%s: %s%s\n", hint.Escape(r.Source), r.Kind, voxelSizeText(r))
 	for _, l := range r.Layers {
 		printLayer(&b, l)
 	}
@@ -27,7 +27,7 @@ func printReport(w io.Writer, r *inspect.Report) error {
 		b.WriteString("\nnot shown\n")
 		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		for _, n := range r.NotShown {
-			fmt.Fprintf(t, "  %s\t%s\n", hint.OneLine(n.Name), n.Reason)
+			fmt.Fprintf(t, "  %s\t%s\n", hint.Escape(n.Name), n.Reason)
 		}
 		t.Flush() // writing to memory cannot fail
 	}
@@ -54,7 +54,7 @@ func voxelSizeText(r *inspect.Report) string {
 func printLayer(b *bytes.Buffer, l inspect.Layer) {
 	b.WriteString("\n")
 	if l.Name != "" {
-		b.WriteString(hint.OneLine(l.Name))
+		b.WriteString(hint.Escape(l.Name))
 		if l.Category != "" && l.Category != l.Name {
 			fmt.Fprintf(b, " (%s)", l.Category)
 		}
@@ -64,7 +64,7 @@ func printLayer(b *bytes.Buffer, l inspect.Layer) {
 	fmt.Fprintln(t, "  MAG\tTYPE\tBOX\tBOX IN MAG 1\tBLOCK\tCUBE\tBLOCKS AS\tCUBES\tFILES\tFLAT")
 	for _, m := range l.Mags {
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n",
-			hint.OneLine(cmp.Or(m.Name, m.Factor.String())), typeText(m), boxText(m.Box), boxText(m.BoxMag1), extent(m.Block), extent(m.Cube),
+			hint.Escape(cmp.Or(m.Name, m.Factor.String())), typeText(m), boxText(m.Box), boxText(m.BoxMag1), extent(m.Block), extent(m.Cube),
 			orDash(m.Compression), m.Cubes, humanize.IBytes(uint64(m.StoredBytes)), humanize.IBytes(uint64(m.FlatBytes)))
 	}
 	t.Flush() // writing to memory cannot fail

@@ -55,17 +55,21 @@ func List(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// OneLine joins the lines of s with semicolons. Messages of other programs, and names of files, may have several. Other control
-// characters but tabs are escaped as in Go: a terminal would obey them.
-func OneLine(s string) string {
-	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
-	s = strings.Join(lines, "; ")
+// OneLine joins the lines of a message with semicolons, makes blanks of tabs, and escapes the rest. Messages of other programs may have several
+// lines.
+func OneLine(message string) string {
+	lines := strings.FieldsFunc(message, func(r rune) bool { return r == '\n' || r == '\r' })
+	return Escape(strings.ReplaceAll(strings.Join(lines, "; "), "\t", " "))
+}
+
+// Escape escapes the control characters of s as in Go, such as the ends of lines in the name of a file: a terminal would obey them.
+func Escape(s string) string {
 	if !strings.ContainsFunc(s, unicode.IsControl) {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if unicode.IsControl(r) && r != '\t' {
+		if unicode.IsControl(r) {
 			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
 		} else {
 			b.WriteRune(r)

@@ -51,12 +51,23 @@ func TestErrorf(t *testing.T) {
 	}
 }
 
-func TestOneLine(t *testing.T) {
+func TestEscape(t *testing.T) {
 	for text, want := range map[string]string{
-		"a\nb\r\nc":         "a; b; c",
+		"a\nb\r\tc":         `a\nb\r\tc`,
 		"µm, 8 × 8":         "µm, 8 × 8",
 		"\x1b[31mred\a\x7f": `\x1b[31mred\a\x7f`,
 		"\u009b31m":         `\u009b31m`, // the same in one character
+	} {
+		if got := hint.Escape(text); got != want {
+			t.Errorf("Escape(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\nb\r\nc":         "a; b; c",
+		"a\n\x1b[31mb\tc\n": `a; \x1b[31mb c`,
 	} {
 		if got := hint.OneLine(text); got != want {
 			t.Errorf("OneLine(%q) = %q, want %q", text, got, want)
