@@ -48,15 +48,6 @@ type faultJSON struct {
 	*formatJSON
 }
 
-// formatJSON is where and how a file violates its format.
-type formatJSON struct {
-	File     string `json:"file"` // in the source
-	What     string `json:"what"` // the field or block at fault
-	Offset   int64  `json:"offset"`
-	Expected string `json:"expected,omitempty"`
-	Found    string `json:"found,omitempty"`
-}
-
 func newFaultJSON(f check.Finding) faultJSON {
 	fault := faultJSON{
 		Severity: f.Severity, Path: f.Path, Layer: f.Layer, Mag: f.Mag, Cube: f.Cube, Block: f.Block,
@@ -64,20 +55,6 @@ func newFaultJSON(f check.Finding) faultJSON {
 	}
 	fault.formatJSON = formatOf(f.Err)
 	return fault
-}
-
-// formatOf returns the parts of an error of a format; nil where it is none. A decoder's
-// error has no parts.
-func formatOf(err error) *formatJSON {
-	format, ok := errors.AsType[*volume.FormatError](err)
-	if !ok {
-		unsupported, ok := errors.AsType[*volume.UnsupportedError](err)
-		if !ok {
-			return nil
-		}
-		format = (*volume.FormatError)(unsupported)
-	}
-	return &formatJSON{format.File, format.Part, format.Offset, format.Expected, format.Found}
 }
 
 // finding prints a finding. It may be called concurrently.

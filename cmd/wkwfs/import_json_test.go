@@ -26,11 +26,14 @@ func TestImportJSONNames(t *testing.T) {
 	}{
 		{planJSON{}, "layer category why offset shape voxel_size mags"},
 		{progressJSON{}, "bytes all_bytes kept_bytes plane planes cubes_written cubes_kept cubes_empty seconds bytes_per_second seconds_left"},
-		{importErrorJSON{}, "error hint missing"},
+		{importErrorJSON{}, "error hint missing file what offset expected found"},
 	} {
 		var got []string
-		for i := range reflect.TypeOf(test.of).NumField() {
-			name, _, _ := strings.Cut(reflect.TypeOf(test.of).Field(i).Tag.Get("json"), ",")
+		for _, field := range reflect.VisibleFields(reflect.TypeOf(test.of)) {
+			if field.Anonymous {
+				continue
+			}
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			got = append(got, name)
 			if !bytes.Contains(docs, []byte("`"+name+"`")) {
 				t.Errorf("docs/import.md lacks `%s`", name)
@@ -92,6 +95,35 @@ func TestImportJSON(t *testing.T) {
 	}
 	if again := importJSON(t, 1, args...); again[len(again)-1]["error"]["hint"] != "--force replaces it" {
 		t.Errorf("of a layer that exists: got %v", again)
+	}
+}
+
+// TestImportJSONOffset: an error whose text has a byte offset has it as a number, too.
+func TestImportJSONOffset(t *testing.T) {
+	dir := t.TempDir()
+	const nrrd = "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 2 2 2\n"
+	for name, test := range map[string]struct {
+		file   string
+		what   string
+		offset any
+	}{
+		"a header":  {nrrd + "encoding: hex\n\n", "encoding", 47.},
+		"voxels":    {nrrd + "encoding: raw\n\n123", "voxels", 62.},
+		"a stream":  {nrrd + "encoding: gzip\n\n123456789012345", "compressed voxels", 63.},
+		"not known": {"\x89HDF\r\n\x1a\n", "HDF5", 0.},
+	} {
+		path := filepath.Join(dir, "labels")
+		if err := os.WriteFile(path, []byte(test.file), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		got := importJSON(t, 1, path, filepath.Join(dir, "out"), "--layer", "l", "--voxel-size", "4,4,40")[0]["error"]
+		if got["file"] != path || got["what"] != test.what || got["offset"] != test.offset {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
+	got := importJSON(t, 1, filepath.Join(dir, "absent"), filepath.Join(dir, "out"), "--layer", "l")[0]["error"]
+	if _, ok := got["offset"]; ok || got["error"] == nil {
+		t.Errorf("a file that does not exist: got %v", got)
 	}
 }
 

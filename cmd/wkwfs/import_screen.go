@@ -70,6 +70,7 @@ type importErrorJSON struct {
 	Error   string   `json:"error"`
 	Hint    string   `json:"hint,omitempty"`
 	Missing []string `json:"missing,omitempty"` // names of flags, without dashes
+	*formatJSON
 }
 
 func (s *importScreen) warning(file, text string) {
@@ -117,7 +118,7 @@ func (s *importScreen) finish(err error) error {
 		}
 		return nil
 	}
-	line := importErrorJSON{Error: hint.OneLine(err.Error())}
+	line := importErrorJSON{Error: hint.OneLine(err.Error()), formatJSON: formatOf(err)}
 	if advice, ok := errors.AsType[*hint.Error](err); ok {
 		line.Hint = advice.Hint
 	}

@@ -256,7 +256,7 @@ func TestDirectory(t *testing.T) {
 		t.Errorf("warnings: %q", a.Warnings)
 	}
 	write(t, filepath.Join(dir, "z3.tif"), tinyTIFF(binary.LittleEndian, tiff.Uncompressed, 1, 16, make([]byte, 32)))
-	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "z3.tif: page at byte 8: plane 1") {
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "z3.tif: plane 1 at byte 8: expected") {
 		t.Errorf("planes of two types: %v", err)
 	}
 	if _, err := Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "no .tif, .png or .jpg files") {

@@ -17,9 +17,9 @@ type picture struct {
 	decode func(io.Reader) (image.Image, error)
 }
 
-func (p *picture) shape() volume.Grid { return p.grid }
-func (p *picture) decoded() bool      { return true }
-func (p *picture) name() string       { return p.Name() }
+func (p *picture) shape() volume.Grid     { return p.grid }
+func (p *picture) decoded() bool          { return true }
+func (p *picture) place() (string, int64) { return p.Name(), -1 }
 
 // maxPicture is the greatest size of a picture in bytes. It is decoded as a whole.
 const maxPicture = 1 << 32

@@ -18,8 +18,8 @@ type plane interface {
 	decoded() bool
 	// stored returns the stored bytes of the plane.
 	stored() int64
-	// name returns the path of the file, and where in it the plane is.
-	name() string
+	// place returns the path of the file, and the offset of the plane in it, in bytes; -1 if the file has no other.
+	place() (file string, offset int64)
 }
 
 // planes is an array of planes.
@@ -34,7 +34,8 @@ func (a *Array) setPlanes(all []plane) error {
 	p := &planes{all: all}
 	for i, each := range all {
 		if g := each.shape(); g.Size != first.Size || g.Type != first.Type || g.Channels != first.Channels {
-			return invalid(each.name(), fmt.Sprintf("plane %d", i), 0, text(first)+", as plane 0", text(g))
+			file, offset := each.place()
+			return invalid(file, fmt.Sprintf("plane %d", i), offset, text(first)+", as plane 0", text(g))
 		}
 		p.whole = p.whole || each.decoded()
 	}
@@ -105,8 +106,8 @@ func (c channelPlane) shape() volume.Grid {
 	return g
 }
 
-func (c channelPlane) decoded() bool { return c[0].decoded() }
-func (c channelPlane) name() string  { return c[0].name() }
+func (c channelPlane) decoded() bool          { return c[0].decoded() }
+func (c channelPlane) place() (string, int64) { return c[0].place() }
 
 func (c channelPlane) readRows(y0, y1 int, dst []byte) error {
 	one := scratch(len(dst) / len(c))
@@ -139,7 +140,8 @@ func withChannels(pages []plane, channels int, fastest bool) ([]plane, error) {
 			}
 			all[c] = pages[at]
 			if g := all[c].shape(); g != pages[0].shape() || g.Channels != 1 {
-				return nil, invalid(all[c].name(), fmt.Sprintf("channel %d of plane %d", c, z), 0,
+				file, offset := all[c].place()
+				return nil, invalid(file, fmt.Sprintf("channel %d of plane %d", c, z), offset,
 					text(pages[0].shape())+" with one channel", text(g))
 			}
 		}

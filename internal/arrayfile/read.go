@@ -72,7 +72,7 @@ func (f flat) read(ctx context.Context, box volume.Box, dst []byte) error {
 				return err // has file and offset
 			}
 			if n < run {
-				return fmt.Errorf("%s: voxels from %v, at byte %d: %w", f.name, first, at, noEOF(err))
+				return unreadable(f.name, fmt.Sprintf("voxels from %v", first), at, noEOF(err))
 			}
 			rest = rest[run:]
 		}

@@ -56,7 +56,7 @@ func openStream(f *file, offset int64, e encoding) (*stream, error) {
 	stored := bufio.NewReaderSize(io.NewSectionReader(f, offset, f.size-offset), readAhead)
 	plain, err := e.open(stored)
 	if err != nil {
-		return nil, fmt.Errorf("%s: compressed voxels at byte %d: %w", f.Name(), offset, noEOF(err))
+		return nil, unreadable(f.Name(), "compressed voxels", offset, noEOF(err))
 	}
 	return &stream{file: f.Name(), offset: offset, plain: plain, end: math.MaxInt64}, nil
 }
@@ -96,7 +96,7 @@ func (s *stream) explain(err error) error {
 	if (err == io.EOF || err == io.ErrUnexpectedEOF) && s.end < math.MaxInt64 {
 		return s.bad(fmt.Sprintf("%d, where the stream ends", s.at))
 	}
-	return fmt.Errorf("%s: compressed voxels at byte %d: after %d plain bytes: %w", s.file, s.offset, s.at, noEOF(err))
+	return unreadable(s.file, "compressed voxels", s.offset, fmt.Errorf("after %d plain bytes: %w", s.at, noEOF(err)))
 }
 
 func (s *stream) bad(found string) error {

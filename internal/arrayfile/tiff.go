@@ -1,10 +1,6 @@
 package arrayfile
 
-import (
-	"fmt"
-
-	"github.com/wkwfs/wkwfs/internal/fileformat/tiff"
-)
+import "github.com/wkwfs/wkwfs/internal/fileformat/tiff"
 
 // openTIFF reads the directories of a file. Each page is a plane, unless the description says that several are its channels.
 func (a *Array) openTIFF(f *file) error {
@@ -101,6 +97,4 @@ func (a *Array) openTIFFPlane(f *file, first bool) (plane, error) {
 	return page, nil
 }
 
-func (p *tiffPage) name() string {
-	return fmt.Sprintf("%s: page at byte %d", p.f.Name(), p.at)
-}
+func (p *tiffPage) place() (string, int64) { return p.f.Name(), p.at }

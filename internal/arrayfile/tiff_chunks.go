@@ -110,7 +110,7 @@ func (p *tiffPage) expand(r io.ReaderAt, i int, dst []byte) error {
 }
 
 func (p *tiffPage) broken(i int, err error) error {
-	return fmt.Errorf("%s: %s at byte %d: %w", p.f.Name(), p.noun(), p.offsets[i], err)
+	return unreadable(p.f.Name(), p.noun(), int64(p.offsets[i]), err)
 }
 
 func (p *tiffPage) toLittleEndian(b []byte) {

@@ -64,7 +64,7 @@ func (r *tiffReader) bytes(field string, at, n int64) ([]byte, error) {
 	}
 	b := make([]byte, n)
 	if read, err := r.f.ReadAt(b, at); int64(read) < n {
-		return nil, fmt.Errorf("%s: %s at byte %d: %w", r.f.Name(), field, at, noEOF(err))
+		return nil, unreadable(r.f.Name(), field, at, noEOF(err))
 	}
 	return b, nil
 }

@@ -69,7 +69,7 @@ func (d *tiffDirectory) page() (*tiffPage, error) {
 	}
 	p.grid = volume.Grid{Size: volume.Vec{int(width), int(height), 1}, Block: volume.Cube(1), Type: t, Channels: int(samples)}
 	if err := p.grid.Validate(); err != nil {
-		return nil, fmt.Errorf("%s: page at byte %d: %w", p.f.Name(), d.at, err)
+		return nil, unreadable(p.f.Name(), "page", d.at, err)
 	}
 	if err := p.findChunks(d); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (p *tiffPage) findChunks(d *tiffDirectory) (err error) {
 	chunk := p.grid
 	chunk.Size = volume.Vec{p.width, p.rows, 1}
 	if err := chunk.Validate(); err != nil {
-		return fmt.Errorf("%s: tile of the page at byte %d: %w", p.f.Name(), d.at, err)
+		return unreadable(p.f.Name(), "tile of the page", d.at, err)
 	}
 	if p.offsets, err = d.numbers(offsets); err != nil {
 		return err
