@@ -174,6 +174,9 @@ def write_tifffile_shaped():
         name = f"shaped-{len(cases)}.tif"
         tifffile.imwrite(directory / name, numpy.ascontiguousarray(array[..., 0].transpose(2, 1, 0)), photometric="minisblack", **options)
         case(f"tifffile, its own description, {options}", array, name, **nowhere)
+    array = ramp("uint8") > 100
+    tifffile.imwrite(directory / "bits.tif", numpy.ascontiguousarray(array[..., 0].transpose(2, 1, 0)))
+    case("tifffile, bool", array, "bits.tif", dtype="uint8", **nowhere)
     array = ramp("uint16", 2)
     for axes, order in (("CZYX", (3, 2, 1, 0)), ("ZCYX", (2, 3, 1, 0))):
         tifffile.imwrite(directory / f"{axes}.tif", numpy.ascontiguousarray(array.transpose(order)), photometric="minisblack", metadata={"axes": axes})
@@ -214,6 +217,11 @@ def write_gdal():
 
     for dtype, channels in (("uint8", 1), ("uint16", 1), ("uint8", 3), ("uint16", 3), ("uint8", 4)):
         planes(f"png-{dtype}-{channels}", "PNG", ".png", ramp(dtype, channels))
+    mask = (ramp("uint8") > 100).astype("uint8")
+    for bits, array in ((1, mask), (2, ramp("uint8") % 4), (4, ramp("uint8") % 16)):
+        planes(f"png-{bits}-bit", "PNG", ".png", array, f"NBITS={bits}")
+    for options in ((), ("COMPRESS=LZW",), ("COMPRESS=DEFLATE", "TILED=YES", "BLOCKXSIZE=16", "BLOCKYSIZE=16")):
+        planes(f"tif-1-bit-{len(cases)}", "GTiff", ".tif", mask, "NBITS=1", *options)
     planes("png-palette", "PNG", ".png", ramp("uint8"), palette=True)
     planes("tif-palette", "GTiff", ".tif", ramp("uint8"), palette=True)
     planes("tif-zstd", "GTiff", ".tif", ramp("uint16", 3), "COMPRESS=ZSTD", "PREDICTOR=2", "TILED=YES", "BLOCKXSIZE=16", "BLOCKYSIZE=16", "INTERLEAVE=PIXEL", "PHOTOMETRIC=RGB")

@@ -104,13 +104,14 @@ func FuzzTIFF(f *testing.F) {
 		tiffOf(tiffFields{width: 5, height: 2, rows: 1, bits: 16}, [][]byte{make([]byte, 10), make([]byte, 10)}))
 }
 
-// FuzzTIFFDescription changes what ImageJ and OME say about two pages.
+// FuzzTIFFDescription changes what ImageJ, OME and tifffile say about two pages.
 func FuzzTIFFDescription(f *testing.F) {
 	pages := func(text []byte) []byte {
 		return tiffOf(tiffFields{width: 2, height: 1, description: string(text)}, [][]byte{{1, 2}}, [][]byte{{3, 4}})
 	}
 	fuzz(f, pages, []byte("ImageJ=1.5\nimages=2\nchannels=2\nunit=nm\nspacing=3\nxorigin=1\n"),
-		[]byte("<OME><Image><Pixels SizeT='1' SizeZ='2' SizeC='1' DimensionOrder='XYZCT' PhysicalSizeX='3'><TiffData IFD='0'/></Pixels></Image></OME>"))
+		[]byte("<OME><Image><Pixels SizeT='1' SizeZ='2' SizeC='1' DimensionOrder='XYZCT' PhysicalSizeX='3'><TiffData IFD='0'/></Pixels></Image></OME>"),
+		[]byte(`{"shape": [2, 1, 1, 2], "axes": "ZCYX", "truncated": true}`))
 }
 
 func FuzzPNG(f *testing.F) {

@@ -125,14 +125,14 @@ func TestPictureErrors(t *testing.T) {
 	gray := pngOf(image.NewGray(image.Rect(0, 0, 5, 3)))
 	change := func(at int, v ...byte) []byte { b := bytes.Clone(gray); copy(b[at:], v); return b }
 	for want, b := range map[string][]byte{
-		"bit depth at byte 24: expected 8 or 16, found 1": change(24, 1),
-		"colour type at byte 25: expected gray, RGB":      change(25, 4),
-		"size at byte 16: expected at most 2147483647":    change(16, 0x80),
-		"pixels at byte 0: expected at least":             change(16, 0, 1, 0, 0, 0, 1, 0, 0, 8),
-		"pixels at byte 0: expected at most 4294967296":   change(16, 0, 4, 0, 0, 0, 1, 0, 0, 8),
-		"first chunk at byte 12: expected IHDR":           change(12, 'I', 'D'),
-		"0,0,1":                                           change(16, 0, 0, 0, 0),
-		"JPEG: ":                                          []byte("\xff\xd8\xff\xe0"),
+		"bit depth at byte 24: expected 1, 2, 4, 8 or 16, found 3": change(24, 3),
+		"colour type at byte 25: expected gray, RGB":               change(25, 4),
+		"size at byte 16: expected at most 2147483647":             change(16, 0x80),
+		"pixels at byte 0: expected at least":                      change(16, 0, 1, 0, 0, 0, 1, 0, 0, 8),
+		"pixels at byte 0: expected at most 4294967296":            change(16, 0, 4, 0, 0, 0, 1, 0, 0, 8),
+		"first chunk at byte 12: expected IHDR":                    change(12, 'I', 'D'),
+		"0,0,1":                                                    change(16, 0, 0, 0, 0),
+		"JPEG: ":                                                   []byte("\xff\xd8\xff\xe0"),
 	} {
 		path := filepath.Join(t.TempDir(), "f")
 		write(t, path, b)

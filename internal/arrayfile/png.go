@@ -40,9 +40,10 @@ func (a *Array) openPNG(f *file) (plane, error) {
 	switch {
 	case channels == 0:
 		return nil, invalid(f.Name(), "colour type", 25, "gray, RGB, RGBA or a palette", fmt.Sprint(colour))
-	case depth != 8 && depth != 16 && colour != pngPalette:
-		// Go's decoder would scale the values.
-		return nil, invalid(f.Name(), "bit depth", 24, "8 or 16", fmt.Sprint(depth))
+	case depth < 1 || depth > 16 || depth&(depth-1) != 0 || depth < 8 && colour != pngPalette && colour != pngGray:
+		return nil, invalid(f.Name(), "bit depth", 24, "1, 2, 4, 8 or 16", fmt.Sprint(depth))
+	case depth == 1 && colour == pngGray:
+		a.describeMask("PNG")
 	case colour == pngPalette:
 		a.describePalette("PNG")
 	}
@@ -53,5 +54,8 @@ func (a *Array) openPNG(f *file) (plane, error) {
 		return nil, err
 	}
 	p.decode = png.Decode
+	if depth < 8 && colour == pngGray {
+		p.decode = decodeFewBits(depth)
+	}
 	return p, nil
 }

@@ -44,6 +44,7 @@ func (a *Array) openTIFF(f *file) error {
 // arrange reads the description of the first page and returns the planes in their order.
 func (a *Array) arrange(d *tiffDirectory, pages []plane) ([]plane, error) {
 	a.palette(d)
+	a.describeBits(pages[0].(*tiffPage))
 	description := d.text(tiff.TagImageDescription)
 	switch {
 	case isImageJ(description):
@@ -90,6 +91,7 @@ func (a *Array) openTIFFPlane(f *file, first bool) (plane, error) {
 	}
 	if first {
 		a.palette(d)
+		a.describeBits(page)
 		if text := d.text(tiff.TagImageDescription); isImageJ(text) {
 			a.describeImageJ(d, parseImageJ(text))
 		}

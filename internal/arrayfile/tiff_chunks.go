@@ -24,7 +24,7 @@ var tiffRatio = map[uint64]int64{
 }
 
 func (p *tiffPage) shape() volume.Grid { return p.grid }
-func (p *tiffPage) decoded() bool      { return p.tiled || p.compression != tiff.Uncompressed }
+func (p *tiffPage) decoded() bool      { return p.tiled || p.packed || p.compression != tiff.Uncompressed }
 
 // readRows implements plane.
 func (p *tiffPage) readRows(y0, y1 int, dst []byte) error {
@@ -50,7 +50,7 @@ func (p *tiffPage) readBand(r io.ReaderAt, y0, y1 int, dst []byte) error {
 	band := y0 / p.rows
 	if !p.tiled {
 		skip := (y0 - band*p.rows) * row
-		if p.compression == tiff.Uncompressed {
+		if p.compression == tiff.Uncompressed && !p.packed {
 			return p.readPlain(r, band, skip, dst)
 		}
 		if int64(len(dst)) == p.chunkBytes(band) {
@@ -84,6 +84,20 @@ func (p *tiffPage) readPlain(r io.ReaderAt, i, skip int, dst []byte) error {
 
 // expand reads chunk i into dst, which has the size of the chunk.
 func (p *tiffPage) expand(r io.ReaderAt, i int, dst []byte) error {
+	if p.packed {
+		bits := scratch(int(p.plainBytes(i)))
+		defer recycle(bits)
+		if err := p.decode(r, i, bits); err != nil {
+			return err
+		}
+		unpackRows(dst, bits, p.width)
+		return nil
+	}
+	return p.decode(r, i, dst)
+}
+
+// decode reads chunk i into dst, which has its plain bytes.
+func (p *tiffPage) decode(r io.ReaderAt, i int, dst []byte) error {
 	if p.compression == tiff.Uncompressed {
 		return p.readPlain(r, i, 0, dst)
 	}

@@ -13,6 +13,8 @@ type tiffPage struct {
 	*tiffReader
 	at              int64       // of the directory
 	grid            volume.Grid // of one plane
+	packed          bool        // a pixel is stored as one bit
+	inverted        bool        // 0 is white
 	compression     uint64
 	predictor       uint64
 	tiled           bool
@@ -37,7 +39,7 @@ func (d *tiffDirectory) page() (*tiffPage, error) {
 		{tiff.TagNewSubfileType, "NewSubfileType", 0, []uint64{0, 2}, &reduced},
 		{tiff.TagImageWidth, "ImageWidth", 0, nil, &width},
 		{tiff.TagImageLength, "ImageLength", 0, nil, &height},
-		{tiff.TagBitsPerSample, "BitsPerSample", 1, []uint64{8, 16, 32, 64}, &bits},
+		{tiff.TagBitsPerSample, "BitsPerSample", 1, []uint64{1, 8, 16, 32, 64}, &bits},
 		{tiff.TagSampleFormat, "SampleFormat", tiff.Unsigned, []uint64{tiff.Unsigned, tiff.Signed, tiff.Float}, &format},
 		{tiff.TagSamplesPerPixel, "SamplesPerPixel", 1, nil, &samples},
 		{tiff.TagCompression, "Compression", tiff.Uncompressed, []uint64{
@@ -45,7 +47,7 @@ func (d *tiffDirectory) page() (*tiffPage, error) {
 		}, &p.compression},
 		{tiff.TagPredictor, "Predictor", 1, []uint64{1, tiff.Differences, tiff.FloatDifferences}, &p.predictor},
 		{tiff.TagPlanarConfiguration, "PlanarConfiguration", 1, []uint64{1, 2}, &planar},
-		{tiff.TagPhotometric, "PhotometricInterpretation", 1, []uint64{tiff.BlackIsZero, tiff.RGB, tiff.Palette}, &photometric},
+		{tiff.TagPhotometric, "PhotometricInterpretation", 1, []uint64{tiff.WhiteIsZero, tiff.BlackIsZero, tiff.RGB, tiff.Palette}, &photometric},
 		{tiff.TagOrientation, "Orientation", 1, []uint64{1}, &orientation}, // others turn or mirror the page
 		{tiff.TagFillOrder, "FillOrder", 1, []uint64{1}, &fill},            // 2 reverses the bits of each byte
 		{tiff.TagImageDepth, "ImageDepth", 1, []uint64{1}, &depth},         // a page of several planes
@@ -54,8 +56,13 @@ func (d *tiffDirectory) page() (*tiffPage, error) {
 			return nil, err
 		}
 	}
-	t, ok := tiff.ParseSampleFormat(format, bits)
+	p.packed, p.inverted = bits == 1, photometric == tiff.WhiteIsZero
+	t, ok := tiff.ParseSampleFormat(format, max(bits, 8))
 	switch {
+	case p.inverted && !p.packed:
+		return nil, d.bad("PhotometricInterpretation", d.at, "0 as black, RGB or a palette", photometric)
+	case p.packed && (format != tiff.Unsigned || samples > 1 || p.predictor > 1):
+		return nil, d.bad("BitsPerSample", d.at, "8 to 64 for several channels, signed values and differences", bits)
 	case !ok:
 		return nil, d.bad("SampleFormat", d.at, "numbers of 8 to 64 bits", fmt.Sprintf("%d with %d bits", format, bits))
 	case planar != tiff.Interleaved && samples > 1:
@@ -142,7 +149,7 @@ func (p *tiffPage) checkChunks(d *tiffDirectory) error {
 		if p.counts[i] > size || p.offsets[i] > size-p.counts[i] {
 			return p.bad(p.noun()+" offsets", d.at, fmt.Sprintf("%s %d within the %d bytes of the file", p.noun(), i, size), fmt.Sprintf("bytes %d + %d", p.offsets[i], p.counts[i]))
 		}
-		if least := p.chunkBytes(i) / tiffRatio[p.compression]; p.counts[i] < uint64(least) {
+		if least := p.plainBytes(i) / tiffRatio[p.compression]; p.counts[i] < uint64(least) {
 			return p.bad(p.noun()+" lengths", d.at, fmt.Sprintf("at least %d bytes in %s %d", least, p.noun(), i), p.counts[i])
 		}
 	}
@@ -176,9 +183,17 @@ func (p *tiffPage) chunkBytes(i int) int64 {
 	return int64(p.chunkRows(i)) * int64(p.width) * int64(p.grid.VoxelBytes())
 }
 
+// plainBytes returns the size of chunk i in bytes when it is decompressed.
+func (p *tiffPage) plainBytes(i int) int64 {
+	if p.packed {
+		return int64(p.chunkRows(i)) * int64(packedRow(p.width))
+	}
+	return p.chunkBytes(i)
+}
+
 // join makes one strip of strips that follow each other in the file.
 func (p *tiffPage) join() {
-	if p.tiled || p.compression != tiff.Uncompressed {
+	if p.packed || p.tiled || p.compression != tiff.Uncompressed {
 		return
 	}
 	for i := range len(p.offsets) - 1 {
@@ -193,7 +208,7 @@ func (p *tiffPage) join() {
 // repeat returns n planes that follow each other in the file, from this on.
 func (p *tiffPage) repeat(n int) ([]plane, error) {
 	size := p.grid.Bytes()
-	if p.compression != tiff.Uncompressed || p.tiled || len(p.offsets) != 1 {
+	if p.packed || p.compression != tiff.Uncompressed || p.tiled || len(p.offsets) != 1 {
 		return nil, p.bad("images in the description", p.at, "a page for each, or one page without compression", n)
 	}
 	if rest := (p.f.size - int64(p.offsets[0])) / size; int64(n) > rest {

@@ -78,6 +78,7 @@ const (
 
 // Values of other tags.
 const (
+	WhiteIsZero = 0 // PhotometricInterpretation
 	BlackIsZero = 1 // PhotometricInterpretation
 	RGB         = 2 // PhotometricInterpretation
 	Palette     = 3 // PhotometricInterpretation
