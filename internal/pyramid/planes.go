@@ -78,7 +78,16 @@ func (p *planes) write(k *worker, box volume.Box, fill func(dst []byte, pitch do
 	pitch = downsample.Pitch{Row: size[0] * p.m.voxel, Plane: size[0] * size[1] * p.m.voxel}
 	b := grow(&k.voxels, pitch.Plane*size[2])
 	fill(b, pitch)
-	return p.eachRun(at, size, b, p.file.WriteAt)
+	return p.eachRun(at, size, b, p.writeRun)
+}
+
+// writeRun writes to the file, except zeros where there are zeros already. The slab of an input of one plane is mostly zeros, and
+// the file may be many times as large as the input.
+func (p *planes) writeRun(b []byte, off int64) (int, error) {
+	if p.m.Under == nil && allZero(b) {
+		return len(b), nil
+	}
+	return p.file.WriteAt(b, off)
 }
 
 // eachRun calls do, which reads or writes the file, with each run of b that is contiguous in the file. b is a box of the size
