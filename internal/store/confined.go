@@ -23,7 +23,7 @@ func openConfined(name string) (confined, error) {
 	var refused *fs.PathError
 	if !errors.As(err, &refused) {
 		r.Close()
-		return confined{}, errors.New("a directory does not refuse ..")
+		return confined{}, errors.New("a directory does not refuse its parent")
 	}
 	return confined{r, refused.Err}, nil
 }
