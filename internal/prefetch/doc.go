@@ -60,10 +60,10 @@
 //
 // A reader that copies a patch out of a mapped file reads some rows of each plane, which is 1 to 3 requests of the kernel for each. When the same rows of
 // two planes were read, a random Reader guesses that the reader goes on, and pushes these rows of the next planes to the sink: one
-// plane less than the patch has so far. If patches before had more planes, it pushes all but the last one with the first read of
-// a patch. The read of the last plane proves the guess. If four of the last eight patches had no such read, nothing is pushed with
-// a first read. The blocks of a guess take up to 32 MiB and up to a quarter of what can be reserved. A read waits up to 20 ms until its
-// guess is pushed, because otherwise the reader is faster.
+// plane less than the patch has so far. If patches before had more planes, it pushes all of them with the first read of
+// a patch, without one page of the last plane. The read of this page proves the guess. If six of the last eight patches had no such read,
+// nothing is pushed with a first read. The blocks of a guess take up to 32 MiB and up to a quarter of what can be reserved. A read waits up
+// to 20 ms until its guess is pushed, because otherwise the reader is faster.
 //
 // # Concurrency
 //

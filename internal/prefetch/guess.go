@@ -2,6 +2,7 @@ package prefetch
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -104,14 +105,26 @@ func (p *pusher) pushGuess(ctx context.Context, s portionView, g guess) {
 	next := atomic.Int64{}
 	next.Store(g.from)
 	var group sync.WaitGroup
-	for range pushers() {
+	for range min(pushers(), runtime.NumCPU()) {
 		group.Go(func() {
 			for z := next.Add(1) - 1; z < g.to && ctx.Err() == nil && p.accepts(); z = next.Add(1) - 1 {
-				p.pushRows(ctx, s, g.run, z)
+				before, after := p.runs(g, z)
+				p.pushRows(ctx, s, before, z)
+				p.pushRows(ctx, s, after, z)
 			}
 		})
 	}
 	group.Wait()
+}
+
+// runs returns the run of plane z of a guess, or the parts of it before and after the page that is left out.
+func (p *pusher) runs(g guess, z int64) (before, after run) {
+	if !g.proof || z < g.to-1 {
+		return g.run, run{}
+	}
+	start := p.head + z*p.array.PlaneBytes() // in the file
+	page := (start+(g.start+g.end)/2)/p.sink.Page*p.sink.Page - start
+	return run{g.start, page}, run{page + p.sink.Page, g.end}
 }
 
 // pushRows pushes the pages of a run of plane z, without those that reach into other planes.

@@ -78,6 +78,34 @@ func TestGuess(t *testing.T) {
 	})
 }
 
+// TestGuessProof checks that the first read of a later patch pushes all of its planes, without a page of the last one, and that
+// the read of this page pushes nothing.
+func TestGuessProof(t *testing.T) {
+	inScene(t, fitsTwoReaders, func(t *testing.T, s *scene) {
+		r, pages := s.openAll(NoHint), &pagesSink{t: t, of: map[int64]int{}}
+		r.Push(pages.sink())
+		for _, z := range []int64{1, 2, 4} { // a patch of 4 planes
+			s.readRows(r, z)
+		}
+		clear(pages.of)
+		for _, c := range []struct {
+			first int64 // plane of the patch
+			pages int   // that are pushed of a plane: one less for each patch
+		}{{17, 7}, {10, 6}} {
+			s.readRows(r, c.first)
+			last := c.first + 3
+			if n := pages.of[last]; n != c.pages-1 {
+				t.Errorf("%d pages of plane %d pushed, expected %d", n, last, c.pages-1)
+			}
+			delete(pages.of, last)
+			pages.expect(c.first+1, last, c.pages)
+			s.read(r, last*scenePlane+96*k+int64(c.pages)/2*4*k, 4*k)
+			pages.expect(0, 0, 0)
+		}
+		r.Close()
+	})
+}
+
 // TestGuessOnce checks that guesses need a sink that takes all bytes.
 func TestGuessOnce(t *testing.T) {
 	inScene(t, fitsTwoReaders, func(t *testing.T, s *scene) {

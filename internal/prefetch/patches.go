@@ -11,7 +11,7 @@ import (
 // copy patches at the same time.
 //
 // A guess is about no more planes than the reader has read of this patch, or of the patches before. Only a read proves that a
-// reader has come to a plane: so a guess leaves out the last plane. Planes are numbered from 0, all other numbers are bytes.
+// reader has come to a plane. So a guess leaves out a page of the last plane. Planes are numbered from 0, all other numbers are bytes.
 type patches struct {
 	plane int64 // size of a plane of the array
 	count int64 // planes of the array
@@ -25,29 +25,19 @@ type patches struct {
 	recent []patch // the one that was read last is the last one
 
 	length    int64 // of the run of a plane that the next patch has
+	least     int64 // what length was found to be at least
+	checked   int   // patches since least was found or made less
 	longest   int64 // length of the longest first read of a patch
 	fromStart bool  // the reader needs the first half of what the kernel reads, so it does not map the file
 }
 
-// patch is a place that a reader reads, plane by plane.
-type patch struct {
-	first, last int64 // the planes that were read first and last
-	read        run   // all that was read of a plane
-	need        run   // what the reader needs of a plane, as far as known
-	least       int64 // what the length of need was found to be at least, if typical
-	readahead   int64 // start of the last read of the first plane
-	pushed      int64 // the first plane after those that were guessed
-	typical     bool  // the first read was as long as those of other patches: no page of it was in memory before
-	guessed     int64 // planes that were guessed when the patch began, with the last one, which is left out; 0: none
-}
-
-// run is a range of bytes of a plane.
-type run struct{ start, end int64 }
-
-// guess is what a reader of a patch probably reads next: a run of each of the planes [from, to).
+// guess is what a reader of a patch probably reads next: a run of each of the planes [from, to). If proof is true, the page in the
+// middle of the run of the last plane is left out: its read proves the guess. It is in the middle because the kernel reads the pages
+// around it, too, if they are not in memory.
 type guess struct {
 	run
 	from, to int64
+	proof    bool
 }
 
 const (
@@ -58,9 +48,11 @@ const (
 	// maxPatches is the number of patches that are remembered.
 	maxPatches = 8
 	// maxUnproven is the number of remembered patches that may be guessed when they begin without a read that proves them.
-	maxUnproven = 4
+	maxUnproven = 6
 	// maxGuess bounds the memory of a guess.
 	maxGuess = 32 << 20
+	// leastPatches is the number of patches after which a run that was too short once is tried again.
+	leastPatches = 32
 )
 
 // newPatches returns patches of an array whose guesses may use some memory.
@@ -95,30 +87,6 @@ func (p *patches) observe(off, n int64) (strided bool, g guess) {
 	return p.goOn(&p.recent[len(p.recent)-1], z, read)
 }
 
-// continues reports whether a read of plane z probably belongs to the patch.
-func (q *patch) continues(z int64, read run) bool {
-	switch {
-	case z < q.last-1 || z > max(q.last+1, q.pushed):
-		return false
-	case z <= q.last || q.pushed == q.last+1:
-		return read.start <= q.read.end+strideSlack && read.end >= q.read.start-strideSlack
-	case z < q.pushed && q.misses(read):
-		return true
-	}
-	return near(read.start, q.read.start)
-}
-
-// misses reports whether the read is of the pages after a guess, or before it, which the reader needs as well.
-func (q *patch) misses(read run) bool {
-	return near(read.start, q.need.end) || near(read.end, q.need.start)
-}
-
-// near reports whether two offsets in a plane are in the same page or in neighbours. Planes need not consist of pages.
-func near(a, b int64) bool { return a-b < 2*pageSize && b-a < 2*pageSize }
-
-// planes returns the number of planes that the patch is known to have.
-func (q *patch) planes() int64 { return q.last - q.first + 1 }
-
 // begin adds a patch that begins with a read of plane z. If a page of a mapped file is not in memory, the kernel reads as much
 // before this page as after it: so the reader needs the middle of the read.
 func (p *patches) begin(z int64, read run, middle int64) guess {
@@ -131,11 +99,15 @@ func (p *patches) begin(z int64, read run, middle int64) guess {
 	p.longest = max(p.longest, read.end-read.start)
 	q := patch{first: z, last: z, read: read, need: read, readahead: read.start, pushed: z + 1}
 	q.typical = read.end-read.start == p.longest
-	if !p.fromStart {
-		q.need.start = middle
+	if !p.fromStart { // pages that are in memory may have cut off a part of the read
+		q.need.start = min(max(read.start, read.end-p.longest/2/pageSize*pageSize), middle)
 	}
 	var g guess
-	if depth := p.depth(); depth > 2 && p.length > 0 {
+	depth := min(p.depth(), p.count-z)
+	if depth == 0 {
+		p.least = 0 // patches of another size may follow
+	}
+	if depth > 2 && p.length > 0 {
 		q.need.end = min(q.need.start+p.length, p.plane)
 		q.guessed = depth
 		g = p.guess(&q)
@@ -160,8 +132,8 @@ func (p *patches) depth() (depth int64) {
 	return depth
 }
 
-// learn records how long the run of a patch was that probably ends. A length that was enough may be too long: the next patch
-// has one page less, but not less than the last ones were found to need.
+// learn records how long the run of a patch was that probably ends. A length that was enough may be too long: the next patch has
+// one page less. But it has no less than was found to be needed, because a run that is too short costs more than one that is too long.
 func (p *patches) learn(q *patch) {
 	if q.planes() == 1 || !q.typical {
 		return
@@ -169,14 +141,15 @@ func (p *patches) learn(q *patch) {
 	if p.length == 0 {
 		p.length = q.need.end - q.need.start
 	}
-	p.length -= pageSize
-	for i := range p.recent {
-		p.length = max(p.length, p.recent[i].least, pageSize)
+	if p.checked++; p.checked > leastPatches {
+		p.least, p.checked = p.least-pageSize, 0
 	}
+	p.length = max(p.length-pageSize, p.least, pageSize)
 }
 
 // goOn records a read of plane z of a patch.
 func (p *patches) goOn(q *patch, z int64, read run) (strided bool, g guess) {
+	proved := q.proves(z)
 	missed := z < q.pushed && (read.start < q.need.start || read.start >= q.need.end)
 	q.read = run{min(q.read.start, read.start), max(q.read.end, read.end)}
 	if z == q.first {
@@ -189,6 +162,9 @@ func (p *patches) goOn(q *patch, z int64, read run) (strided bool, g guess) {
 		q.need.end = q.readahead // the kernel reads ahead of a reader, who did not need its last read
 	}
 	q.last = z
+	if proved {
+		return true, guess{}
+	}
 	if missed {
 		return true, p.correct(q, read)
 	}
@@ -208,7 +184,7 @@ func (p *patches) correct(q *patch, read run) guess {
 	g.run = run{q.need.end, min(read.start+max((read.end-read.start)/2/pageSize, 1)*pageSize, p.plane)}
 	q.need.end = g.end
 	if q.typical {
-		q.least = least
+		p.least, p.checked = max(p.least, least), 0
 		p.length = max(p.length, q.need.end-q.need.start)
 	}
 	return g
@@ -218,15 +194,17 @@ func (p *patches) correct(q *patch, read run) guess {
 // patch began. Of a patch with more planes, it returns as many planes as were read more, in the same slab.
 func (p *patches) guess(q *patch) guess {
 	from, slabs := q.last+1, p.slabs(q)
-	to := q.first + q.guessed - 1
+	end := q.first + q.guessed
+	to := end
 	if more := q.planes() - max(q.guessed, 1); more >= 0 {
 		to = min(from+more, p.slabEnd(q.last))
 	}
 	q.pushed = max(from, min(to, p.slabEnd(q.last)+(slabs-1)*p.slab, p.count))
+	q.proof = q.pushed == end && from < end
 	if slabs == 0 {
 		return guess{}
 	}
-	return guess{q.need, from, q.pushed}
+	return guess{q.need, from, q.pushed, q.proof}
 }
 
 // slabEnd returns the first plane after the slab of plane z.
