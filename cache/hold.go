@@ -16,7 +16,13 @@ type Hold struct {
 	batches []batch
 	batchOf []int32      // of the blocks, by index in the list
 	users   atomic.Int32 // users, and goroutines that load
+	ctx     context.Context
 	cancel  context.CancelFunc
+
+	blocks []volume.Vec
+	keep   Keep
+	next   atomic.Int32 // index of the first batch that was not started
+	spare  atomic.Int32 // goroutines that start as soon as a user waits
 }
 
 // batch is a group of blocks that are loaded together.
@@ -26,61 +32,104 @@ type batch struct {
 	err    error
 }
 
+// isDone reports whether the batch is loaded, with or without an error.
+func (b *batch) isDone() bool {
+	select {
+	case <-b.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // Hold starts to load the blocks, batchSize blocks at a time, and returns a Hold with one user, the caller. The
 // caller should reserve the memory before, and must not change the list until all blocks are loaded. The only error
 // is [ErrClosed].
 func (s *Source) Hold(blocks []volume.Vec, batchSize int, keep Keep) (*Hold, error) {
-	batchOf := make([]int32, len(blocks))
+	return s.HoldBatches(blocks, inOrder(len(blocks), batchSize), keep)
+}
+
+// HoldAhead is Hold for blocks that no user waits for yet. If the source answers at once, it leaves one core to others until a user
+// waits.
+func (s *Source) HoldAhead(blocks []volume.Vec, batchSize int, keep Keep) (*Hold, error) {
+	return s.hold(blocks, inOrder(len(blocks), batchSize), keep, s.AnswersAtOnce())
+}
+
+// inOrder returns the numbers of the batches of n blocks, batchSize blocks at a time.
+func inOrder(n, batchSize int) []int32 {
+	batchOf := make([]int32, n)
 	for i := range batchOf {
 		batchOf[i] = int32(i / batchSize)
 	}
-	return s.HoldBatches(blocks, batchOf, keep)
+	return batchOf
 }
 
 // HoldBatches is Hold with batches of any blocks of the list. batchOf has the number of the batch of each block. Batches are
 // loaded in the order of their numbers, which start at 0.
 func (s *Source) HoldBatches(blocks []volume.Vec, batchOf []int32, keep Keep) (*Hold, error) {
+	return s.hold(blocks, batchOf, keep, false)
+}
+
+// hold is HoldBatches. With ahead, it leaves one core to others until a user waits.
+func (s *Source) hold(blocks []volume.Vec, batchOf []int32, keep Keep, ahead bool) (*Hold, error) {
 	c := s.cache
 	if !c.tryStart() {
 		return nil, ErrClosed
 	}
 	defer c.running.Done()
-	h := &Hold{source: s, batchOf: batchOf, entries: make([]*entry, len(blocks)), voxels: make([][]byte, len(blocks))}
+	h := &Hold{source: s, blocks: blocks, keep: keep, batchOf: batchOf, entries: make([]*entry, len(blocks)), voxels: make([][]byte, len(blocks))}
 	for i, n := range batchOf {
 		for int(n) >= len(h.batches) {
 			h.batches = append(h.batches, batch{done: make(chan struct{})})
 		}
 		h.batches[n].blocks = append(h.batches[n].blocks, int32(i))
 	}
-	var ctx context.Context
-	ctx, h.cancel = context.WithCancel(context.Background())
-	var next atomic.Int32
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.users.Store(1)
 	workers := min(s.workers(), len(h.batches))
-	h.users.Store(int32(workers) + 1)
-	for range workers {
-		c.running.Go(func() {
-			defer h.Release()
-			for i := int(next.Add(1)) - 1; i < len(h.batches); i = int(next.Add(1)) - 1 {
-				h.load(ctx, &h.batches[i], blocks, keep)
-			}
-		})
+	if ahead && workers == cores && workers > 1 {
+		h.spare.Store(1)
+		workers--
 	}
+	h.start(workers)
 	return h, nil
 }
 
-// load loads a batch. blocks is the whole list.
-func (h *Hold) load(ctx context.Context, b *batch, blocks []volume.Vec, keep Keep) {
+// start starts goroutines that load batches. It is called while the cache is open.
+func (h *Hold) start(workers int) {
+	h.users.Add(int32(workers))
+	for range workers {
+		h.source.cache.running.Go(func() {
+			defer h.Release()
+			for i := int(h.next.Add(1)) - 1; i < len(h.batches); i = int(h.next.Add(1)) - 1 {
+				h.load(&h.batches[i])
+			}
+		})
+	}
+}
+
+// startSpare starts the goroutine that HoldAhead did not start.
+func (h *Hold) startSpare() {
+	if h.spare.Load() == 0 || h.spare.Swap(0) == 0 || !h.source.cache.tryStart() {
+		return
+	}
+	defer h.source.cache.running.Done()
+	h.start(1)
+}
+
+// load loads a batch.
+func (h *Hold) load(b *batch) {
 	defer close(b.done)
-	if b.err = ctx.Err(); b.err != nil {
+	if b.err = h.ctx.Err(); b.err != nil {
 		return
 	}
 	wanted, held := make([]volume.Vec, len(b.blocks)), make([]*entry, len(b.blocks))
 	for i, n := range b.blocks {
-		wanted[i] = blocks[n]
+		wanted[i] = h.blocks[n]
 	}
 	r := requestPool.Get().(*request)
 	defer r.recycle()
-	r.source, r.ctx, r.keep, r.loadSize, r.reserved = h.source, ctx, keep, len(wanted), true
+	r.source, r.ctx, r.keep, r.loadSize, r.reserved = h.source, h.ctx, h.keep, len(wanted), true
 	r.blocks, r.held = wanted, held
 	b.err = r.read()
 	for i, n := range b.blocks {
@@ -99,6 +148,9 @@ func (h *Hold) Wait(ctx context.Context, first, last int) error {
 			continue
 		}
 		waited = n
+		if !h.batches[n].isDone() {
+			h.startSpare()
+		}
 		select {
 		case <-h.batches[n].done:
 		case <-ctx.Done():
@@ -117,9 +169,7 @@ func (h *Hold) WaitAll(ctx context.Context) error { return h.Wait(ctx, 0, len(h.
 // Ready reports whether all batches are loaded, with or without errors.
 func (h *Hold) Ready() bool {
 	for i := range h.batches {
-		select {
-		case <-h.batches[i].done:
-		default:
+		if !h.batches[i].isDone() {
 			return false
 		}
 	}

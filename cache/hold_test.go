@@ -6,6 +6,8 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -75,6 +77,49 @@ func TestHold(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestHoldAhead: a hold that nobody waits for leaves one core to others if its source answers at once. It takes that core as soon as a user
+// waits.
+func TestHoldAhead(t *testing.T) {
+	if cores == 1 {
+		t.Skip("there is no core to leave")
+	}
+	for _, answers := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			a := newArray(1, volume.Vec{64, 1, 1}, 5000)
+			gate, loading := make(chan bool), atomic.Int32{}
+			a.wait = func(context.Context, volume.Vec) error {
+				loading.Add(1)
+				<-gate
+				return nil
+			}
+			expect := func(when string, want int) {
+				t.Helper()
+				if synctest.Wait(); int(loading.Load()) != want {
+					t.Errorf("answers at once: %v: %d batches are loading %s, expected %d", answers, loading.Load(), when, want)
+				}
+			}
+			first := cores
+			if answers {
+				first--
+			}
+			bs := row(0, 64)
+			h, err := newTestCache(t, 0).Source(&atOnce{array: a, answers: answers}).HoldAhead(bs, 1, Never)
+			if err != nil {
+				t.Fatal(err)
+			}
+			expect("at first", first)
+			var group sync.WaitGroup
+			for range 3 {
+				group.Go(func() { checkHold(t, h, a, bs) })
+			}
+			expect("for a user", cores)
+			close(gate)
+			group.Wait()
+			h.Close()
+		})
 	}
 }
 

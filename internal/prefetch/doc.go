@@ -52,9 +52,11 @@
 //
 // # Stacks
 //
-// The planes of an array may also be single files (see [Stack]). A reader that opens four of them in order reads from
+// The planes of an array may also be single files (see [Stack]). A reader that opens two of them in order reads from
 // a sequential Reader of the whole array. All readers that open planes in that order share it. It is closed when no
-// plane was open for 5 seconds.
+// plane was open for 5 seconds. The next slab is decoded when four planes were opened in order, and an eighth of the slab is read, or three
+// eighths if several planes were open at a time. One core is left to the reader until it needs this slab: it waits for several
+// replies for each plane.
 //
 // # Patches
 //

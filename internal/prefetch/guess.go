@@ -63,7 +63,7 @@ func (r *Reader) loadGuess(g guess) (portionView, int64) {
 	if !r.prefetcher.cache.Reserve(memory) {
 		return portionView{}, 0
 	}
-	s, err := newPortion(r.source, key, cache.ShortTerm)
+	s, err := newPortion(r.source, key, cache.ShortTerm, false)
 	if err != nil { // the cache is closed
 		r.prefetcher.cache.Unreserve(memory)
 		return portionView{}, 0

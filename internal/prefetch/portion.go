@@ -29,8 +29,9 @@ type portionKey struct {
 	blocks     volume.Box
 }
 
-// newPortion starts to decode the blocks of a key.
-func newPortion(src *cache.Source, key portionKey, keep cache.Keep) (*portion, error) {
+// newPortion starts to decode the blocks of a key. ahead says that one core is left to the reader until it waits for them. That is for
+// readers of many small files: they wait for a reply several times for each file.
+func newPortion(src *cache.Source, key portionKey, keep cache.Keep, ahead bool) (*portion, error) {
 	blocks := slices.Collect(key.blocks.All())
 	var hold *cache.Hold
 	var err error
@@ -41,7 +42,11 @@ func newPortion(src *cache.Source, key portionKey, keep cache.Keep) (*portion, e
 		if src.Late() {
 			least = 1 // all requests are sent at once
 		}
-		hold, err = src.Hold(blocks, batchSize(key.blocks.Size(), least), keep)
+		load := src.Hold
+		if ahead {
+			load = src.HoldAhead
+		}
+		hold, err = load(blocks, batchSize(key.blocks.Size(), least), keep)
 	}
 	return &portion{key: key, hold: hold}, err
 }

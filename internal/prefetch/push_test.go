@@ -24,7 +24,7 @@ func TestPushedPages(t *testing.T) {
 			src := voxeltest.Source{Shape: grid}
 			array := flat.New(grid, volume.Box{Max: side}, volume.Box{Max: side})
 			l := newLayout(array)
-			s, err := newPortion(blocks.Source(src), portionKey{blocks: l.validBlocks(0)}, cache.Never)
+			s, err := newPortion(blocks.Source(src), portionKey{blocks: l.validBlocks(0)}, cache.Never, false)
 			if err != nil {
 				t.Fatal(err)
 			}

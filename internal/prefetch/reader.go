@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/wkwfs/wkwfs/cache"
@@ -26,6 +27,9 @@ type Reader struct {
 	ctx    context.Context // done when the Reader is closed
 	cancel context.CancelFunc
 	pushes sync.WaitGroup
+
+	undecided atomic.Bool // the reader may stop in the slab that it has reached: the next one is not started
+	alone     atomic.Bool // one thread reads
 
 	mu       sync.Mutex // protects what follows
 	detector detector

@@ -28,8 +28,10 @@ type series struct {
 }
 
 const (
+	// nextTo has the bits of series.opened after two planes in order. A reader that opened them may open more of their slab.
+	nextTo = 0b11
 	// inOrder has the bits of series.opened after four planes in order. A reader that opened them will probably open
-	// more.
+	// those of the next slab, too.
 	inOrder = 0b1111
 	// maxGap is the largest distance of a plane from the last plane of its series. Threads do not open planes in order.
 	maxGap = 4
@@ -44,18 +46,26 @@ func (p *Prefetcher) NewStack(open func() (a Array, close func())) *Stack {
 	return &Stack{prefetcher: p, openArray: open}
 }
 
-// Open records that the file of plane z was opened. It returns the Reader of all planes if the planes before it were
-// opened in order, and nil otherwise. The caller must call closed when the file is closed.
+// Open records that the file of plane z was opened. It returns the Reader of all planes if the plane before it was
+// opened, too, and nil otherwise. The caller must call closed when the file is closed.
 func (s *Stack) Open(z int) (r *Reader, closed func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x, isNext := s.add(z)
 	x.users++
 	x.opens++
-	if isNext && x.reader == nil && x.opened&inOrder == inOrder {
+	if isNext && x.reader == nil && x.opened&nextTo == nextTo {
 		var a Array
 		a, x.closeArray = s.openArray()
 		x.reader = s.prefetcher.NewReader(a, HintSequential)
+		x.reader.undecided.Store(true)
+		x.reader.alone.Store(true)
+	}
+	if x.reader != nil && x.users > 1 {
+		x.reader.alone.Store(false)
+	}
+	if x.reader != nil && isNext && x.opened&inOrder == inOrder {
+		x.reader.undecided.Store(false)
 	}
 	return x.reader, func() { s.closed(x) }
 }

@@ -92,7 +92,7 @@ func (r *Reader) claimPortion(off, n int64, inSequence bool) portionView {
 	i := r.layout.portionAt(off)
 	s := r.prefetcher.acquire(r.key(i))
 	if s == nil && (r.state == preloaded || r.state == sequential && !r.pastFirstQuarter(i, off)) {
-		s = r.start(i)
+		s = r.start(i, false)
 	}
 	if s != nil && r.state == sequential {
 		r.growWindow(i, s)

@@ -29,10 +29,10 @@ func (r *Reader) startNext(i int, off, n int64) {
 	if !r.pushing {
 		all *= current.planes()
 	}
-	if r.hint == HintSequential {
+	if r.hint == HintSequential && !r.alone.Load() {
 		all *= 3 // several threads read it, and one of them may still read some planes before the others
 	}
-	if done < all/8 {
+	if done < all/8 || r.undecided.Load() {
 		return
 	}
 	for range len(r.window) - 1 {
@@ -41,7 +41,7 @@ func (r *Reader) startNext(i int, off, n int64) {
 		}
 		s := r.prefetcher.acquire(r.key(i))
 		if s == nil {
-			s = r.start(i)
+			s = r.start(i, true)
 		}
 		if s == nil {
 			return
@@ -84,9 +84,9 @@ func (r *Reader) next(i int) int {
 	return i + 1
 }
 
-// start starts to decode portion i in the place of the oldest portion, and returns it with a use of its hold. It returns
-// nil if the oldest portion is still in use or portion i was started before.
-func (r *Reader) start(i int) *portion {
+// start starts to decode portion i in the place of the oldest portion, and returns it with a use of its hold. ahead says that no read
+// waits for it. It returns nil if the oldest portion is still in use or portion i was started before.
+func (r *Reader) start(i int, ahead bool) *portion {
 	if !r.mayStart(i) {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (r *Reader) start(i int) *portion {
 	if r.state == preloaded {
 		keep = cache.IfSeen
 	}
-	s, err := newPortion(r.source, r.key(i), keep)
+	s, err := newPortion(r.source, r.key(i), keep, ahead && r.hint == HintSequential)
 	if err != nil {
 		return nil // the cache is closed: reading the blocks returns this error
 	}
