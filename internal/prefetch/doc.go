@@ -35,6 +35,9 @@
 // MiB, when it is known to be sequential, and only if there is no sink. If the first read has all of a smaller array, and the source
 // does not answer late, it needs no portion: the blocks are copied as they are decoded.
 //
+// If there is no sink, the next piece of a preloaded Reader is gathered ahead, on another core than the one that copies the last reply
+// to the reader. [Reader.Lend] lends it, so that it need not be copied once more.
+//
 // # Portions
 //
 // A portion is a [cache.Hold]. Its blocks are in the index of the cache, so other readers find them. Readers of the same

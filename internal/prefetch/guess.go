@@ -136,8 +136,8 @@ func (p *pusher) pushRows(ctx context.Context, s portionView, rows run, z int64)
 	if at >= end {
 		return
 	}
-	buffer := getBuffer(p.sink.Piece)
-	defer putBuffer(buffer)
+	buffer := buffers.get(p.sink.Piece)
+	defer buffers.put(buffer)
 	for at < end {
 		n := min(p.sink.Piece, end-at)
 		if s.read(ctx, buffer[:n], at-p.head) < int(n) {

@@ -86,6 +86,7 @@ func (r *Reader) portionInUse() bool {
 // releaseAll releases all portions and their memory. The state is random afterwards.
 func (r *Reader) releaseAll() {
 	r.dropHead()
+	r.dropAhead()
 	for _, s := range r.window {
 		if s != nil {
 			r.prefetcher.drop(s)

@@ -55,8 +55,8 @@ func (p *pusher) pushPlanes(ctx context.Context, s portionView) {
 	var group sync.WaitGroup
 	for range pushers() {
 		group.Go(func() {
-			buffer := getBuffer(piece)
-			defer putBuffer(buffer)
+			buffer := buffers.get(piece)
+			defer buffers.put(buffer)
 			for !p.refused.Load() {
 				at := (next.Add(1) - 1) * piece
 				from, to := max(at, start), min(at+piece, end)
@@ -76,8 +76,8 @@ func (p *pusher) pushPlanes(ctx context.Context, s portionView) {
 // pushRuns pushes a portion that contains a part of each of its planes.
 func (p *pusher) pushRuns(ctx context.Context, s portionView) {
 	partial := map[int64][]byte{}
-	buffer := getBuffer(p.sink.Piece)
-	defer putBuffer(buffer)
+	buffer := buffers.get(p.sink.Piece)
+	defer buffers.put(buffer)
 	for plane, run := int64(1), s.runBytes(); plane < s.planes(); plane++ {
 		start := s.start() + plane*p.array.PlaneBytes()
 		for at, end := start, start+run; at < end; {
@@ -120,14 +120,17 @@ func (p *pusher) pushRun(at int64, run []byte, partial map[int64][]byte) bool {
 	return true
 }
 
-// buffers holds unused buffers for pushes. A sync.Pool would lose them at each garbage collection. Each push has its
-// own buffer: a Reader that lost its portions may still push them when it starts others.
-var buffers = make(chan []byte, 2*maxPushers)
+// buffers holds unused buffers for pushes. Each push has its own: a Reader that lost its portions may still push them when it starts
+// others.
+var buffers = make(bufferPool, 2*maxPushers)
 
-// getBuffer returns a buffer of n bytes.
-func getBuffer(n int64) []byte {
+// bufferPool holds unused buffers. A sync.Pool would lose them at each garbage collection.
+type bufferPool chan []byte
+
+// get returns a buffer of n bytes.
+func (b bufferPool) get(n int64) []byte {
 	select {
-	case p := <-buffers:
+	case p := <-b:
 		if int64(cap(p)) >= n {
 			return p[:n]
 		}
@@ -136,10 +139,10 @@ func getBuffer(n int64) []byte {
 	return make([]byte, n)
 }
 
-// putBuffer makes a buffer available to other pushes.
-func putBuffer(p []byte) {
+// put makes a buffer available to others.
+func (b bufferPool) put(p []byte) {
 	select {
-	case buffers <- p:
+	case b <- p:
 	default:
 	}
 }

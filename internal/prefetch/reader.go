@@ -37,12 +37,13 @@ type Reader struct {
 	guesses  int // that are being loaded or pushed
 	state    state
 	layout   layout
-	reserved int64        // bytes of the budget
-	pushing  bool         // portions are pushed to the sink
-	window   []*portion   // the portion that is read, and the one before or those after it; nil where there is none yet
-	oldest   int          // index in window of the portion that is replaced next
-	grownAt  int          // number of the portion at which the window last grew
-	reached  int          // number of the portion that the reader has reached
+	reserved int64      // bytes of the budget
+	pushing  bool       // portions are pushed to the sink
+	window   []*portion // the portion that is read, and the one before or those after it; nil where there is none yet
+	oldest   int        // index in window of the portion that is replaced next
+	grownAt  int        // number of the portion at which the window last grew
+	reached  int        // number of the portion that the reader has reached
+	ahead    ahead
 	head     *head        // of the plane that is read; nil if there is none
 	started  map[int]bool // portions of the reached slab and the next one that were started; they are not started again
 	lastRead time.Time

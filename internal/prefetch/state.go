@@ -98,6 +98,9 @@ func (r *Reader) claimPortion(off, n int64, inSequence bool) portionView {
 		r.growWindow(i, s)
 		r.startNext(i, off, n)
 	}
+	if s != nil && r.state == preloaded {
+		r.startAhead(s, off+n, n)
+	}
 	return r.view(i, s)
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // openFile is an open file. It has three parts: the head of its format, voxels, and the tail of its format. It
-// implements io.ReaderAt, io.Seeker, vfs.ContextReaderAt, vfs.Pusher, vfs.OnceReader and vfs.HoleSeeker.
+// implements io.ReaderAt, io.Seeker, vfs.ContextReaderAt, vfs.Lender, vfs.Pusher, vfs.OnceReader and vfs.HoleSeeker.
 type openFile struct {
 	*io.SectionReader // Read and Seek, through ReadAt
 	info              info
@@ -84,6 +84,15 @@ func (f *openFile) readPart(ctx context.Context, p []byte, off int64) (int, erro
 		return 0, io.EOF
 	}
 	return f.layout.Tail.ReadAt(p, off)
+}
+
+// Lend implements vfs.Lender.
+func (f *openFile) Lend(ctx context.Context, n, off int64) (p []byte, release func()) {
+	n, off = min(n, f.info.size-off), off-f.headSize()
+	if f.voxels == nil || f.whole != nil || off < 0 || off+n > f.voxelsSize() {
+		return nil, nil
+	}
+	return f.voxels.Lend(ctx, n, off)
 }
 
 // Push implements vfs.Pusher. A reader of the whole array does not push: what it decodes also belongs to other files.

@@ -1,0 +1,129 @@
+package prefetch
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// ahead gathers what the reader of a preloaded array reads next, while the kernel copies the last reply. Gathering and copying take about
+// as long, and each is the work of one core. Its fields are protected by mu of the Reader.
+type ahead struct {
+	next   *gathered
+	unused int   // ranges that the reader did not read next
+	memory int64 // bytes of the budget: aheadMemory or 0
+}
+
+// gathered is a range of an array, gathered or being gathered.
+type gathered struct {
+	off, end int64
+	bytes    []byte        // shorter if a block cannot be read; valid when done is closed
+	done     chan struct{} // closed when the bytes are final
+	users    atomic.Int32  // the reader, and the goroutine that gathers
+}
+
+const (
+	// leastAhead and mostAhead bound the reads that are followed by one that is gathered ahead, in bytes. The kernel does not send more.
+	leastAhead = 256 << 10
+	mostAhead  = 1 << 20
+)
+
+// maxUnused is the number of ranges after which nothing is gathered ahead any more.
+const maxUnused = 2
+
+// replies holds unused buffers of gathered bytes.
+var replies = make(bufferPool, 4)
+
+// aheadMemory is the memory for ranges of a Reader: one that is lent, one that is gathered, and those that the reader did not read, which
+// may still be gathered, too.
+const aheadMemory = (2 + maxUnused) * mostAhead
+
+// startAhead starts to gather n bytes at off from a portion of the whole array. It does nothing if there is a sink, or no memory. It is called with
+// mu held.
+func (r *Reader) startAhead(s *portion, off, n int64) {
+	a := &r.ahead
+	end := min(off+n, r.array.Size())
+	if r.pusher.sink.Write != nil || n < leastAhead || n > mostAhead || off >= end {
+		return
+	}
+	if old := a.next; old != nil {
+		if old.off == off {
+			return
+		}
+		a.next = nil
+		a.unused++
+		old.release()
+	}
+	if a.unused >= maxUnused {
+		return
+	}
+	if a.memory == 0 {
+		if !r.prefetcher.cache.Reserve(aheadMemory) {
+			return
+		}
+		a.memory = aheadMemory
+	}
+	g := &gathered{off: off, end: end, done: make(chan struct{})}
+	g.users.Store(2)
+	a.next = g
+	view := r.view(0, s)
+	s.hold.Acquire()
+	r.pushes.Go(func() {
+		defer g.release()
+		defer close(g.done)
+		defer s.hold.Release()
+		g.bytes = replies.get(mostAhead)[:end-off]
+		g.bytes = g.bytes[:view.read(r.ctx, g.bytes, off)]
+	})
+}
+
+// release removes a user. The last one releases the memory.
+func (g *gathered) release() {
+	if g.users.Add(-1) == 0 {
+		replies.put(g.bytes[:cap(g.bytes)])
+	}
+}
+
+// Lend returns n bytes of the array from off on if they were gathered ahead, or else nil. It waits until they are gathered. The caller must not
+// change them, and must call release when it does not need them any more. That may be after Close.
+func (r *Reader) Lend(ctx context.Context, n, off int64) (p []byte, release func()) {
+	g := r.takeAhead(n, off)
+	if g == nil {
+		return nil, nil
+	}
+	select {
+	case <-g.done:
+		if int64(len(g.bytes)) == n {
+			return g.bytes, g.release
+		}
+	case <-ctx.Done():
+	}
+	g.release()
+	return nil, nil
+}
+
+// takeAhead takes the range that was gathered ahead if it has n bytes from off on, and starts to gather the next one.
+func (r *Reader) takeAhead(n, off int64) *gathered {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	g := r.ahead.next
+	if g == nil || g.off != off || g.end-g.off != n || r.state != preloaded {
+		return nil
+	}
+	r.lastRead = time.Now()
+	r.ahead.next = nil
+	if s := r.prefetcher.acquire(r.key(0)); s != nil { // it may be the portion of another Reader
+		r.startAhead(s, g.end, n)
+		s.hold.Release()
+	}
+	return g
+}
+
+// dropAhead releases what was gathered ahead. It is called with mu held.
+func (r *Reader) dropAhead() {
+	if r.ahead.next != nil {
+		r.ahead.next.release()
+	}
+	r.prefetcher.cache.Unreserve(r.ahead.memory)
+	r.ahead = ahead{}
+}
