@@ -102,7 +102,7 @@ func (l *load) run() {
 		return
 	}
 	if vfs.IsLate(l.source.src) {
-		lateLoads, n := l.source.cache.lateLoads, l.source.lateShare()
+		lateLoads, n := l.source.cache.lateLoads, l.source.lateShare(len(l.parts))
 		if err = lateLoads.Acquire(l, n); err != nil {
 			return
 		}

@@ -88,7 +88,7 @@ func (r *request) loadRound(blocks []missing) error {
 	defer c.running.Done()
 	round := &round{cache: c, small: len(blocks)*r.source.bytes <= ownBytes}
 	if !r.reserved {
-		round.memory = min(int64(len(blocks)*r.source.memory), maxInFlight)
+		round.memory = r.source.inFlight(len(blocks))
 		if !c.inFlight.TryAcquire(round.memory) { // Acquire asks the context for its channel, which costs some contexts much
 			if err := c.inFlight.Acquire(r.ctx, round.memory); err != nil {
 				return err

@@ -158,6 +158,16 @@ func (s *Source) blocksIn(n int) int { return min(max(n/s.bytes, 1), loadBlocks)
 // roundSize returns the number of blocks in a round.
 func (s *Source) roundSize() int { return max(roundBytes/s.memory, 1) }
 
+// inFlight returns how many bytes of maxInFlight a round of n blocks takes. Many loads of a source whose requests should be long
+// wait at a time, each with memory for as many stored bytes, and half as much of them as garbage.
+func (s *Source) inFlight(n int) int64 {
+	bytes := int64(n * s.memory)
+	if s.LongRead() > 0 {
+		bytes += bytes + bytes/2
+	}
+	return min(bytes, maxInFlight)
+}
+
 // workers returns the number of goroutines that run the loads of a request: one for each core, or more if they wait
 // for the source most of the time.
 func (s *Source) workers() int {
@@ -170,9 +180,11 @@ func (s *Source) workers() int {
 	return cores
 }
 
-// lateShare returns the share of a load in maxLongLoads.
-func (s *Source) lateShare() int64 {
-	if s.LongRead() > 0 {
+// lateShare returns the share of a load of n blocks in maxLongLoads. A load of 256 to 512 KiB has two shares, because it has voxels in flight
+// besides its stored bytes. Larger loads are those of slabs: the budget has their voxels.
+func (s *Source) lateShare(n int) int64 {
+	bytes := n * s.bytes
+	if s.LongRead() > 0 && (bytes <= loadBytes/2 || bytes > loadBytes) {
 		return 1
 	}
 	return maxLongLoads / maxLateLoads

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -71,42 +72,34 @@ func checkMemory(t testing.TB, source string, want []byte, readers, n int) {
 	checkPeak(t, s, budget)
 }
 
-// TestMemoryOfObjects: the same limit holds while one reader reads a volume of an object store through a full cache, two slabs ahead. Many
-// readers at random, and a disk cache, may take 96 MiB more. The cubes are stored without compression, so requests are as large as they can
-// be. The server is late, so as many are in flight as an object store gets.
+// TestMemoryOfObjects: the same limit holds while readers at random, and then one that is two slabs ahead, read a volume of an object store
+// through a full cache, with and without a disk cache. The cubes do not compress, so requests are as large as they can be. Raw blocks are
+// read into their memory; others are read together and decoded. The server is late, so as many requests are in flight as an object store
+// gets.
 func TestMemoryOfObjects(t *testing.T) {
 	parallelHeavy(t)
 	if os.Getenv(raceVariable) == "1" {
 		t.Skip("the race detector has memory of its own")
 	}
-	m := model{blockLog: 5, cubeLog: 4, blockType: 1, voxelType: 1, channels: 1} // 128 MiB
-	source := t.TempDir()
-	for _, at := range []string{"y0/x0", "y0/x1", "y1/x0", "y1/x1"} {
-		name := writeFile(t, filepath.Join(source, "z0", at+".wkw"), m.header(16))
-		if err := os.Truncate(name, 16+1<<27); err != nil {
-			t.Fatal(err)
-		}
-	}
-	m.writeHeader(t, source)
-	files := newFileServer(t, source)
-	late := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		time.Sleep(20 * time.Millisecond)
-		files.ServeHTTP(w, r)
-	}))
-	t.Cleanup(late.Close)
 	for _, test := range []struct {
-		name    string
-		readers int // at random
-		more    int // MiB beyond the limit
-		flags   []string
+		name      string
+		blockType int
+		readers   int // at random
+		diskCache bool
 	}{
-		{"one reader", 8, 0, nil},
-		{"many readers", 64, 96, nil},
-		{"disk cache", 64, 96, []string{"--disk-cache", filepath.Join(tempDir(t), "cache")}},
+		{"raw, 8 readers", 1, 8, false},
+		{"raw, 64 readers", 1, 64, false},
+		{"raw, disk cache", 1, 64, true},
+		{"LZ4, 64 readers", 2, 64, false},
+		{"LZ4, disk cache", 2, 64, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			const budget, size = 64 << 20, 4 << 27
-			s := mountServer(t, late.URL+"/?token=geheim", append(test.flags, "--cache-size", strconv.Itoa(budget))...)
+			flags := []string{"--cache-size", strconv.Itoa(budget)}
+			if test.diskCache {
+				flags = append(flags, "--disk-cache", filepath.Join(tempDir(t), "cache"))
+			}
+			s := mountServer(t, serveSlowly(t, zeros(t, test.blockType))+"/?token=geheim", flags...)
 			name := filepath.Join(s.dir, "volume.raw")
 			var group sync.WaitGroup
 			for i := range test.readers {
@@ -120,9 +113,58 @@ func TestMemoryOfObjects(t *testing.T) {
 			if n, err := readToEnd(name); err != nil || n != size {
 				t.Errorf("read %d bytes, %v; want %d", n, err, size)
 			}
-			checkPeak(t, s, budget+test.more<<20)
+			checkPeak(t, s, budget)
 		})
 	}
+}
+
+// serveSlowly serves the files of a directory late, and returns the URL.
+func serveSlowly(t *testing.T, dir string) string {
+	t.Helper()
+	files := newFileServer(t, dir)
+	late := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(20 * time.Millisecond)
+		files.ServeHTTP(w, r)
+	}))
+	t.Cleanup(late.Close)
+	return late.URL
+}
+
+// zeros returns a mag of four cubes of 128 MiB of zeros. They are stored without matches, and take little room on the disk.
+func zeros(t *testing.T, blockType int) string {
+	t.Helper()
+	const blocks, blockBytes = 1 << 12, 1 << 15
+	m := model{blockLog: 5, cubeLog: 4, blockType: blockType, voxelType: 1, channels: 1}
+	dir, start, head := t.TempDir(), 16, []byte(nil)
+	if blockType == 2 {
+		start += 8 * blocks
+		head = append(head, 0xF0) // literals: 15, and as many as the next bytes add up to
+		head = append(head, bytes.Repeat([]byte{255}, (blockBytes-15)/255)...)
+		head = append(head, (blockBytes-15)%255)
+	}
+	table, stored := m.header(start), len(head)+blockBytes
+	for i := range blocks {
+		if blockType == 2 {
+			table = binary.LittleEndian.AppendUint64(table, uint64(start+(i+1)*stored))
+		}
+	}
+	for _, at := range []string{"y0/x0", "y0/x1", "y1/x0", "y1/x1"} {
+		f, err := os.Create(writeFile(t, filepath.Join(dir, "z0", at+".wkw"), nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		_, err = f.WriteAt(table, 0)
+		for i := range blocks {
+			_, headErr := f.WriteAt(head, int64(start+i*stored))
+			err = errors.Join(err, headErr)
+		}
+		if err = errors.Join(err, f.Truncate(int64(start+blocks*stored))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.writeHeader(t, dir)
+	return dir
 }
 
 // readRandomly reads 64 KiB at n random offsets of a file.

@@ -108,14 +108,16 @@ func (s *filler) release() {
 	}
 }
 
-// reserve makes room for a batch of n bytes. It takes more than that, so that the next batch fits, but no more than is kept.
+// reserve makes room for a batch of n bytes. It takes more than that, so that the next batch fits, but no more than is kept. Up to 64 fillers
+// read from an object store at a time, so it takes little more.
 func (s *filler) reserve(n int) {
 	if cap(s.batch) >= n {
 		return
 	}
 	room := n
 	if n <= maxKept {
-		room = min(1<<bits.Len(uint(n-1)), maxKept)
+		step := max(1<<bits.Len(uint(n-1))/8, 1)
+		room = min((n+step-1)/step*step, maxKept)
 	}
 	s.batch = make([]byte, 0, room)
 }

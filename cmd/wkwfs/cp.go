@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/batch"
 	"github.com/wkwfs/wkwfs/internal/check"
 	"github.com/wkwfs/wkwfs/internal/copier"
@@ -155,7 +154,7 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	blocks := cache.New(int64(s.cacheSize))
+	blocks := disk.newBlocks(s.cacheSize)
 	defer blocks.Close()
 	tree := copier.Stable(view.New(opened.Root, view.Options{Cache: blocks, Log: log, Private: true, Unit: header.Unit(s.unit)}), s.from.depth())
 

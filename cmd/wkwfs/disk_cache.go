@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/diskcache"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/object"
@@ -72,8 +73,21 @@ func (c *diskCache) open(from sourceFlags, path string, log *slog.Logger) (*sour
 	return source.Open(path, o)
 }
 
+// newBlocks returns a cache of blocks for a source that was opened with the disk cache. The disk cache has copies of the bytes of
+// requests, so fewer are in flight.
+func (c *diskCache) newBlocks(size settings.Size) *cache.Cache {
+	blocks := cache.New(int64(size))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cache != nil {
+		blocks.HalveLateLoads()
+	}
+	return blocks
+}
+
 // bucket returns a bucket that reads through the cache, or b if there is no cache.
 func (c *diskCache) bucket(b object.Bucket) (object.Bucket, error) {
+	tuneForObjects()
 	if c.flags.dir == "" {
 		return b, nil
 	}

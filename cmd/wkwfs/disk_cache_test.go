@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wkwfs/wkwfs/internal/object"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
 // emptyBucket has no objects.
@@ -22,6 +23,9 @@ func (emptyBucket) Head(context.Context, string) (object.Object, error) {
 }
 
 func (emptyBucket) Read(context.Context, object.Object, []byte, int64) error { return fs.ErrNotExist }
+func (emptyBucket) ReadParts(context.Context, object.Object, []vfs.Range) error {
+	return fs.ErrNotExist
+}
 
 func (emptyBucket) List(context.Context, string, string, string) iter.Seq2[[]object.Object, error] {
 	return func(func([]object.Object, error) bool) {}

@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/daemon"
 	"github.com/wkwfs/wkwfs/internal/header"
 	"github.com/wkwfs/wkwfs/internal/log"
@@ -103,7 +102,7 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	}
 	// Never closed: Close waits for loads, and a disk that does not answer must not keep the
 	// server from ending.
-	blocks := cache.New(int64(s.cacheSize))
+	blocks := disk.newBlocks(s.cacheSize)
 	meter := newMeter(s, mountpoint, logs, blocks, opened, disk)
 	listener, err := s.metrics.Listen()
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/header"
 	"github.com/wkwfs/wkwfs/internal/log"
 	"github.com/wkwfs/wkwfs/internal/paths"
@@ -110,7 +109,7 @@ func (s *webSettings) open(stderr io.Writer, part *subset.Options, viewer viewer
 			return nil, err
 		}
 	}
-	blocks := cache.New(int64(s.cacheSize))
+	blocks := disk.newBlocks(s.cacheSize)
 	options := web.Options{Name: filepath.Base(remote.Display(path)), Viewer: viewer.files, Neuroglancer: viewer.url, Log: logger}
 	if u, err := url.Parse(viewer.url); err == nil && viewer.url != "" {
 		options.Origins = []string{u.Scheme + "://" + u.Host}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"sync"
 )
 
 // processors is the number of processors that the program may use: those of the machine, or fewer
@@ -50,3 +51,16 @@ func tuneRuntime(cacheSize int64) {
 		runtime.GOMAXPROCS(processors + 2)
 	}
 }
+
+// tuneForObjects lets the heap have half as much garbage, because loads from object stores have up to 64 MiB of stored blocks on it. The
+// ballast is twice as large, so a small heap has as much as before.
+var tuneForObjects = sync.OnceFunc(func() {
+	if ballast == nil {
+		return // the environment, or the command, has other settings
+	}
+	debug.SetGCPercent(garbagePercent / 2)
+	ballast = make([]byte, 2*ballastSize)
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(debug.SetMemoryLimit(-1) + ballastSize)
+	}
+})

@@ -191,7 +191,7 @@ func (b *bench) preadCloud() job {
 }
 
 // fewBytesAgain returns a function that fails if a mount reads more bytes than most from the server, other than the first one. The
-// first one does not store what comes faster than the disk can write.
+// first one does not store what waits too long for the disk.
 func fewBytesAgain(most int64) func(all []cloudproxy.Request) error {
 	first := true
 	return func(all []cloudproxy.Request) error {

@@ -59,14 +59,21 @@ func (b *bucket) List(ctx context.Context, prefix, after, delimiter string) iter
 
 // Read implements [object.Bucket].
 func (b *bucket) Read(ctx context.Context, o object.Object, p []byte, off int64) error {
+	return b.ReadParts(ctx, o, []vfs.Range{{Off: off, P: p}})
+}
+
+// ReadParts implements [object.Bucket].
+func (b *bucket) ReadParts(ctx context.Context, o object.Object, parts []vfs.Range) error {
 	if o.Version == "" {
 		b.cache.warn("version "+b.URL(), "disk cache: the server gives no versions; objects without one are not stored", "url", b.URL(), "key", o.Key)
-		return b.Bucket.Read(ctx, o, p, off)
+		return b.Bucket.ReadParts(ctx, o, parts)
 	}
-	if !within(o, p, off) {
-		return b.Bucket.Read(ctx, o, p, off) // which says what is wrong
+	for _, part := range parts {
+		if !within(o, part.P, part.Off) {
+			return b.Bucket.ReadParts(ctx, o, parts) // which says what is wrong
+		}
 	}
-	err := b.read(ctx, o, p, off)
+	err := b.read(ctx, o, parts)
 	if errors.Is(err, vfs.ErrChanged) || errors.Is(err, fs.ErrNotExist) {
 		b.beliefs.forget(o.Key)
 	}
@@ -91,27 +98,40 @@ func (b *bucket) ReadCached(o object.Object, p []byte, off int64) bool {
 	return true
 }
 
-// read reads a range of an object that has a version.
-func (b *bucket) read(ctx context.Context, o object.Object, p []byte, off int64) error {
+// read reads parts of an object that has a version.
+func (b *bucket) read(ctx context.Context, o object.Object, parts []vfs.Range) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	c, id := b.cache, identify(b.url, o)
-	missing := c.fill(id, o.Size, p, off, c.damaged)
+	var missing []span
+	n := 0
+	for _, part := range parts {
+		missing = append(missing, c.fill(id, o.Size, part.P, part.Off, c.damaged)...)
+		n += len(part.P)
+	}
 	if len(missing) == 0 {
-		c.counts.hit(len(p))
+		c.counts.hit(n)
 		return nil
 	}
+	needed := widen(span{missing[0].from, missing[len(missing)-1].to}, unitSize, o.Size)
+	memory, err := c.memory.reserve(ctx, needed.to-needed.from)
+	if err != nil {
+		return err
+	}
 	j, ok := c.flights.join(id, o.Size, missing, func(f *flight) {
+		f.reserved = min(f.to-f.from, memory)
+		memory -= f.reserved
 		// The flight goes on for other readers when ctx is done.
 		detached, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		f.cancel = cancel
 		c.flights.runs.Go(func() { c.run(detached, b, o, f) })
 	})
+	c.memory.release(memory) // the flights of others have their own
 	if !ok {
-		return b.Bucket.Read(ctx, o, p, off)
+		return b.Bucket.ReadParts(ctx, o, parts)
 	}
-	c.counts.join(j, len(p))
+	c.counts.join(j, n)
 	defer c.flights.leave(j.all)
 	for _, f := range j.all {
 		select {
@@ -122,8 +142,12 @@ func (b *bucket) read(ctx context.Context, o object.Object, p []byte, off int64)
 		if f.err != nil {
 			return f.err
 		}
-		from, to := max(off, f.from), min(off+int64(len(p)), f.to)
-		copy(p[from-off:to-off], f.data[from-f.from:])
+		for _, part := range parts {
+			from, to := max(part.Off, f.from), min(part.Off+int64(len(part.P)), f.to)
+			if from < to {
+				copy(part.P[from-part.Off:to-part.Off], f.data[from-f.from:])
+			}
+		}
 	}
 	return nil
 }

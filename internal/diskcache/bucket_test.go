@@ -296,3 +296,69 @@ func TestClosed(t *testing.T) {
 	c.Close()
 	check(t, b, o, 10, 100)
 }
+
+// TestMemoryOfFlights checks that flights give back all their memory: read, shared, abandoned, failed or written.
+func TestMemoryOfFlights(t *testing.T) {
+	o := object.Object{Key: "k", Size: 200 * unitSize, Version: "1"}
+	fake := newFakeBucket(o)
+	c := openCache(t, t.TempDir(), Options{})
+	b := c.Bucket(fake)
+	check(t, b, o, 0, 100*unitSize)
+	fake.onRead = func(ctx context.Context, s span) error {
+		if s.from >= 150*unitSize {
+			return io.ErrUnexpectedEOF
+		}
+		return nil
+	}
+	if err := b.Read(t.Context(), o, make([]byte, 20*unitSize), 160*unitSize); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("got %v", err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	fake.onRead = func(ctx context.Context, _ span) error {
+		cancel()
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if err := b.Read(gone, o, make([]byte, 20*unitSize), 110*unitSize); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	c.Close()
+	if !c.memory.bytes.TryAcquire(defaultPending + requestMemory) {
+		t.Error("not all memory was given back")
+	}
+}
+
+// TestManyLargeReads checks that reads which need more memory than there is wait for each other, and end.
+func TestManyLargeReads(t *testing.T) {
+	o := object.Object{Key: "k", Size: 2000 * unitSize, Version: "1"}
+	c := openCache(t, t.TempDir(), Options{})
+	b := c.Bucket(newFakeBucket(o))
+	var readers sync.WaitGroup
+	for i := range 32 {
+		readers.Go(func() { check(t, b, o, int64(i*37*unitSize), 300*unitSize) })
+	}
+	readers.Wait()
+}
+
+// TestReadParts checks that parts which are close to each other take one request, and that no other bytes are written.
+func TestReadParts(t *testing.T) {
+	o := object.Object{Key: "k", Size: 20 * unitSize, Version: "1"}
+	fake := newFakeBucket(o)
+	b := openCache(t, t.TempDir(), Options{}).Bucket(fake)
+	for range 2 { // from the source, and from memory or the disk
+		parts := []vfs.Range{{Off: 100, P: make([]byte, 50)}, {Off: 200, P: make([]byte, 5000)}, {Off: 3*unitSize + 7, P: make([]byte, unitSize)}}
+		if err := b.ReadParts(t.Context(), o, parts); err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range parts {
+			want := make([]byte, len(part.P))
+			contentOf(o, want, part.Off)
+			if !bytes.Equal(part.P, want) {
+				t.Errorf("wrong bytes at %d", part.Off)
+			}
+		}
+	}
+	if n := len(fake.taken()); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}

@@ -22,7 +22,7 @@ type Options struct {
 	MinFree int64
 	// MinFreePercent is how much of the disk the cache leaves free. The larger of both counts.
 	MinFreePercent int
-	// Pending is the maximum of bytes in memory that are not yet written. Zero means 32 MiB.
+	// Pending is the maximum of bytes that wait to be written. Zero means 16 MiB. Requests in flight have 24 MiB more.
 	Pending int64
 	// Believe is how long descriptions, absences and listings of objects are believed. Zero means a minute.
 	Believe time.Duration
@@ -31,7 +31,7 @@ type Options struct {
 }
 
 const (
-	defaultPending = 32 << 20
+	defaultPending = 16 << 20
 	defaultBelieve = time.Minute
 )
 
@@ -41,6 +41,7 @@ type Cache struct {
 	options Options
 	pieces  *pieces
 	flights flights
+	memory  *memory // of flights
 	writer  *writer
 	counts  counts
 	warned  sync.Map // kinds of warnings that were logged
@@ -64,11 +65,11 @@ func Open(dir string, o Options) (*Cache, error) {
 	if err != nil && !unwritable(err) {
 		return nil, err
 	}
-	c := &Cache{dir: sub, options: o, pieces: newPieces(sub)}
+	c := &Cache{dir: sub, options: o, pieces: newPieces(sub), memory: newMemory(o.Pending)}
 	if err != nil {
 		c.warnUnwritable(err)
 	}
-	c.flights.of = map[unit]*flight{}
+	c.flights.of, c.flights.memory = map[unit]*flight{}, c.memory
 	c.writer = newWriter(c, a)
 	return c, nil
 }
@@ -180,7 +181,13 @@ func (c *Cache) damaged(h header, pages int, err error) {
 // run makes the request of a flight, for what the disk still lacks: since the reader has looked, another flight may have been
 // written.
 func (c *Cache) run(ctx context.Context, b *bucket, o object.Object, f *flight) {
-	data := make([]byte, f.to-f.from)
+	data, err := c.memory.alloc(f.to - f.from)
+	if err != nil {
+		f.err = err
+		c.flights.end(f, false)
+		return
+	}
+	f.buffer = data
 	counted := func(header, int, error) {}
 	missing := c.fill(f.object, o.Size, data, f.from, counted)
 	if len(missing) == 0 {
@@ -195,6 +202,8 @@ func (c *Cache) run(ctx context.Context, b *bucket, o object.Object, f *flight) 
 	}
 	f.data = data
 	c.counts.fetched.Add(uint64(s.to - s.from))
-	keep := c.writer.put(item{f, o.Size})
-	c.flights.end(f, keep)
+	c.flights.end(f, true)
+	if !c.writer.put(item{f, o.Size}) {
+		c.flights.forget(f)
+	}
 }

@@ -19,8 +19,14 @@
 //
 // A read takes its pages from pieces on the disk. What is missing is widened to units of 64 KiB and becomes a flight: one
 // request to the source, for which all readers of these units wait. A flight is cancelled when its last reader has gone. What it
-// has fetched stays in memory until it is written, at most [Options].Pending bytes; a flight beyond that is not stored. So
-// readers never wait for writes, and no range is requested twice.
+// has fetched stays in memory until it is written. So no range is requested twice.
+//
+// # Memory
+//
+// Flights share a bound on memory: a read that would exceed it waits until others have copied their bytes, and until these are written. Of
+// the bytes that readers have, [Options].Pending are in the queue of the writer. A flight waits up to a tenth of a second for its place there.
+// So a burst is stored completely. A flight that has waited in vain is not stored, and for a second no other one waits: a disk that is slower
+// than the source, or that does not answer, takes little time of readers.
 //
 // # Size
 //

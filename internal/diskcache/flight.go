@@ -26,12 +26,17 @@ type flight struct {
 	object identity
 	span
 	done chan struct{} // closed when data and err are set
-	data []byte        // not changed afterwards
+	data []byte        // not changed afterwards, until the flight is free
 	err  error
 
-	cancel  context.CancelFunc
-	readers int  // that wait; guarded by flights.mu
-	ended   bool // guarded by flights.mu
+	cancel   context.CancelFunc
+	reserved int64  // bytes of the memory of the cache
+	buffer   []byte // of the request; data is a part of it
+
+	// Guarded by flights.mu. When there are no readers and inUse is false, the flight is free: its memory is given back.
+	readers int
+	ended   bool
+	inUse   bool // the request is in progress, or its bytes are to be written
 }
 
 // flights are the requests in flight, and those whose bytes are not yet on the disk.
@@ -40,6 +45,7 @@ type flights struct {
 	of      map[unit]*flight
 	stopped bool
 	runs    sync.WaitGroup
+	memory  *memory // of flights
 }
 
 func (f *flight) units(yield func(unit) bool) {
@@ -69,7 +75,7 @@ func (s *flights) join(id identity, size int64, missing []span, start func(*flig
 	for _, f := range j.all {
 		j.waits = j.waits || !f.ended
 		if f.cancel == nil {
-			j.started = true
+			j.started, f.inUse = true, true
 			start(f)
 		}
 	}
@@ -126,18 +132,29 @@ func (s *flights) leave(all []*flight) {
 			f.cancel()
 			s.remove(f)
 		}
+		s.freeUnused(f)
 	}
+}
+
+// freeUnused gives back the memory of a flight that is free. The caller holds the lock.
+func (s *flights) freeUnused(f *flight) {
+	if f.readers > 0 || f.inUse {
+		return
+	}
+	s.memory.free(f.buffer)
+	s.memory.release(f.reserved)
+	f.buffer, f.data, f.reserved = nil, nil, 0
 }
 
 // end says that data and err of a flight are set. A flight that is not kept can no longer be joined.
 func (s *flights) end(f *flight, keep bool) {
 	s.mu.Lock()
 	f.ended = true
+	close(f.done)
 	if !keep {
-		s.remove(f)
+		s.drop(f)
 	}
 	s.mu.Unlock()
-	close(f.done)
 	f.cancel()
 }
 
@@ -145,7 +162,14 @@ func (s *flights) end(f *flight, keep bool) {
 func (s *flights) forget(f *flight) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.drop(f)
+}
+
+// drop removes a flight that is used by its readers only. The caller holds the lock.
+func (s *flights) drop(f *flight) {
 	s.remove(f)
+	f.inUse = false
+	s.freeUnused(f)
 }
 
 func (s *flights) remove(f *flight) {

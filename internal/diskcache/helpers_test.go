@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -105,6 +104,15 @@ func (b *fakeBucket) Read(ctx context.Context, o object.Object, p []byte, off in
 	return nil
 }
 
+func (b *fakeBucket) ReadParts(ctx context.Context, o object.Object, parts []vfs.Range) error {
+	for _, part := range parts {
+		if err := b.Read(ctx, o, part.P, part.Off); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (b *fakeBucket) List(_ context.Context, prefix, after, delimiter string) iter.Seq2[[]object.Object, error] {
 	return func(yield func([]object.Object, error) bool) {
 		b.mu.Lock()
@@ -181,14 +189,9 @@ func flush(t testing.TB, c *Cache, dir string) *Cache {
 
 // waitWritten waits until everything is written.
 func waitWritten(c *Cache) {
-	for {
-		c.writer.mu.Lock()
-		n := c.writer.pending
-		c.writer.mu.Unlock()
-		if n == 0 {
-			return
-		}
-		runtime.Gosched()
+	all := c.options.Pending
+	if c.writer.room.Acquire(context.Background(), all) == nil {
+		c.writer.room.Release(all)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/sys/unix"
 )
 
@@ -43,40 +44,24 @@ type writer struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
 
-	mu      sync.Mutex
-	closed  bool
-	pending int64 // bytes in items
-	resume  time.Time
+	room     *semaphore.Weighted // for bytes in items
+	patience time.Duration
+
+	mu        sync.Mutex
+	closed    bool
+	resume    time.Time // nothing is written before
+	waitAgain time.Time // no flight waits for room before
 }
 
 func newWriter(c *Cache, a access) *writer {
 	w := &writer{
 		cache: c, access: a, usage: usage{dir: c.dir, access: a}, touchEvery: touchEvery,
 		items: make(chan item, maxItems), used: make(chan *piece, maxItems), ended: make(chan struct{}),
+		room: semaphore.NewWeighted(c.options.Pending), patience: patience,
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	go w.run()
 	return w
-}
-
-// put takes a flight to be written. It returns false if there is no room in memory or it is too large for the cache, or if nothing
-// can be written now.
-func (w *writer) put(i item) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	n := int64(len(i.data))
-	if w.closed || w.pending+n > w.cache.options.Pending || i.reserve() > w.cache.options.Size/itemShare || time.Now().Before(w.resume) {
-		w.cache.counts.dropped.Add(uint64(n))
-		return false
-	}
-	select {
-	case w.items <- i:
-		w.pending += n
-		return true
-	default:
-		w.cache.counts.dropped.Add(uint64(n))
-		return false
-	}
 }
 
 // touch has the use of a piece written to the disk, if that was not done for a while.
@@ -163,16 +148,14 @@ func (w *writer) write(batch []item) {
 	err := w.writeLocked(batch)
 	n := 0
 	for _, i := range batch {
-		w.cache.flights.forget(i.flight)
 		n += len(i.data)
+		w.room.Release(i.room(w))
+		w.cache.flights.forget(i.flight)
 	}
-	w.mu.Lock()
-	w.pending -= int64(n)
 	if err != nil {
+		w.mu.Lock()
 		w.resume = time.Now().Add(pause)
-	}
-	w.mu.Unlock()
-	if err != nil {
+		w.mu.Unlock()
 		w.cache.counts.dropped.Add(uint64(n))
 		w.cache.warnUnwritable(err)
 	} else {

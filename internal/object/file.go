@@ -27,6 +27,7 @@ var (
 	_ io.ReaderAt         = (*opened)(nil)
 	_ vfs.ContextReaderAt = (*opened)(nil)
 	_ vfs.CachedReader    = (*opened)(nil)
+	_ vfs.PartsReader     = (*opened)(nil)
 )
 
 // Sizes of the requests of a reader that reads in order. Files of metadata are read with one.
@@ -58,15 +59,31 @@ func (h *opened) ReadAtContext(ctx context.Context, p []byte, off int64) (int, e
 	}
 	n := int(min(int64(len(p)), h.o.Size-off))
 	if err := h.f.b.Read(ctx, h.o, p[:n], off); err != nil {
-		if errors.Is(err, vfs.ErrChanged) {
-			h.f.facts.forget(h.name)
-		}
+		h.noteError(err)
 		return 0, err
 	}
 	if n < len(p) {
 		return n, io.EOF
 	}
 	return n, nil
+}
+
+// ReadParts implements [vfs.PartsReader].
+func (h *opened) ReadParts(ctx context.Context, parts []vfs.Range) error {
+	last := parts[len(parts)-1]
+	if parts[0].Off < 0 || last.Off+int64(len(last.P)) > h.o.Size {
+		return io.ErrUnexpectedEOF
+	}
+	err := h.f.b.ReadParts(ctx, h.o, parts)
+	h.noteError(err)
+	return err
+}
+
+// noteError forgets what is known about the object if it has changed.
+func (h *opened) noteError(err error) {
+	if errors.Is(err, vfs.ErrChanged) {
+		h.f.facts.forget(h.name)
+	}
 }
 
 // Cached is a bucket of which parts may be on a disk of this machine.

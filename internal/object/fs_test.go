@@ -80,6 +80,15 @@ func (m *memory) Head(_ context.Context, key string) (Object, error) {
 	return m.object(key), nil
 }
 
+func (m *memory) ReadParts(ctx context.Context, o Object, parts []vfs.Range) error {
+	for _, part := range parts {
+		if err := m.Read(ctx, o, part.P, part.Off); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (m *memory) Read(_ context.Context, o Object, p []byte, off int64) error {
 	m.ask("read %s", o.Key)
 	if m.object(o.Key) != o {

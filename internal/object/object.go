@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"iter"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
 // ErrCannotList is the error of [Bucket.List] where the server has no listing. It is also [errors.ErrUnsupported].
@@ -59,6 +61,10 @@ type Bucket interface {
 	// vfs.ErrChanged if the object has another size or version now. It is io.ErrUnexpectedEOF if the range ends after o.Size.
 	// After an error the content of p is undefined. Nothing writes to p after Read has returned.
 	Read(ctx context.Context, o Object, p []byte, off int64) error
+
+	// ReadParts is Read for parts of the object, with one request from the start of the first to the end of the last. There is at
+	// least one part. They do not overlap, and their offsets grow. Their errors are not set.
+	ReadParts(ctx context.Context, o Object, parts []vfs.Range) error
 
 	// List yields the objects whose keys start with prefix and are greater than after, in batches, in the order of the bytes
 	// of their keys. If delimiter is not "", keys that have it after the prefix are yielded as common prefixes, which end with

@@ -21,6 +21,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/object"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
 // gcs is an object.Bucket of Google Cloud Storage.
@@ -156,6 +157,11 @@ func (b *gcs) checkBucket(ctx context.Context, err error) error {
 
 // Read implements [object.Bucket].
 func (b *gcs) Read(ctx context.Context, o object.Object, p []byte, off int64) error {
+	return b.ReadParts(ctx, o, whole(p, off))
+}
+
+// ReadParts implements [object.Bucket].
+func (b *gcs) ReadParts(ctx context.Context, o object.Object, parts []vfs.Range) error {
 	start := time.Now()
 	query := url.Values{"alt": {"media"}}
 	if o.Version != "" {
@@ -163,7 +169,7 @@ func (b *gcs) Read(ctx context.Context, o object.Object, p []byte, off int64) er
 	}
 	// Objects that are stored with gzip are sent as they are only to clients that accept it. Else ranges would be ignored.
 	header := http.Header{"Accept-Encoding": {"gzip"}}
-	err := b.readRange(ctx, request{http.MethodGet, b.url(b.prefix+o.Key, query), header}, o, p, off, generation)
+	err := b.readParts(ctx, request{http.MethodGet, b.url(b.prefix+o.Key, query), header}, o, parts, generation)
 	if err == nil {
 		b.found(o.Key, start)
 	}

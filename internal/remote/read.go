@@ -68,24 +68,34 @@ func setCondition(h http.Header, version string) {
 	}
 }
 
-// readRange fills p from byte offset off of an object. r is a request for the object with its condition. version returns the
-// version that an answer is of, or "".
-func (c *client) readRange(ctx context.Context, r request, o object.Object, p []byte, off int64, version func(http.Header) string) error {
-	if off < 0 || int64(len(p)) > o.Size-off {
-		return fmt.Errorf("%s: bytes %d to %d of %d: %w", shown(r.url), off, off+int64(len(p)), o.Size, io.ErrUnexpectedEOF)
+// whole returns p as the only part, at byte offset off.
+func whole(p []byte, off int64) []vfs.Range { return []vfs.Range{{Off: off, P: p}} }
+
+// spanOf returns the byte offsets of the start of the first part and of the end of the last one.
+func spanOf(parts []vfs.Range) (off, end int64) {
+	last := parts[len(parts)-1]
+	return parts[0].Off, last.Off + int64(len(last.P))
+}
+
+// readParts fills parts of an object with one request: r, which is for the object, with its condition. version returns the version
+// that an answer is of, or "".
+func (c *client) readParts(ctx context.Context, r request, o object.Object, parts []vfs.Range, version func(http.Header) string) error {
+	off, end := spanOf(parts)
+	if off < 0 || end > o.Size {
+		return fmt.Errorf("%s: bytes %d to %d of %d: %w", shown(r.url), off, end, o.Size, io.ErrUnexpectedEOF)
 	}
-	if len(p) == 0 {
+	if off == end {
 		return ctx.Err()
 	}
-	r.header.Set("Range", fmt.Sprintf("bytes=%d-%d", off, off+int64(len(p))-1))
+	r.header.Set("Range", fmt.Sprintf("bytes=%d-%d", off, end-1))
 	err := c.do(ctx, r, func(answer *http.Response) error {
 		if err := checkVersion(answer, o, version); err != nil {
 			return err
 		}
 		if answer.StatusCode == http.StatusPartialContent {
-			return takeRange(answer, o, p, off)
+			return takeRange(answer, o, parts)
 		}
-		return takeWhole(answer, o, p, off)
+		return takeWhole(answer, o, parts)
 	})
 	return explainRead(err)
 }
@@ -118,22 +128,36 @@ func checkVersion(answer *http.Response, o object.Object, version func(http.Head
 	return nil
 }
 
-// takeRange reads the body of an answer with a part of the object.
-func takeRange(answer *http.Response, o object.Object, p []byte, off int64) error {
+// fillParts fills parts from a body that starts at byte offset off. What lies between them is dropped.
+func fillParts(body io.Reader, off int64, parts []vfs.Range) error {
+	for _, part := range parts {
+		if _, err := io.CopyN(io.Discard, body, part.Off-off); err != nil {
+			return err
+		}
+		if _, err := io.ReadFull(body, part.P); err != nil {
+			return err
+		}
+		off = part.Off + int64(len(part.P))
+	}
+	return nil
+}
+
+// takeRange reads the body of an answer with the span of the parts.
+func takeRange(answer *http.Response, o object.Object, parts []vfs.Range) error {
+	off, end := spanOf(parts)
 	text := answer.Header.Get("Content-Range")
 	first, last, size, ok := parseContentRange(text)
 	switch {
-	case !ok || first != off || last-first+1 > int64(len(p)):
-		return permanent{fmt.Errorf("expected bytes %d to %d, found Content-Range %q: %w", off, off+int64(len(p))-1, clean(text), syscall.EIO)}
+	case !ok || first != off || last >= end:
+		return permanent{fmt.Errorf("expected bytes %d to %d, found Content-Range %q: %w", off, end-1, clean(text), syscall.EIO)}
 	case size >= 0 && size != o.Size:
 		return permanent{fmt.Errorf("expected %d bytes, found %d: %w", o.Size, size, vfs.ErrChanged)}
-	case last-first+1 < int64(len(p)):
+	case last < end-1:
 		return io.ErrUnexpectedEOF
-	case answer.ContentLength >= 0 && answer.ContentLength != int64(len(p)):
-		return fmt.Errorf("expected %d bytes, found Content-Length %d", len(p), answer.ContentLength)
+	case answer.ContentLength >= 0 && answer.ContentLength != end-off:
+		return fmt.Errorf("expected %d bytes, found Content-Length %d", end-off, answer.ContentLength)
 	}
-	_, err := io.ReadFull(answer.Body, p)
-	return err
+	return fillParts(answer.Body, off, parts)
 }
 
 // parseContentRange parses "bytes 0-99/1234". size is -1 if the server does not know it.
@@ -155,18 +179,15 @@ func parseContentRange(text string) (first, last, size int64, ok bool) {
 	return first, last, size, errors.Join(errs[:]...) == nil && first >= 0 && last >= first
 }
 
-// takeWhole reads the range from an answer with all of the object: the server ignores ranges.
-func takeWhole(answer *http.Response, o object.Object, p []byte, off int64) error {
+// takeWhole reads the parts from an answer with all of the object: the server ignores ranges.
+func takeWhole(answer *http.Response, o object.Object, parts []vfs.Range) error {
+	off, end := spanOf(parts)
 	if answer.ContentLength >= 0 && answer.ContentLength != o.Size {
 		return permanent{fmt.Errorf("expected %d bytes, found %d: %w", o.Size, answer.ContentLength, vfs.ErrChanged)}
 	}
-	if o.Size > maxWhole && int64(len(p)) < o.Size {
+	if o.Size > maxWhole && end-off < o.Size {
 		err := fmt.Errorf("the server ignores ranges (expected status 206, found %d), and the file has %d bytes: %w", answer.StatusCode, o.Size, syscall.EIO)
 		return permanent{&hint.Error{Err: err, Hint: "serve the files with a server that answers range requests, such as nginx"}}
 	}
-	if _, err := io.CopyN(io.Discard, answer.Body, off); err != nil {
-		return err
-	}
-	_, err := io.ReadFull(answer.Body, p)
-	return err
+	return fillParts(answer.Body, 0, parts)
 }

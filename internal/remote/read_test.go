@@ -122,3 +122,22 @@ func FuzzContentRange(f *testing.F) {
 		}
 	})
 }
+
+// TestReadPartsOfBody: what lies between the parts is dropped, in answers with the range and in those with the whole object.
+func TestReadPartsOfBody(t *testing.T) {
+	for _, c := range []struct {
+		body string
+		off  int64
+	}{{alphabet[3:20], 3}, {alphabet, 0}} {
+		parts := []vfs.Range{{Off: 3, P: make([]byte, 2)}, {Off: 5, P: make([]byte, 1)}, {Off: 18, P: make([]byte, 2)}}
+		if err := fillParts(strings.NewReader(c.body), c.off, parts); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%s %s %s", parts[0].P, parts[1].P, parts[2].P); got != "de f st" {
+			t.Errorf("from byte %d: got %q", c.off, got)
+		}
+		if err := fillParts(strings.NewReader(c.body[:len(c.body)-8]), c.off, parts); c.off == 3 && err == nil {
+			t.Error("a short body has no error")
+		}
+	}
+}

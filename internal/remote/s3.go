@@ -12,6 +12,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 
 	"github.com/wkwfs/wkwfs/internal/object"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
 // s3 is an object.Bucket of an S3 server.
@@ -160,12 +161,17 @@ func (b *s3) reason(ctx context.Context, key string, headErr error) error {
 
 // Read implements [object.Bucket].
 func (b *s3) Read(ctx context.Context, o object.Object, p []byte, off int64) error {
+	return b.ReadParts(ctx, o, whole(p, off))
+}
+
+// ReadParts implements [object.Bucket].
+func (b *s3) ReadParts(ctx context.Context, o object.Object, parts []vfs.Range) error {
 	start := time.Now()
 	header := http.Header{}
 	setCondition(header, o.Version)
-	err := b.readRange(ctx, request{http.MethodGet, b.url(b.prefix+o.Key, nil), header}, o, p, off, versionOf)
+	err := b.readParts(ctx, request{http.MethodGet, b.url(b.prefix+o.Key, nil), header}, o, parts, versionOf)
 	if err != nil && b.move(err) {
-		err = b.readRange(ctx, request{http.MethodGet, b.url(b.prefix+o.Key, nil), header}, o, p, off, versionOf)
+		err = b.readParts(ctx, request{http.MethodGet, b.url(b.prefix+o.Key, nil), header}, o, parts, versionOf)
 	}
 	if err == nil {
 		b.exists.Store(true)

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/wkwfs/wkwfs/internal/object"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
 // web is an object.Bucket of a web server. The directories that it lists are index pages.
@@ -89,9 +90,14 @@ func isPage(key string, answer *http.Response) bool {
 
 // Read implements [object.Bucket].
 func (b *web) Read(ctx context.Context, o object.Object, p []byte, off int64) error {
+	return b.ReadParts(ctx, o, whole(p, off))
+}
+
+// ReadParts implements [object.Bucket].
+func (b *web) ReadParts(ctx context.Context, o object.Object, parts []vfs.Range) error {
 	header := b.header()
 	setCondition(header, o.Version)
-	return b.readRange(ctx, request{http.MethodGet, b.url(o.Key), header}, o, p, off, versionOf)
+	return b.readParts(ctx, request{http.MethodGet, b.url(o.Key), header}, o, parts, versionOf)
 }
 
 // List implements [object.Bucket] for directories: the prefix is "" or ends with "/", and the delimiter is "/". Sizes are -1, and

@@ -133,9 +133,7 @@ func (f *readable) readJoined(ctx context.Context, slot int, parts []vfs.Range) 
 		f.s.queue.releaseBytes(n)
 		return
 	}
-	memory, free := joinedMemory(n)
-	defer free()
-	err := f.readInSlot(ctx, slot, memory, parts[0].Off)
+	err := f.readPartsInSlot(ctx, slot, parts)
 	f.s.queue.releaseBytes(n)
 	switch {
 	case err != nil && f.s.queue.remote && !errors.Is(err, io.ErrUnexpectedEOF):
@@ -143,11 +141,38 @@ func (f *readable) readJoined(ctx context.Context, slot int, parts []vfs.Range) 
 		return
 	case err != nil:
 		f.readParts(ctx, parts, alone)
-		return
+	}
+}
+
+// readPartsInSlot fills parts with one request, and gives back the slot.
+func (f *readable) readPartsInSlot(ctx context.Context, slot int, parts []vfs.Range) error {
+	n := int(span(parts))
+	p, ok := f.File.(vfs.PartsReader)
+	if !ok {
+		return f.readAndCopy(ctx, slot, parts, n)
+	}
+	err := ctx.Err()
+	if err == nil {
+		err = p.ReadParts(ctx, parts)
+	}
+	if err != nil {
+		n = 0
+	}
+	f.s.releaseRead(slot, n)
+	return err
+}
+
+// readAndCopy is readPartsInSlot for files that read into n bytes of memory without gaps.
+func (f *readable) readAndCopy(ctx context.Context, slot int, parts []vfs.Range, n int) error {
+	memory, free := joinedMemory(n)
+	defer free()
+	if err := f.readInSlot(ctx, slot, memory, parts[0].Off); err != nil {
+		return err
 	}
 	for _, part := range parts {
 		copy(part.P, memory[part.Off-parts[0].Off:])
 	}
+	return nil
 }
 
 // readInSlot fills p from byte offset off and gives back the slot.
@@ -165,7 +190,7 @@ func (f *readable) readInSlot(ctx context.Context, slot int, p []byte, off int64
 var joinedBytes = sync.Pool{New: func() any { return new([maxRequest]byte) }}
 
 // joinedMemory returns n bytes, and a function that gives them back.
-func joinedMemory(n int64) (memory []byte, free func()) {
+func joinedMemory(n int) (memory []byte, free func()) {
 	if n > maxRequest {
 		return make([]byte, n), func() {}
 	}

@@ -76,6 +76,14 @@ func ReadRanges(ctx context.Context, f fs.File, ranges []Range) {
 	}
 }
 
+// PartsReader is an open file that reads parts which are close to each other with one request.
+type PartsReader interface {
+	// ReadParts fills the ranges, which do not overlap, in the order of their offsets. It needs no memory for the gaps between them.
+	// The error is that of all ranges, whose own errors it does not set. It is io.ErrUnexpectedEOF if the file is too short.
+	// After an error the content of the ranges is undefined.
+	ReadParts(ctx context.Context, ranges []Range) error
+}
+
 // Advisor is an open file that takes advice about future reads.
 type Advisor interface {
 	// WillNeed announces a read of n bytes from byte offset off, so that the file can fetch them now. It does
