@@ -71,6 +71,23 @@ func TestBoxOfLayerThatGrows(t *testing.T) {
 	}
 }
 
+// TestBoxBetweenCubes: a new cube moves the bounding box of a layer without metadata. A box between the cubes is found at once, although
+// it has no voxel of them.
+func TestBoxBetweenCubes(t *testing.T) {
+	source := tempDir(t)
+	mag := filepath.Join(source, "color/1")
+	small.write(t, mag, 0, 0, 0)
+	dir := mount(t, source)
+	if _, err := os.Stat(filepath.Join(dir, "color/1/volume.raw")); err != nil {
+		t.Fatal(err)
+	}
+	small.write(t, mag, 2, 0, 0)
+	got, err := os.ReadFile(filepath.Join(dir, "color/1/box/33-63_1-31_0-32.raw"))
+	if err != nil || len(got) != 30*30*32 || len(bytes.Trim(got, "\x00")) != 0 {
+		t.Errorf("%d bytes, %v, expected zeros", len(got), err)
+	}
+}
+
 // TestSlicesBelowZero: slices of negative z have names whose bytes sort by z. The names that they once had are found, but
 // not listed.
 func TestSlicesBelowZero(t *testing.T) {

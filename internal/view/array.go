@@ -111,15 +111,30 @@ func (f arrayFile) stat() (fs.FileInfo, error) {
 	}
 	c, err := f.contents(snap)
 	if f.box != nil && errors.Is(err, fs.ErrNotExist) { // the layer may have grown since the snapshot
-		if snap, err = f.d.currentSnapshot(f.box); err != nil {
-			return nil, err
-		}
-		c, err = f.contents(snap)
+		snap, c, err = f.current()
 	}
 	if err != nil {
 		return nil, err
 	}
 	return f.info(snap, c)
+}
+
+// current returns a snapshot in which the box of the file matches the source, and what the file contains. If the box has no voxel of the
+// snapshot, all cubes have to match: a new one outside of the box may have moved the bounds.
+func (f arrayFile) current() (*snapshot, contents, error) {
+	snap, err := f.d.currentSnapshot(f.box)
+	if err != nil {
+		return nil, contents{}, err
+	}
+	c, err := f.contents(snap)
+	if f.box == nil || !errors.Is(err, fs.ErrNotExist) {
+		return snap, c, err
+	}
+	if snap, err = f.d.currentSnapshot(nil); err != nil {
+		return nil, contents{}, err
+	}
+	c, err = f.contents(snap)
+	return snap, c, err
 }
 
 func (f arrayFile) info(snap *snapshot, c contents) (info, error) {
@@ -141,11 +156,7 @@ func (f arrayFile) info(snap *snapshot, c contents) (info, error) {
 }
 
 func (f arrayFile) open() (fs.File, error) {
-	snap, err := f.d.currentSnapshot(f.box)
-	if err != nil {
-		return nil, err
-	}
-	c, err := f.contents(snap)
+	snap, c, err := f.current()
 	if err != nil {
 		return nil, err
 	}
