@@ -55,16 +55,7 @@ func TestTIFFBits(t *testing.T) {
 			if a.Grid != g || a.Labels.Content != Segmentation || !a.WholePlanes() {
 				t.Errorf("%+v: got %+v, %v", f, a.Grid, a.Labels)
 			}
-			for _, box := range boxes(g.Size) {
-				if box = box.Intersect(volume.Box{Max: g.Size}); box.Empty() {
-					continue
-				}
-				want := boxOf(want, g, box)
-				got := make([]byte, len(want))
-				if err := a.Read(t.Context(), box, got); err != nil || !bytes.Equal(got, want) {
-					t.Errorf("%+v: box %v differs, error %v", f, box, err)
-				}
-			}
+			checkBoxes(t, a, boxes(g.Size), want, f)
 		}
 	}
 }

@@ -174,16 +174,7 @@ func TestTIFFChunks(t *testing.T) {
 			if a.Grid != g || a.WholePlanes() != (compression != tiff.Uncompressed || f.tile > 0) {
 				t.Errorf("%+v: got %+v, whole planes %v", f, a.Grid, a.WholePlanes())
 			}
-			for _, box := range boxes(volume.Vec{width, height, 2}) {
-				if box = box.Intersect(volume.Box{Max: g.Size}); box.Empty() {
-					continue
-				}
-				want := boxOf(want, g, box)
-				got := make([]byte, len(want))
-				if err := a.Read(t.Context(), box, got); err != nil || !bytes.Equal(got, want) {
-					t.Errorf("%+v: box %v differs, error %v", f, box, err)
-				}
-			}
+			checkBoxes(t, a, boxes(volume.Vec{width, height, 2}), want, f)
 		}
 	}
 }
@@ -322,6 +313,21 @@ func TestTIFFKinds(t *testing.T) {
 		write(t, path, tiffOf(f, [][]byte{make([]byte, map[int]int{0: 4, 1 << 14: 1<<12 - 1, 1 << 15: 1 << 14}[f.tile])}))
 		if a, err := Open(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %+v, %v, want %q", f, a, err, want)
+		}
+	}
+}
+
+// checkBoxes reads the parts of boxes that lie in the array of a file, and compares them with the voxels of the whole array.
+func checkBoxes(t *testing.T, a *Array, all []volume.Box, voxels []byte, file any) {
+	t.Helper()
+	for _, box := range all {
+		if box = box.Intersect(volume.Box{Max: a.Grid.Size}); box.Empty() {
+			continue
+		}
+		want := boxOf(voxels, a.Grid, box)
+		got := make([]byte, len(want))
+		if err := a.Read(t.Context(), box, got); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%+v: box %v differs, error %v", file, box, err)
 		}
 	}
 }
