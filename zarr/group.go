@@ -2,6 +2,7 @@ package zarr
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -43,33 +44,55 @@ func (s *searching) add(n *node, name string, depth int) error {
 	if n.isArray {
 		return s.addArrays(n, name, []*node{n}, []string{"1"})
 	}
-	m, err := parseMultiscale(n.ome())
+	all, err := images(n.ome())
 	if err != nil {
 		return inFile(path.Join(n.dir, n.file), err)
 	}
-	if m != nil {
-		return s.addImage(n, m, name)
+	if len(all) > 0 {
+		return s.addImages(n, all, name)
 	}
 	return s.addGroup(n, name, depth)
 }
 
-// addImage adds an image and its labels.
-func (s *searching) addImage(n *node, m *multiscale, name string) error {
-	l, err := n.image(m, "color")
-	if err != nil {
-		return err
-	}
+// addImages adds the images of a group and their labels. Usually there is one image.
+func (s *searching) addImages(n *node, all []object, name string) error {
 	labels := n.labels()
-	if name == "" && len(labels) > 0 {
-		if name = "image"; plainName(m.name) {
-			name = m.name
+	for i, o := range all {
+		m, err := parseMultiscale(o)
+		var l *chunked.Layer
+		if err == nil {
+			l, err = n.image(m, "color")
+		} else {
+			err = inFile(path.Join(n.dir, n.file), err)
 		}
+		if err != nil && len(all) == 1 && len(labels) == 0 {
+			return err
+		}
+		own := name
+		if i > 0 || name == "" && len(all)+len(labels) > 1 {
+			own = chunked.Join(name, imageName(m, i))
+		}
+		if err != nil {
+			s.Omit(own, err)
+			continue
+		}
+		s.Add(own, l)
 	}
-	s.Add(name, l)
 	for _, label := range labels {
 		s.addLabel(n, chunked.Join(name, label), path.Join(n.dir, labelsDir, label))
 	}
 	return nil
+}
+
+// imageName returns the name of image i of a group.
+func imageName(m *multiscale, i int) string {
+	switch {
+	case m != nil && plainName(m.name):
+		return m.name
+	case i == 0:
+		return "image"
+	}
+	return fmt.Sprintf("image%d", i+1)
 }
 
 // addLabel adds the labels in a directory. Labels of the source itself have their own name.
@@ -78,22 +101,31 @@ func (s *searching) addLabel(image *node, name, dir string) {
 		name = path.Base(dir)
 	}
 	n, err := readNode(image.fsys, dir)
-	var m *multiscale
-	if err == nil {
-		m, err = parseMultiscale(n.ome())
-	}
-	if err == nil && m == nil {
-		err = errors.New("no multiscales")
-	}
 	var l *chunked.Layer
 	if err == nil {
-		l, err = n.image(m, "segmentation")
+		l, err = n.label()
 	}
 	if err != nil {
 		s.Omit(name, err)
 		return
 	}
 	s.Add(name, l)
+}
+
+// label opens the first image of a group of labels.
+func (n *node) label() (*chunked.Layer, error) {
+	all, err := images(n.ome())
+	if err == nil && len(all) == 0 {
+		err = errors.New("no multiscales")
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := parseMultiscale(all[0])
+	if err != nil {
+		return nil, inFile(path.Join(n.dir, n.file), err)
+	}
+	return n.image(m, "segmentation")
 }
 
 // labels returns the directories of the labels of an image: those in the metadata, or else those that exist.

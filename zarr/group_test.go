@@ -69,6 +69,13 @@ func image(paths ...string) string {
 		{"name":"y","type":"space","unit":"nanometer"},{"name":"x","type":"space","unit":"nanometer"}],"datasets":[%s]}]}}`, strings.Join(levels, ","))
 }
 
+// twoImages returns the attributes of a group with both images. The second one has no name.
+func twoImages(first, second string) string {
+	const start = `"multiscales":[`
+	_, second, _ = strings.Cut(strings.TrimSuffix(second, "]}}"), start)
+	return strings.TrimSuffix(first, "]}}") + "," + strings.Replace(second, `"name":"em",`, "", 1) + "]}}"
+}
+
 // TestRecognise opens arrays and groups as mags, layers and datasets.
 func TestRecognise(t *testing.T) {
 	for _, c := range []struct {
@@ -87,6 +94,8 @@ func TestRecognise(t *testing.T) {
 		{"labels that are not listed", map[string]string{"/": image("0"), "0": zyx, "labels/": `{}`, "labels/cells/": image("0"), "labels/cells/0": zyx}, "cells(0) em(0)", ""},
 		{"labels that lead out", map[string]string{"/": image("0"), "0": zyx, "labels/": `{"ome":{"labels":["../../etc","x"]}}`}, "em(0)", "x: open labels/x"},
 		{"images in a group", map[string]string{"/": `{}`, "a/": image("0"), "a/0": zyx, "b/c/": image("0"), "b/c/0": zyx, "b/": `{}`}, "a(0) b_c(0)", ""},
+		{"two images in a group", map[string]string{"/": twoImages(image("0"), image("1")), "0": zyx, "1": zyx}, "em(0) image2(1)", ""},
+		{"an image that cannot be read beside one that can", map[string]string{"/": twoImages(image("0"), image("1")), "1": zyx}, "image2(1)", "em: zarr.json: no resolution can be read"},
 		{"arrays in a group", map[string]string{"/": `{}`, "raw": zyx, "sub/": `{}`, "sub/labels": zyx}, "raw(1) sub_labels(1)", ""},
 		{"mags in a group", map[string]string{"/": `{}`, "1": zyx, "4-4-2": zyx, "2-2-1": zyx}, "(1 2-2-1 4-4-2)", ""},
 		{"an array with time", map[string]string{"/": `{}`, "a": zyx, "b": `["t","y","x"]`}, "a(1)", `b: b/zarr.json: unsupported axis "t"`},

@@ -52,19 +52,24 @@ func (a *axis) UnmarshalJSON(b []byte) error {
 
 type resolution struct {
 	path            string
+	isPlaced        bool // there are transformations, even if they are the identity
 	transformations []transformation
 }
 
-// parseMultiscale parses the first image of a group. It returns nil if there is none.
-func parseMultiscale(o object) (*multiscale, error) {
+// images returns the metadata of the images of a group. There may be none.
+func images(o object) ([]object, error) {
 	if !o.Has("multiscales") {
 		return nil, nil
 	}
-	images, err := jsonlimit.List[object](o["multiscales"], maxImages, "images")
-	if err != nil || len(images) == 0 {
+	all, err := jsonlimit.List[object](o["multiscales"], maxImages, "images")
+	if err != nil || len(all) == 0 {
 		return nil, fmt.Errorf("multiscales: expected a list of images, found %s", jsonlimit.Abbreviate(o["multiscales"]))
 	}
-	image := images[0]
+	return all, nil
+}
+
+// parseMultiscale parses an image of a group.
+func parseMultiscale(image object) (*multiscale, error) {
 	m := &multiscale{}
 	if err := image.Get("name", &m.name); err != nil {
 		m.name = ""
@@ -75,7 +80,7 @@ func parseMultiscale(o object) (*multiscale, error) {
 	}
 	system := ""
 	for _, level := range levels {
-		var r resolution
+		r := resolution{isPlaced: level.Has(transformationsMember)}
 		var output string
 		if r.path, err = text(level, "path"); err == nil {
 			r.transformations, output, err = transformations(level)
@@ -89,6 +94,10 @@ func parseMultiscale(o object) (*multiscale, error) {
 	if err := m.parseAxes(image, system); err != nil {
 		return nil, fmt.Errorf("multiscales: %w", err)
 	}
+	if err := m.checkTransformations(); err != nil {
+		return nil, fmt.Errorf("multiscales: %w", err)
+	}
+	m.sort()
 	return m, nil
 }
 
@@ -125,14 +134,20 @@ func (m *multiscale) axisNames() (names []string) {
 func (n *node) image(m *multiscale, category string) (*chunked.Layer, error) {
 	l := &chunked.Layer{FS: n.fsys, Dir: n.dir}
 	finest := m.transform(m.resolutions[0])
+	finestSize := n.sizeOf(m, m.resolutions[0])
 	statMetadata := chunked.StatFiles(nil, n.fsys, path.Join(n.dir, n.file), path.Join(n.dir, attributesV2))
 	for _, r := range m.resolutions {
 		name, err := magName(r.path)
 		var mag volume.Mag
 		if err == nil {
 			t := m.transform(r)
+			factor := t.Factor(finest)
+			if !r.isPlaced {
+				factor = chunked.FactorOfSizes(finestSize, n.sizeOf(m, r))
+				t = finest.Coarser(factor)
+			}
 			mag, err = OpenArray(n.fsys, path.Join(n.dir, r.path), ArrayOptions{
-				Axes: m.axisNames(), Factor: t.Factor(finest), Spacing: t.Spacing(), Origin: t.Origin(finest), Category: category,
+				Axes: m.axisNames(), Factor: factor, Spacing: t.Spacing(), Origin: t.Origin(finest), Category: category,
 				StatMetadata: statMetadata,
 			})
 		}
@@ -149,6 +164,19 @@ func (n *node) image(m *multiscale, category string) (*chunked.Layer, error) {
 		return nil, fmt.Errorf("%s: no resolution can be read%s", path.Join(n.dir, n.file), chunked.Reasons(l.Left))
 	}
 	return l, nil
+}
+
+// sizeOf returns the size of a resolution in voxels. It is zero if the array cannot be read.
+func (n *node) sizeOf(m *multiscale, r resolution) volume.Vec {
+	if _, err := magName(r.path); err != nil {
+		return volume.Vec{}
+	}
+	mag, err := OpenArray(n.fsys, path.Join(n.dir, r.path), ArrayOptions{Axes: m.axisNames()})
+	if err != nil {
+		return volume.Vec{}
+	}
+	box, _ := mag.Bounds() // of an array that is open, it does not fail
+	return box.Size()
 }
 
 // magName returns the name of a mag for the path of a resolution. It fails for a path that leads out of the group.

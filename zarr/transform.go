@@ -1,8 +1,10 @@
 package zarr
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -36,10 +38,12 @@ func (n *systemName) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(n))
 }
 
+const transformationsMember = "coordinateTransformations"
+
 // transformations parses the member "coordinateTransformations". It returns the scales and translations in their order, and the
 // coordinate system that the first element leads to.
 func transformations(o object) (steps []transformation, output string, err error) {
-	const member = "coordinateTransformations"
+	const member = transformationsMember
 	list, err := jsonlimit.List[storedTransformation](orNull(o[member]), maxTransforms, "transformations")
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", member, err)
@@ -65,6 +69,36 @@ func transformations(o object) (steps []transformation, output string, err error
 		}
 	}
 	return steps, output, nil
+}
+
+// checkTransformations fails if a scale or a translation does not have a number for each axis. Some refer to a file that has the numbers.
+func (m *multiscale) checkTransformations() error {
+	if m.axes == nil {
+		return nil // of a version that has neither
+	}
+	all := m.outer
+	for _, r := range m.resolutions {
+		all = append(all[:len(all):len(all)], r.transformations...)
+	}
+	for _, t := range all {
+		if found := len(t.Scale) + len(t.Translation); found != len(m.axes) {
+			return unsupported(transformationsMember, fmt.Sprintf("a %s with %d numbers, one for each axis", t.Type, len(m.axes)), fmt.Sprint(found))
+		}
+	}
+	return nil
+}
+
+// sort sorts the resolutions by the size of their voxels, finest first, as the specification demands and some writers do not. Those without
+// transformations stay in their order.
+func (m *multiscale) sort() {
+	if slices.ContainsFunc(m.resolutions, func(r resolution) bool { return !r.isPlaced }) {
+		return
+	}
+	size := func(r resolution) float64 {
+		s := m.transform(r).Scale
+		return math.Abs(s[0] * s[1] * s[2])
+	}
+	slices.SortStableFunc(m.resolutions, func(a, b resolution) int { return cmp.Compare(size(a), size(b)) })
 }
 
 // systemAxes returns the axes of a coordinate system of an image (OME-Zarr 0.6, "coordinateSystems").
@@ -95,7 +129,9 @@ func (m *multiscale) transform(r resolution) (t chunked.Transform) {
 		if at < 0 {
 			continue
 		}
-		t.Unit[i] = chunked.Nanometres(m.axes[at].Unit)
+		if r.isPlaced || len(m.outer) > 0 { // else nothing has a unit
+			t.Unit[i] = chunked.Nanometres(m.axes[at].Unit)
+		}
 		for _, step := range slices.Concat(r.transformations, m.outer) {
 			if at < len(step.Scale) && step.Type == "scale" {
 				t.Scale[i] *= step.Scale[at]

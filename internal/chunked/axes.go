@@ -19,7 +19,7 @@ const none = -1 // the array has no such axis
 var defaultNames = [][]string{{}, {"x"}, {"y", "x"}, {"z", "y", "x"}, {"c", "z", "y", "x"}, {"t", "c", "z", "y", "x"}}
 
 // axes returns the array axes of x, y, z and the channel. The names of the options are those of metadata that describe the
-// array from outside; they win over those of the array, and may be fewer. Names of the array that do not tell x and y are not used.
+// array from outside; they win over those of the array, and may be fewer. Axes that the array does not name have the usual names.
 func (a *Array) axes(o Options) ([4]int, error) {
 	names := o.Axes
 	if names != nil {
@@ -28,16 +28,17 @@ func (a *Array) axes(o Options) ([4]int, error) {
 		}
 		found, ok := findAxes(names, len(a.Shape))
 		if !ok {
-			return found, fmt.Errorf("axes: expected names with x and y for %d axes, found %q", len(a.Shape), names)
+			return found, fmt.Errorf("axes: expected names with x, y or z for %d axes, found %q", len(a.Shape), names)
 		}
 		return found, a.checkOthers(names, found)
 	}
-	for _, n := range [][]string{a.Names, a.usualNames(o.UsualXYZ)} {
+	usual := a.usualNames(o.UsualXYZ)
+	for _, n := range [][]string{a.Names, a.completeNames(usual)} {
 		if found, ok := findAxes(n, len(a.Shape)); ok {
 			return found, a.checkOthers(n, found)
 		}
 	}
-	return [4]int{}, fmt.Errorf("dimension names: expected names with x and y for %d axes, found %q", len(a.Shape), a.Names)
+	return [4]int{}, fmt.Errorf("dimension names: expected names with x, y or z for %d axes, found %q", len(a.Shape), a.Names)
 }
 
 // usualNames returns the usual names for the number of axes. It returns nil if there are none.
@@ -56,7 +57,51 @@ func (a *Array) usualNames(xyz bool) []string {
 	return names
 }
 
-// findAxes finds the axes with the names x, y, z and c. It returns false if they have no unique x and y.
+// completeNames returns the names of the axes if those of the array do not suffice: the usual ones. If names of the array, such as time,
+// contradict these, it is the names of the array, and the others are x, y and z: x is the last one, or the first one where the usual names
+// begin with x.
+func (a *Array) completeNames(usual []string) []string {
+	if len(a.Names) != len(a.Shape) || len(a.Shape) == 1 {
+		return usual
+	}
+	var names, free []string
+	contradicts := false
+	for i, name := range a.Names {
+		short := ""
+		if isUsual(name) {
+			short = axisName(name)
+		}
+		names = append(names, short)
+		contradicts = contradicts || short != "" && (usual == nil || short != usual[i])
+	}
+	if !contradicts {
+		return usual
+	}
+	for _, name := range []string{"x", "y", "z"} {
+		if !slices.Contains(names, name) {
+			free = append(free, name)
+		}
+	}
+	xFirst := usual != nil && slices.Index(usual, "x") < slices.Index(usual, "y")
+	for i := range names {
+		at := i
+		if !xFirst {
+			at = len(names) - 1 - i
+		}
+		if names[at] == "" && len(free) > 0 {
+			names[at], free = free[0], free[1:]
+		}
+	}
+	return names
+}
+
+// isUsual reports whether a name is one of x, y, z, c and t.
+func isUsual(name string) bool {
+	return slices.Contains([]string{"x", "y", "z", "c", "t"}, axisName(name))
+}
+
+// findAxes finds the axes with the names x, y, z and c. It returns false if these are not unique, or if less than two axes are x, y or z
+// and there are others whose names are unknown.
 func findAxes(names []string, rank int) ([4]int, bool) {
 	found := [4]int{none, none, none, none}
 	if len(names) != rank {
@@ -72,7 +117,16 @@ func findAxes(names []string, rank int) ([4]int, bool) {
 		}
 		found[axis] = i
 	}
-	return found, found[axisX] != none && (rank == 1 || found[axisY] != none)
+	spatial, unknown := 0, 0
+	for i, name := range names {
+		switch {
+		case slices.Contains(found[:axisC], i):
+			spatial++
+		case !isUsual(name):
+			unknown++
+		}
+	}
+	return found, spatial >= 2 || spatial == 1 && unknown == 0
 }
 
 // axisName returns the short form of a name.
@@ -82,6 +136,8 @@ func axisName(name string) string {
 		return string(name[0] + 'a' - 'A')
 	case "channel", "channels", "Channel":
 		return "c"
+	case "time", "Time":
+		return "t"
 	}
 	return name
 }
@@ -90,8 +146,12 @@ func axisName(name string) string {
 func (a *Array) checkOthers(names []string, shown [4]int) error {
 	for i, n := range a.Shape {
 		if n > 1 && !slices.Contains(shown[:], i) {
+			name := names[i]
+			if name == "" && len(a.Names) == len(a.Shape) {
+				name = a.Names[i]
+			}
 			return Unsupported{
-				Part:     fmt.Sprintf("axis %q", names[i]),
+				Part:     fmt.Sprintf("axis %q", name),
 				Expected: "length 1, because only x, y, z and channels are shown",
 				Found:    fmt.Sprintf("%d: copy what is at one index of this axis into an array of its own", n),
 			}
