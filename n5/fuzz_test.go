@@ -84,13 +84,14 @@ func FuzzTransform(f *testing.F) {
 		if err != nil {
 			return
 		}
-		at := n.transform(g)
+		at, _ := n.transform(g, g)
 		for axis, s := range at.Spacing() {
 			if !(s >= 0 && s <= 1e12) {
 				t.Fatalf("axis %d: got a voxel of %v nm", axis, s)
 			}
 		}
-		at.Factor(g.transform(nil))
+		finest, _ := g.transform(nil, nil)
+		at.Factor(finest)
 		for _, x := range at.Origin(at) {
 			if x < -1<<40 || x > 1<<40 {
 				t.Fatalf("got the origin %v", at.Origin(at))

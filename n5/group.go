@@ -53,6 +53,7 @@ func (s *searching) add(n *node, name string, depth int) error {
 	}
 	for _, child := range others {
 		c, _ := readNode(n.fsys, path.Join(n.dir, child)) // a group need not have attributes
+		c.inherit(n)
 		if err := s.add(c, chunked.Join(name, child), depth+1); err != nil {
 			s.Omit(chunked.Join(name, child), err)
 		}
@@ -85,18 +86,50 @@ func newLevel(name string, n *node) *level {
 	return nil
 }
 
+// place returns where the voxels of a level are, and its factor. If the metadata do not tell how coarse it is, its name or the sizes of the arrays do.
+func (l *level) place(group, first *node) ArrayOptions {
+	finest, _ := first.transform(group, first)
+	t, isOwn := l.node.transform(group, first)
+	factor := l.factor
+	if factor == (volume.Factor{}) && isOwn && hasUnits(t) == hasUnits(finest) {
+		factor = t.Factor(finest)
+	} else if factor == (volume.Factor{}) {
+		factor = chunked.FactorOfSizes(first.size(), l.node.size())
+	}
+	switch {
+	case !isOwn:
+		t = t.Coarser(factor)
+	case hasUnits(t) != hasUnits(finest): // they cannot be compared
+		finest = t
+	}
+	return ArrayOptions{Factor: factor, Spacing: t.Spacing(), Origin: t.Origin(finest)}
+}
+
+// hasUnits reports on which axes the unit is known.
+func hasUnits(t chunked.Transform) (known [3]bool) {
+	for axis, unit := range t.Unit {
+		known[axis] = unit > 0
+	}
+	return known
+}
+
+// size returns the size of an array in voxels. It is zero if the array cannot be read.
+func (n *node) size() volume.Vec {
+	m, err := n.mag(ArrayOptions{})
+	if err != nil {
+		return volume.Vec{}
+	}
+	box, _ := m.Bounds() // of an array that is open, it does not fail
+	return box.Size()
+}
+
 // addLayer adds arrays as the mags of one layer.
 func (s *searching) addLayer(group *node, name string, levels []*level) error {
 	slices.SortFunc(levels, func(a, b *level) int { return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.name, b.name)) })
 	l := &chunked.Layer{FS: group.fsys, Dir: group.dir}
 	for _, at := range levels {
-		o := at.node.options(group)
-		finest := levels[0].node.transform(group)
-		t := at.node.transform(group)
-		o.Origin, o.Spacing, o.Factor = t.Origin(finest), t.Spacing(), at.factor
-		if o.Factor == (volume.Factor{}) {
-			o.Factor = t.Factor(finest)
-		}
+		o := at.place(group, levels[0].node)
+		o.StatMetadata = chunked.StatFiles(nil, group.fsys, group.file())
 		m, err := at.node.mag(o)
 		if err != nil {
 			l.Left = append(l.Left, volume.Omission{Name: at.name, Reason: err.Error()})

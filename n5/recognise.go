@@ -32,7 +32,7 @@ func Recognise(fsys fs.FS, name string) (volume.Root, error) {
 		return volume.Root{}, err
 	}
 	if n.isArray() {
-		m, err := n.mag(n.options(nil))
+		m, err := n.mag(n.options())
 		if err != nil {
 			return volume.Root{}, err
 		}

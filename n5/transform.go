@@ -10,27 +10,23 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// options returns what the attributes of an array and its group say about it. group may be nil.
-func (n *node) options(group *node) ArrayOptions {
-	t := n.transform(group)
-	o := ArrayOptions{Factor: volume.Factor{1, 1, 1}, Spacing: t.Spacing(), Origin: t.Origin(t)}
-	if group != nil {
-		o.StatMetadata = chunked.StatFiles(nil, group.fsys, group.file())
-	}
-	return o
+// options returns what the attributes of an array say about it.
+func (n *node) options() ArrayOptions {
+	t, _ := n.transform(nil, nil)
+	return ArrayOptions{Factor: volume.Factor{1, 1, 1}, Spacing: t.Spacing(), Origin: t.Origin(t)}
 }
 
-// transform returns where the voxels of an array are: by its transform, by that in its group, or by its voxel size.
-func (n *node) transform(group *node) chunked.Transform {
-	if t, ok := parseTransform(n.attrs["transform"]); ok {
-		return t
+// transform returns where the voxels of an array are, in nm where the unit is known: by its transform, by that in its group, or by its voxel size. isOwn is false if that is the
+// same for all resolutions. group, and finest, the array s0 of the group, may be nil.
+func (n *node) transform(group, finest *node) (t chunked.Transform, isOwn bool) {
+	t, isOwn = parseTransform(n.attrs["transform"])
+	if !isOwn && group != nil {
+		t, isOwn = group.transformOf(path.Base(n.dir))
 	}
-	if group != nil {
-		if t, ok := group.transformOf(path.Base(n.dir)); ok {
-			return t
-		}
+	if !isOwn {
+		t, isOwn = n.resolution(group, finest)
 	}
-	return n.resolution(group)
+	return t.InNanometres(), isOwn
 }
 
 // transformOf returns the transform of a resolution in the metadata of its group (OpenOrganelle).
@@ -87,73 +83,4 @@ func parseTransform(raw []byte) (t chunked.Transform, ok bool) {
 		}
 	}
 	return t, true
-}
-
-// resolution returns where the voxels are by their size: pixelResolution, or resolution, of the array or else of its group. The
-// size in a group is that at full resolution. So is the size in an array if it is the same as in the group.
-func (n *node) resolution(group *node) (t chunked.Transform) {
-	factors := n.downsampling(group)
-	size, unit, ok := n.pixelResolution()
-	if group != nil {
-		groupSize, groupUnit, found := group.pixelResolution()
-		if !ok && found {
-			size, unit = groupSize, groupUnit
-		}
-		if ok && (!found || size != groupSize) {
-			factors = [3]float64{1, 1, 1}
-		}
-	} else if ok {
-		factors = [3]float64{1, 1, 1}
-	}
-	for axis := range 3 {
-		t.Scale[axis] = size[axis] * factors[axis]
-		t.Unit[axis] = unit
-		t.Translation[axis] = size[axis] * (factors[axis] - 1) / 2
-	}
-	return t
-}
-
-// pixelResolution returns the voxel size in the attributes, and its unit in nm. If there is none, the size is 1 and the unit is 0.
-func (n *node) pixelResolution() (size [3]float64, unit float64, ok bool) {
-	for _, name := range []string{"pixelResolution", "resolution"} {
-		var withUnit struct {
-			Dimensions []float64
-			Unit       string
-		}
-		if n.attrs.Get(name, &withUnit) == nil && len(withUnit.Dimensions) >= 3 {
-			return [3]float64(withUnit.Dimensions[:3]), chunked.Nanometres(withUnit.Unit), true
-		}
-		if list, err := jsonlimit.List[float64](orNull(n.attrs[name]), chunked.MaxAxes, "numbers"); err == nil && len(list) >= 3 {
-			return [3]float64(list[:3]), n.unit(), true
-		}
-	}
-	return [3]float64{1, 1, 1}, 0, false
-}
-
-// unit returns the unit of lengths in the attributes, in nm.
-func (n *node) unit() float64 {
-	units, err := jsonlimit.List[string](orNull(n.attrs["units"]), chunked.MaxAxes, "units")
-	if err != nil || len(units) == 0 {
-		return 0
-	}
-	return chunked.Nanometres(units[0])
-}
-
-// downsampling returns the size of a voxel in voxels of full resolution: downsamplingFactors of the array, or those of its group.
-// A group has a list for each of s0, s1, …, under the name downsamplingFactors (BigDataViewer) or scales (n5-viewer).
-func (n *node) downsampling(group *node) [3]float64 {
-	if f, err := jsonlimit.List[float64](orNull(n.attrs["downsamplingFactors"]), chunked.MaxAxes, "numbers"); err == nil && len(f) >= 3 {
-		return [3]float64(f[:3])
-	}
-	number, ok := volume.ParseIndex(strings.TrimPrefix(path.Base(n.dir), "s"))
-	if group == nil || !ok {
-		return [3]float64{1, 1, 1}
-	}
-	for _, name := range []string{"downsamplingFactors", "scales"} {
-		list, err := jsonlimit.List[[]float64](orNull(group.attrs[name]), chunked.MaxNodes, "factors")
-		if err == nil && number < len(list) && len(list[number]) >= 3 {
-			return [3]float64(list[number][:3])
-		}
-	}
-	return [3]float64{1, 1, 1}
 }

@@ -54,6 +54,18 @@ func (t Transform) Factor(finest Transform) (f volume.Factor) {
 	return f
 }
 
+// InNanometres returns t with its numbers in nm where the unit is known. Without that, two transforms with different units cannot be compared.
+func (t Transform) InNanometres() Transform {
+	for axis, unit := range t.Unit {
+		if unit > 0 {
+			t.Scale[axis] *= unit
+			t.Translation[axis] *= unit
+			t.Unit[axis] = 1
+		}
+	}
+	return t
+}
+
 // Coarser returns the place of a resolution whose voxels are as large as a factor of those of t, and start at the same corner.
 func (t Transform) Coarser(f volume.Factor) Transform {
 	for axis := range 3 {
