@@ -82,7 +82,7 @@ var categories = map[string]string{"image": "color", "segmentation": "segmentati
 
 // addScales parses the scales. An invalid one does not affect the others.
 func (i *info) addScales(o object, scales []json.RawMessage) {
-	var first resolution        // of mag 1
+	var finest resolution       // of mag 1, which need not be the first, and may be of a scale that cannot be read
 	keys := map[string]string{} // by name
 	for n, raw := range scales {
 		label := fmt.Sprintf("scale %d", n)
@@ -90,8 +90,8 @@ func (i *info) addScales(o object, scales []json.RawMessage) {
 		if s.name != "" {
 			label = s.name
 		}
-		if n == 0 {
-			first = s.resolution
+		if v := s.resolution.volume(); v > 0 && (finest.volume() == 0 || v < finest.volume()) {
+			finest = s.resolution
 		}
 		if other, taken := keys[s.name]; err == nil && taken {
 			err = fmt.Errorf("key: %q has the same name as %q", s.key, other)
@@ -101,8 +101,10 @@ func (i *info) addScales(o object, scales []json.RawMessage) {
 			continue
 		}
 		keys[s.name] = s.key
-		s.factor = s.resolution.factor(first)
 		i.scales = append(i.scales, s)
+	}
+	for _, s := range i.scales {
+		s.factor = s.resolution.factor(finest)
 	}
 }
 
@@ -258,12 +260,12 @@ func (s *scaleInfo) grid() volume.Grid {
 // volume returns the volume of a voxel in nm³.
 func (r resolution) volume() float64 { return r[0] * r[1] * r[2] }
 
-// factor returns the size of a voxel in voxels of the first scale. It is zero if the size is not an integer on every
+// factor returns the size of a voxel in voxels of the finest scale. It is zero if the size is not an integer on every
 // axis.
-func (r resolution) factor(first resolution) volume.Factor {
+func (r resolution) factor(finest resolution) volume.Factor {
 	var f volume.Factor
 	for axis := range 3 {
-		n := r[axis] / first[axis]
+		n := r[axis] / finest[axis]
 		rounded := math.Round(n)
 		if !(rounded >= 1 && rounded <= maxInteger && math.Abs(n-rounded) < 1e-6*rounded) {
 			return volume.Factor{}

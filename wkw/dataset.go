@@ -26,8 +26,12 @@ type dataset struct {
 }
 
 func newDataset(fsys fs.FS, dir string, o Options) *dataset {
-	props, err := ReadProperties(fsys, dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	props, err := ReadValidProperties(fsys, dir)
+	switch {
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+	case props != nil:
+		o.Log.Warn("layers shown without their metadata", "err", err)
+	default:
 		o.Log.Warn("dataset shown without its metadata", "err", err)
 	}
 	return &dataset{fsys: fsys, dir: dir, props: props, o: o, layers: map[string]volume.Layer{}}
@@ -152,6 +156,14 @@ func (d *dataset) Omitted() []volume.Omission {
 		if d.omissionReason(o.Name) != "" {
 			all = append(all, o)
 			delete(named, o.Name)
+		}
+	}
+	if d.props != nil {
+		for _, l := range d.props.invalid {
+			if d.omissionReason(l.name) != "" {
+				all = append(all, volume.Omission{Name: jsonlimit.Abbreviate(l.name), Reason: PropertiesFile + ": " + l.err.Error(), Fault: true})
+				delete(named, l.name)
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(named)) {

@@ -2,6 +2,7 @@ package wkw
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -21,7 +22,14 @@ type Properties struct {
 	Scale  Scale             `json:"scale"`
 	Layers []LayerProperties `json:"dataLayers"`
 
-	byName map[string]*LayerProperties // the first of each name; nil if it was not parsed
+	byName  map[string]*LayerProperties // the first of each name; nil if it was not parsed
+	invalid []invalidLayer              // what is not in Layers
+}
+
+// invalidLayer is a layer whose properties cannot be parsed.
+type invalidLayer struct {
+	name string // that of the metadata, or "layer 0" if that is unknown
+	err  error
 }
 
 // Limits of the metadata file. No real dataset reaches them. Without them, a file of some megabytes could fill the
@@ -33,7 +41,7 @@ const (
 	maxMagsOfLayers = 100_000 // of all layers
 )
 
-// UnmarshalJSON parses the layers one after the other.
+// UnmarshalJSON parses the layers one after the other. An invalid one does not affect the others.
 func (p *Properties) UnmarshalJSON(b []byte) error {
 	var v struct {
 		Scale  Scale           `json:"scale"`
@@ -45,9 +53,19 @@ func (p *Properties) UnmarshalJSON(b []byte) error {
 	*p = Properties{Scale: v.Scale}
 	mags := 0
 	if v.Layers != nil {
-		for l, err := range jsonlimit.Values[LayerProperties](v.Layers, maxLayers, "layers") {
-			if err != nil {
+		for raw, err := range jsonlimit.Values[json.RawMessage](v.Layers, maxLayers, "layers") {
+			var l LayerProperties
+			if err == nil {
+				err = json.Unmarshal(raw, &l)
+			} else {
 				return fmt.Errorf("dataLayers: %w", err)
+			}
+			if _, tooMany := errors.AsType[*jsonlimit.TooManyError](err); tooMany {
+				return fmt.Errorf("dataLayers: %w", err)
+			}
+			if err != nil {
+				p.invalid = append(p.invalid, invalidLayer{nameOfLayer(raw, len(p.Layers)+len(p.invalid)), fmt.Errorf("dataLayers: %w", err)})
+				continue
 			}
 			if mags += len(l.Mags) + len(l.WKWResolutions); mags > maxMagsOfLayers {
 				return fmt.Errorf("dataLayers: expected at most %d mags of all layers, found more", maxMagsOfLayers)
@@ -62,6 +80,26 @@ func (p *Properties) UnmarshalJSON(b []byte) error {
 		}
 	}
 	return nil
+}
+
+// nameOfLayer returns the name of a layer that cannot be parsed. It is made of its number if that cannot be, either.
+func nameOfLayer(raw []byte, number int) string {
+	var l struct {
+		Name string `json:"name"`
+	}
+	if json.Unmarshal(raw, &l) != nil || l.Name == "" {
+		return fmt.Sprintf("layer %d", number)
+	}
+	return l.Name
+}
+
+// err returns the errors of the layers that cannot be parsed. It returns nil if there are none.
+func (p *Properties) err() error {
+	var all []error
+	for _, l := range p.invalid {
+		all = append(all, l.err)
+	}
+	return errors.Join(all...)
 }
 
 // LayerProperties describes one layer.
@@ -137,106 +175,20 @@ func (v *ViewProperties) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// BoundingBox is the box of a layer in voxels of mag 1.
-type BoundingBox struct {
-	TopLeft Corner `json:"topLeft"`
-	Width   int    `json:"width"`
-	Height  int    `json:"height"`
-	Depth   int    `json:"depth"`
-}
-
-// Corner is a position, stored as [x, y, z].
-type Corner volume.Vec
-
-// UnmarshalJSON accepts exactly three numbers.
-func (c *Corner) UnmarshalJSON(b []byte) error { return unmarshal3(b, (*[3]int)(c), "topLeft") }
-
-// unmarshal3 parses a list of three numbers. The json package would accept a list of any length, and so move or
-// resize a box.
-func unmarshal3[T int | float64](b []byte, to *[3]T, field string) error {
-	list, err := jsonlimit.List[T](b, len(to), "numbers")
-	if err != nil || len(list) != len(to) {
-		return fmt.Errorf("%s: expected 3 numbers of type %T, found %s", field, to[0], jsonlimit.Abbreviate(b))
-	}
-	copy(to[:], list)
-	return nil
-}
-
-// MagProperties describes one mag of a layer.
-type MagProperties struct {
-	Mag        FactorProperty `json:"mag"`
-	Resolution FactorProperty `json:"resolution"` // the former name of Mag
-	Path       string         `json:"path"`       // relative to the dataset, absolute or a URI
-
-	AxisOrder    json.RawMessage `json:"axisOrder"`    // of an array: {"c": 0, "x": 1, "y": 2, "z": 3}
-	ChannelIndex *int            `json:"channelIndex"` // the only channel of an array that is shown; nil means all
-}
-
-// Factor returns the factor of the mag, from Mag or Resolution.
-func (m MagProperties) Factor() volume.Factor {
-	if m.Mag != (FactorProperty{}) {
-		return volume.Factor(m.Mag)
-	}
-	return volume.Factor(m.Resolution)
-}
-
-// FactorProperty is a factor, stored as a number or as [x, y, z].
-type FactorProperty volume.Factor
-
-// UnmarshalJSON accepts both forms.
-func (f *FactorProperty) UnmarshalJSON(b []byte) error {
-	var n int
-	if err := json.Unmarshal(b, &n); err == nil {
-		*f = FactorProperty{n, n, n}
-		return nil
-	}
-	return unmarshal3(b, (*[3]int)(f), "mag")
-}
-
-// Scale is the size of a voxel of mag 1 in nm. An axis that is not known is 0.
-type Scale [3]float64
-
-// nanometres has the length in nm of each unit that WEBKNOSSOS supports.
-var nanometres = map[string]float64{
-	"yoctometer": 1e-15, "zeptometer": 1e-12, "attometer": 1e-9, "femtometer": 1e-6, "picometer": 1e-3,
-	"angstrom": 0.1, "nanometer": 1, "micrometer": 1e3, "millimeter": 1e6, "centimeter": 1e7, "decimeter": 1e8,
-	"meter": 1e9, "hectometer": 1e11, "kilometer": 1e12, "inch": 25.4e6, "foot": 304.8e6, "yard": 914.4e6,
-	"": 1,
-}
-
-// maxScale is the largest scale that is plausible: a kilometre, in nm.
-const maxScale = 1e12
-
-// UnmarshalJSON accepts [x, y, z] in nm and {"factor": [x, y, z], "unit": "nanometer"}.
-// An axis with an unknown unit or an implausible number is 0.
-func (s *Scale) UnmarshalJSON(b []byte) error {
-	var v struct {
-		Factor json.RawMessage `json:"factor"`
-		Unit   string          `json:"unit"`
-	}
-	if json.Unmarshal(b, &v) != nil {
-		v.Factor = b
-	}
-	*s = Scale{}
-	if v.Factor == nil {
-		return nil
-	}
-	if err := unmarshal3(v.Factor, (*[3]float64)(s), "scale"); err != nil {
-		return err
-	}
-	for axis := range s {
-		s[axis] *= nanometres[v.Unit]
-		if s[axis] <= 0 || s[axis] > maxScale {
-			s[axis] = 0
-		}
-	}
-	return nil
-}
-
 // ReadProperties reads the metadata file of the dataset in directory dir of fsys. If there is none, the error is
 // fs.ErrNotExist. A file of more than 16 MiB, of more than 10,000 layers, or of a layer with more than 1,000 mags is an
-// error.
+// error. So is a layer that cannot be parsed.
 func ReadProperties(fsys fs.FS, dir string) (*Properties, error) {
+	p, err := ReadValidProperties(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// ReadValidProperties is ReadProperties for readers that can do without some layers. If layers cannot be parsed, it returns the others, and
+// the error of those.
+func ReadValidProperties(fsys fs.FS, dir string) (*Properties, error) {
 	name := path.Join(dir, PropertiesFile)
 	info, err := fs.Stat(fsys, name)
 	if err == nil {
@@ -252,6 +204,9 @@ func ReadProperties(fsys fs.FS, dir string) (*Properties, error) {
 	var p Properties
 	if err := json.Unmarshal(b, &p); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if err := p.err(); err != nil {
+		return &p, fmt.Errorf("%s: %w", name, err)
 	}
 	return &p, nil
 }

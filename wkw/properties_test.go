@@ -122,6 +122,10 @@ func TestMagProperties(t *testing.T) {
 		{`{"mag": [1, 1, 1], "path": "./color/1", "cubeLength": 1024}`, "1"},
 		{`{"mag": [4, 4, 2]}`, "4-4-2"},
 		{`{"mag": 8}`, "8"},
+		{`{"mag": [2.0, 2.0, 1]}`, "2-2-1"},
+		{`{"resolution": 4.0}`, "4"},
+		{`8`, "8"},
+		{`[2, 2, 1]`, "2-2-1"},
 		{`{"resolution": 4, "cubeLength": 1024}`, "4"},
 		{`{"resolution": [2, 2, 1]}`, "2-2-1"},
 		{`{"mag": [2, 2, 1], "resolution": 4}`, "2-2-1"},
@@ -152,6 +156,7 @@ func TestBox(t *testing.T) {
 		want   string // empty if the box cannot be used
 	}{
 		{"as it is", `{"topLeft": [2679, 4224, 1719], "width": 256, "height": 250, "depth": 150}`, volume.Factor{1, 1, 1}, "2679-2935_4224-4474_1719-1869"},
+		{"numbers as floats", `{"topLeft": [-5.0, 4e0, 1.0], "width": 256.0, "height": 250, "depth": 1.5e2}`, volume.Factor{1, 1, 1}, "-5-251_4-254_1-151"},
 		{"minimum rounded down, maximum up", `{"topLeft": [2679, 4224, 1719], "width": 256, "height": 256, "depth": 150}`, volume.Factor{4, 4, 2}, "669-734_1056-1120_859-935"},
 		{"aligned", `{"topLeft": [8, 8, 8], "width": 8, "height": 16, "depth": 24}`, volume.Factor{8, 8, 8}, "1-2_1-3_1-4"},
 		{"one voxel of many", `{"topLeft": [9, 0, 31], "width": 1, "height": 1, "depth": 1}`, volume.Factor{16, 16, 16}, "0-1_0-1_1-2"},
@@ -244,7 +249,7 @@ func TestReadPropertiesErrors(t *testing.T) {
 		{"layers are no list", `{"dataLayers": {}}`, "dataLayers"},
 		{"two coordinates", layer(`"boundingBox": {"topLeft": [1, 2]}`), "topLeft: expected 3 numbers of type int, found [1, 2]"},
 		{"half a voxel", layer(`"boundingBox": {"topLeft": [1, 2, 2.5]}`), "topLeft: expected 3 numbers of type int, found [1, 2, 2.5]"},
-		{"width beyond all numbers", layer(`"boundingBox": {"width": 99999999999999999999}`), "number 99999999999999999999"},
+		{"width beyond all numbers", layer(`"boundingBox": {"width": 99999999999999999999}`), "expected a whole number, found 99999999999999999999"},
 		{"name is a number", `{"dataLayers": [{"name": 5}]}`, "name"},
 	} {
 		p, err := ReadProperties(fstest.MapFS{PropertiesFile: {Data: []byte(c.json)}}, ".")

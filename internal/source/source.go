@@ -193,7 +193,7 @@ func (d *directories) parentOf(path string, levels int, log *slog.Logger) wkw.Pa
 	if c, ok := fsys.(io.Closer); ok {
 		defer c.Close() // read-only: an error loses no data
 	}
-	parent.Properties, err = wkw.ReadProperties(fsys, ".")
+	parent.Properties, err = wkw.ReadValidProperties(fsys, ".")
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		log.Warn("metadata of the dataset not used", "dataset", remote.Display(up), "err", err)
 	}
