@@ -1,8 +1,12 @@
 package zarr
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/wkwfs/wkwfs/internal/chunked"
 	"github.com/wkwfs/wkwfs/internal/codec"
@@ -90,9 +94,9 @@ func (r *codecReader) bytes(config object, after []extension) error {
 		return err
 	}
 	for _, e := range after {
-		c, ok := bytesCodecs[e.name]
-		if !ok {
-			return unknownCodec(e)
+		c, err := bytesCodec(e)
+		if err != nil {
+			return err
 		}
 		if c == (codec.Blosc{}) {
 			r.array.Unit = bloscUnit(e.config, r.array.Type.Size())
@@ -102,6 +106,21 @@ func (r *codecReader) bytes(config object, after []extension) error {
 	r.array.BigEndian, r.array.Order = big, r.order
 	r.array.Compression = r.array.Codecs.String()
 	return nil
+}
+
+// bytesCodec returns a codec of bytes: one of the specification, or one of numcodecs as zarr-python writes them.
+func bytesCodec(e extension) (codec.Codec, error) {
+	if id, ok := strings.CutPrefix(e.name, "numcodecs."); ok && id != "" {
+		config := object{}
+		maps.Copy(config, e.config)
+		config["id"] = json.RawMessage(strconv.Quote(id))
+		return numcodec(config, "codec")
+	}
+	c, ok := bytesCodecs[e.name]
+	if !ok {
+		return nil, unknownCodec(e)
+	}
+	return c, nil
 }
 
 // bloscUnit returns how many bytes the blocks of Blosc chunks have according to a configuration. It is 0 if the configuration does not
