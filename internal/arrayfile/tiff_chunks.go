@@ -23,11 +23,31 @@ var tiffRatio = map[uint64]int64{
 	tiff.Uncompressed: 1, tiff.PackBits: 64, tiff.Deflate: 1032, tiff.OldDeflate: 1032, tiff.LZW: 1 << 12, tiff.Zstd: 1 << 16,
 }
 
-func (p *tiffPage) shape() volume.Grid { return p.grid }
-func (p *tiffPage) decoded() bool      { return p.tiled || p.packed || p.compression != tiff.Uncompressed }
+func (p *tiffPage) decoded() bool { return p.tiled || p.packed || p.compression != tiff.Uncompressed }
+
+// shape implements plane.
+func (p *tiffPage) shape() volume.Grid {
+	g := p.grid
+	if p.half {
+		g.Type = volume.Float32
+	}
+	return g
+}
 
 // readRows implements plane.
 func (p *tiffPage) readRows(y0, y1 int, dst []byte) error {
+	if !p.half {
+		return p.readStored(y0, y1, dst)
+	}
+	if err := p.readStored(y0, y1, dst[len(dst)/2:]); err != nil {
+		return err
+	}
+	widen(dst)
+	return nil
+}
+
+// readStored is readRows with values of the stored type.
+func (p *tiffPage) readStored(y0, y1 int, dst []byte) error {
 	r, done, err := p.f.reader()
 	if err != nil {
 		return err

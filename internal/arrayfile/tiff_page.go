@@ -12,7 +12,8 @@ import (
 type tiffPage struct {
 	*tiffReader
 	at              int64       // of the directory
-	grid            volume.Grid // of one plane
+	grid            volume.Grid // of one plane, as it is stored
+	half            bool        // values are stored as float16, and read as float32; they are uint16 in grid
 	packed          bool        // a pixel is stored as one bit
 	inverted        bool        // 0 is white
 	compression     uint64
@@ -57,7 +58,12 @@ func (d *tiffDirectory) page() (*tiffPage, error) {
 		}
 	}
 	p.packed, p.inverted = bits == 1, photometric == tiff.WhiteIsZero
+	p.half = format == tiff.Float && bits == 16
 	t, ok := tiff.ParseSampleFormat(format, max(bits, 8))
+	if p.half {
+		t, ok = volume.Uint16, true
+	}
+	isFloat := t.IsFloat() || p.half
 	switch {
 	case p.inverted && !p.packed:
 		return nil, d.bad("PhotometricInterpretation", d.at, "0 as black, RGB or a palette", photometric)
@@ -71,7 +77,7 @@ func (d *tiffDirectory) page() (*tiffPage, error) {
 	if p.compression == tiff.Uncompressed {
 		p.predictor = 1 // TIFF 6.0, section 14: it belongs to a compression
 	}
-	if p.predictor == tiff.Differences && t.IsFloat() || p.predictor == tiff.FloatDifferences && !t.IsFloat() {
+	if p.predictor == tiff.Differences && isFloat || p.predictor == tiff.FloatDifferences && !isFloat {
 		return nil, d.bad("Predictor", d.at, fmt.Sprintf("one for %v", t), p.predictor)
 	}
 	p.grid = volume.Grid{Size: volume.Vec{int(width), int(height), 1}, Block: volume.Cube(1), Type: t, Channels: int(samples)}

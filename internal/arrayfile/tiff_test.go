@@ -300,7 +300,7 @@ func TestTIFFKinds(t *testing.T) {
 	for want, f := range map[string]tiffFields{
 		"expected one of [1 8 16 32 64], found 4":    {bits: 4},
 		"BitsPerSample at byte 12: expected 8 to 64": {bits: 1, samples: 3},
-		"SampleFormat": {bits: 16, format: tiff.Float},
+		"SampleFormat": {format: tiff.Float},
 		"Orientation at byte 12: expected one of [1], found 4": {orientation: 4},
 		"FillOrder":                        {fill: 2},
 		"ImageDepth":                       {depth: 7},
