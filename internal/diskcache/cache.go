@@ -181,7 +181,7 @@ func (c *Cache) damaged(h header, pages int, err error) {
 // run makes the request of a flight, for what the disk still lacks: since the reader has looked, another flight may have been
 // written.
 func (c *Cache) run(ctx context.Context, b *bucket, o object.Object, f *flight) {
-	data, err := c.memory.alloc(f.to - f.from)
+	data, err := alloc(f.to - f.from)
 	if err != nil {
 		f.err = err
 		c.flights.end(f, false)

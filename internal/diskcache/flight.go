@@ -141,7 +141,7 @@ func (s *flights) freeUnused(f *flight) {
 	if f.readers > 0 || f.inUse {
 		return
 	}
-	s.memory.free(f.buffer)
+	free(f.buffer)
 	s.memory.release(f.reserved)
 	f.buffer, f.data, f.reserved = nil, nil, 0
 }

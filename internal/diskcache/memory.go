@@ -11,8 +11,7 @@ import (
 // requestMemory is the maximum number of bytes of requests in flight, together with what their readers have not yet copied.
 const requestMemory = 24 << 20
 
-// memory bounds the bytes of flights. It maps them itself: the garbage collector would keep garbage in proportion to them, and would
-// free them late.
+// memory bounds the bytes of flights.
 //
 // A reader reserves the bytes of all its flights at once. While it waits for memory, it has none. So those that have some always go on.
 // Bytes that are to be written take all of it for a moment at most: Options.Pending bounds those in the queue, and the others wait for patience.
@@ -29,8 +28,9 @@ func (m *memory) reserve(ctx context.Context, n int64) (int64, error) {
 // release gives back reserved bytes.
 func (m *memory) release(n int64) { m.bytes.Release(n) }
 
-// alloc maps n bytes, which are zeros. The caller gives them back with free.
-func (m *memory) alloc(n int64) ([]byte, error) {
+// alloc maps n bytes, which are zeros. The caller gives them back with free. The garbage collector would keep garbage in proportion to them,
+// and would free them late.
+func alloc(n int64) ([]byte, error) {
 	p, err := unix.Mmap(-1, 0, int(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return nil, fmt.Errorf("map %d bytes of memory: %w", n, err)
@@ -39,7 +39,7 @@ func (m *memory) alloc(n int64) ([]byte, error) {
 }
 
 // free unmaps memory of alloc, or nothing if p is nil.
-func (m *memory) free(p []byte) {
+func free(p []byte) {
 	if p != nil {
 		_ = unix.Munmap(p) // it cannot fail for what was mapped
 	}
