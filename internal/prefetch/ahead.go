@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ahead gathers what the reader of a preloaded array reads next, while the kernel copies the last reply. Gathering and copying take about
-// as long, and each is the work of one core. Its fields are protected by mu of the Reader.
+// ahead gathers what the reader of a preloaded array reads next, while the kernel copies the last reply. Gathering and copying
+// take about as long, and each is the work of one core. Its fields are protected by mu of the Reader.
 type ahead struct {
 	next   *gathered
 	unused int   // ranges that the reader did not read next
@@ -34,12 +34,12 @@ const maxUnused = 2
 // replies holds unused buffers of gathered bytes.
 var replies = make(bufferPool, 4)
 
-// aheadMemory is the memory for ranges of a Reader: one that is lent, one that is gathered, and those that the reader did not read, which
-// may still be gathered, too.
+// aheadMemory is the memory for ranges of a Reader: one that is lent, one that is gathered, and those that the reader did not
+// read, which may still be being gathered.
 const aheadMemory = (2 + maxUnused) * mostAhead
 
-// startAhead starts to gather n bytes at off from a portion of the whole array. It does nothing if there is a sink, or no memory. It is called with
-// mu held.
+// startAhead starts to gather n bytes at off from a portion of the whole array. It does nothing if there is a sink, or no memory.
+// It is called with mu held.
 func (r *Reader) startAhead(s *portion, off, n int64) {
 	a := &r.ahead
 	end := min(off+n, r.array.Size())
@@ -84,8 +84,8 @@ func (g *gathered) release() {
 	}
 }
 
-// Lend returns n bytes of the array from off on if they were gathered ahead, or else nil. It waits until they are gathered. The caller must not
-// change them, and must call release when it does not need them any more. That may be after Close.
+// Lend returns n bytes of the array from off on if they were gathered ahead, or else nil. It waits until they are gathered. The
+// caller must not change them. It must call release when it does not need them any more, which may be after Close.
 func (r *Reader) Lend(ctx context.Context, n, off int64) (p []byte, release func()) {
 	g := r.takeAhead(n, off)
 	if g == nil {
