@@ -107,7 +107,7 @@ func (s *checkScreen) follow(stats *check.Stats) (finish func()) {
 func (s *checkScreen) show(stats *check.Stats) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.bar.draw(stats.Cubes.Load(), stats.Found.Load())
+	s.bar.draw(stats.Cubes.Load(), stats.Found.Load(), "")
 }
 
 // summaryJSON is the last line of JSON.

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/importer"
 	"github.com/wkwfs/wkwfs/volume"
@@ -86,6 +88,9 @@ func (s *importScreen) planned(p importer.Plan) {
 	if p.Why != "" {
 		s.notice(fmt.Sprintf("category %s: %s", p.Category, p.Why))
 	}
+	for _, text := range doubts(p) {
+		s.warning(s.layer, text)
+	}
 	if p.Part.Empty() {
 		s.notice(fmt.Sprintf("nothing to do in this part: there are fewer cubes of mag %v than parts", p.Factors[len(p.Factors)-1]))
 	}
@@ -94,6 +99,25 @@ func (s *importScreen) planned(p importer.Plan) {
 		line.Mags = append(line.Mags, f.String())
 	}
 	s.writeJSON("plan", line)
+}
+
+// doubts returns a sentence for each number of a plan that is valid, but probably not meant.
+func doubts(p importer.Plan) (all []string) {
+	const (
+		leastLength = 0.1 // nm, the size of an atom
+		manyFiles   = 100_000
+		usualCube   = 512 // voxels a side; a dataset of larger cubes may well have many
+	)
+	if p.VoxelSize[0] > 0 && min(p.VoxelSize[0], p.VoxelSize[1], p.VoxelSize[2]) < leastLength {
+		all = append(all, fmt.Sprintf("voxels of %v × %v × %v nm are smaller than atoms: --voxel-size is in nm", p.VoxelSize[0], p.VoxelSize[1], p.VoxelSize[2]))
+	}
+	if p.Cube > 0 && p.Cube < usualCube {
+		n := p.Part.Max.CeilDiv(volume.Cube(p.Cube)).Sub(p.Part.Min.Div(volume.Cube(p.Cube)))
+		if files := float64(n[0]) * float64(n[1]) * float64(n[2]); files > manyFiles {
+			all = append(all, fmt.Sprintf("up to %s files of mag 1, each of %d voxels a side: a larger --cube makes fewer", humanize.Comma(int64(files)), p.Cube))
+		}
+	}
+	return all
 }
 
 // followImport shows the progress until finish is called.
@@ -184,10 +208,7 @@ func (s *importScreen) show() {
 		s.print(progressText(p))
 		return
 	}
-	s.screen.mu.Lock()
-	s.bar.Describe(fmt.Sprintf("plane %d of %d, %s", p.Plane, p.Planes, filesText(p.Written)))
-	s.screen.mu.Unlock()
-	s.draw(p.Bytes-p.KeptBytes, p.AllBytes-p.KeptBytes)
+	s.draw(p.Bytes-p.KeptBytes, p.AllBytes-p.KeptBytes, fmt.Sprintf("plane %d of %d, %s", p.Plane, p.Planes, filesText(p.Written)))
 }
 
 // progressText returns a line of progress.

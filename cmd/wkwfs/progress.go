@@ -21,11 +21,11 @@ func newBar(stderr io.Writer, options ...progressbar.Option) *bar {
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
-	return &bar{progressbar.NewOptions64(1, append(options,
-		progressbar.OptionSetWriter(stderr),
-		progressbar.OptionFullWidth(),
-		progressbar.OptionThrottle(barInterval/2),
-	)...)}
+	return barOn(f, append(options, progressbar.OptionFullWidth())...)
+}
+
+func barOn(w io.Writer, options ...progressbar.Option) *bar {
+	return &bar{progressbar.NewOptions64(1, append(options, progressbar.OptionSetWriter(w))...)}
 }
 
 // clear removes the bar, so that lines can be written above it. Errors of a terminal cannot be
@@ -36,10 +36,13 @@ func (b *bar) clear() {
 	}
 }
 
-// draw draws the bar.
-func (b *bar) draw(done, all int64) {
-	b.ChangeMax64(max(all, done+1)) // a full bar is not drawn again
+// draw draws the bar after a text. Each of the calls draws it, so the last one must come when the numbers are set.
+func (b *bar) draw(done, all int64, text string) {
+	if all = max(all, done+1); all != b.GetMax64() { // a full bar is not drawn again
+		b.ChangeMax64(all)
+	}
 	_ = b.Set64(done)
+	b.Describe(text)
 }
 
 // every calls show at an interval until stop is called.

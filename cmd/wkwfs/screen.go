@@ -88,14 +88,14 @@ func (s *screen) show(stats *copier.Stats) {
 		s.print(bytesText(copied) + of + " copied")
 		return
 	}
-	s.draw(copied, all)
+	s.draw(copied, all, "")
 }
 
-// draw draws the bar, which must exist.
-func (s *screen) draw(done, all int64) {
+// draw draws the bar, which must exist, after a text.
+func (s *screen) draw(done, all int64, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.bar.draw(done, all)
+	s.bar.draw(done, all, text)
 }
 
 func summary(stats *copier.Stats, took time.Duration) string {

@@ -65,6 +65,7 @@ type Plan struct {
 	VoxelSize [3]float64      // in nm
 	Factors   []volume.Factor // of all mags, finest first
 	Part      volume.Box      // what this call writes: Box, or a part of it, which may be empty
+	Cube      int             // voxels per side of the new cubes; 0 for an update
 }
 
 // Import writes the input as a layer of the dataset in dir. It creates the dataset if necessary. Cubes and metadata appear
@@ -122,7 +123,7 @@ func Import(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 }
 
 func (l *layer) plan() Plan {
-	return Plan{Choice{l.Category, l.why}, l.box, l.VoxelSize, l.factors, l.part}
+	return Plan{Choice{l.Category, l.why}, l.box, l.VoxelSize, l.factors, l.part, l.Cube}
 }
 
 // layer is a layer that is being written.
@@ -245,13 +246,16 @@ func (l *layer) setVoxelSize(meta *metadata) error {
 		case have[axis] == 0:
 			l.VoxelSize[axis] = size[axis]
 		case size[axis] != 0 && !nearlyEqual(size[axis], have[axis]):
-			return fmt.Errorf("voxels of %v nm: the dataset has voxels of %v nm", size, have)
+			return fmt.Errorf("%s: voxels of %s: all layers of the dataset have voxels of %s", l.in.Name(), lengths(size), lengths(have))
 		default:
 			l.VoxelSize[axis] = have[axis]
 		}
 	}
 	return nil
 }
+
+// lengths returns the text of lengths on three axes, in nm.
+func lengths(nm [3]float64) string { return fmt.Sprintf("%v × %v × %v nm", nm[0], nm[1], nm[2]) }
 
 // nearlyEqual reports whether two lengths are equal with the precision of 32 bits, which headers have.
 func nearlyEqual(a, b float64) bool { return a > b*(1-1e-4) && a < b*(1+1e-4) }

@@ -205,7 +205,7 @@ func TestImportErrors(t *testing.T) {
 		"ids of floats":           {func(o *Options) { o.Category = Segmentation }, "", volume.Float32, 1, "a segmentation of 1 × float32"},
 		"ids of channels":         {func(o *Options) { o.Category = Segmentation }, "", volume.Uint32, 2, "a segmentation of 2 × uint32"},
 		"negative position":       {func(o *Options) { o.Offset = &volume.Vec{-1, 0, 0} }, "", volume.Uint8, 1, "at -1,0,0: expected positions and sizes from 0"},
-		"another voxel size":      {func(*Options) {}, `{"scale": [11.24, 11.24, 30]}`, volume.Uint8, 1, "the dataset has voxels of [11.24 11.24 30] nm"},
+		"another voxel size":      {func(*Options) {}, `{"scale": [11.24, 11.24, 30]}`, volume.Uint8, 1, "all layers of the dataset have voxels of 11.24 × 11.24 × 30 nm"},
 		"a layer in the metadata": {func(*Options) {}, `{"scale": [11.24, 11.24, 25], "dataLayers": [{"name": "l"}]}`, volume.Uint8, 1, ErrExists.Error()},
 		"metadata is not JSON":    {func(*Options) {}, `{`, volume.Uint8, 1, "datasource-properties.json"},
 	} {

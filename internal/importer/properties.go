@@ -36,7 +36,7 @@ func readMetadata(dir string) (*metadata, error) {
 		return m, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	m.known = known
 	b, err := os.ReadFile(m.path) // its size was checked

@@ -81,7 +81,7 @@ func (u *update) openMags() error {
 	}
 	l, err := root.Dataset.Layer(u.Layer)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = cmp.Or(u.otherFormat(), err)
+		err = cmp.Or(u.otherFormat(), fmt.Errorf("an update needs an existing layer: %w", err))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", u.layer.dir, err)
