@@ -49,6 +49,9 @@ func mergeChecks(files []string, flags *pflag.FlagSet, asJSON bool, stdout io.Wr
 			return fmt.Errorf("%s: %w", file, err)
 		}
 	}
+	if m.n == 0 {
+		return hint.Errorf("wkwfs check --json --part 1/8 SOURCE > REPORT writes one", "no report of a part is complete")
+	}
 	screen := newCheckScreen(stdout, nil, asJSON)
 	if err := m.print(screen, files); err != nil {
 		return err
@@ -56,8 +59,6 @@ func mergeChecks(files []string, flags *pflag.FlagSet, asJSON bool, stdout io.Wr
 	switch missing := m.missing(); {
 	case screen.failed != nil:
 		return fmt.Errorf("printing the result: %w", screen.failed)
-	case m.n == 0:
-		return hint.Errorf("wkwfs check --json --part 1/8 SOURCE > REPORT writes one", "no report of a part is complete")
 	case len(missing) > 0:
 		return hint.Errorf(fmt.Sprintf("wkwfs check --json --part %d/%d SOURCE > REPORT", missing[0], m.n), "of %d parts, %s", m.n, batch.MissingText(missing))
 	case screen.found[check.Error] > 0:
@@ -99,7 +100,7 @@ func (m *checkMerge) add(file string) error {
 // listed, is printed once.
 func (m *checkMerge) print(screen *checkScreen, files []string) error {
 	counts := map[reportPlace]bool{}
-	sum := summaryJSON{Interrupted: m.n == 0 || len(m.missing()) > 0}
+	sum := summaryJSON{Interrupted: len(m.missing()) > 0}
 	for _, r := range m.parts {
 		counts[r.place] = true
 		sum.Cubes += r.summary.Cubes
@@ -159,6 +160,8 @@ type faultLine struct {
 // maxReportLine is the most bytes of a line of a report.
 const maxReportLine = 1 << 20
 
+const reportHint = "a report is what wkwfs check --json prints"
+
 // eachLine calls do with each line of a report. The last line may be incomplete: its check was killed.
 func eachLine(file string, do func(line []byte, l reportLine) error) error {
 	f, err := os.Open(file)
@@ -169,7 +172,10 @@ func eachLine(file string, do func(line []byte, l reportLine) error) error {
 	r := bufio.NewReaderSize(f, maxReportLine)
 	for n := 1; ; n++ {
 		line, err := r.ReadSlice('\n')
-		if err == io.EOF {
+		switch {
+		case err == io.EOF && len(line) > 0 && line[0] != '{':
+			return hint.Errorf(reportHint, "line %d is not of a report", n)
+		case err == io.EOF:
 			return nil
 		}
 		if err != nil {
@@ -177,7 +183,7 @@ func eachLine(file string, do func(line []byte, l reportLine) error) error {
 		}
 		var l reportLine
 		if err := json.Unmarshal(line, &l); err != nil || l.Summary == nil && l.Severity == "" {
-			return hint.Errorf("a report is what wkwfs check --json prints", "line %d is not of a report", n)
+			return hint.Errorf(reportHint, "line %d is not of a report", n)
 		}
 		if err := do(line, l); err != nil {
 			return err
