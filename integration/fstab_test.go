@@ -95,7 +95,7 @@ func TestMountCommandErrors(t *testing.T) {
 	}{
 		{source, "alow_other", 1, "wkwfs: unknown option -o alow_other\nhint: did you mean allow_other?\n"},
 		{source, "cache_size=much", 1, "wkwfs: -o cache_size: \"much\" is not a size\nhint: write it like 512MiB, 1GiB or 4GB\n"},
-		{filepath.Join(source, "none"), "ro", 32, "wkwfs: source: lstat " + filepath.Join(source, "none") + ": no such file or directory\n"},
+		{filepath.Join(source, "none"), "ro", 32, "wkwfs: source " + filepath.Join(source, "none") + ": no such file or directory\nhint: ls " + source + " shows what there is\n"},
 		{dir, "ro", 32, "wkwfs: the mount on " + dir + " would hide the source " + dir + " from its own server\nhint: choose another mountpoint\n"},
 	}
 	for _, test := range tests {
@@ -137,7 +137,7 @@ func TestFstab(t *testing.T) {
 	const someSucceeded, allFailed = 64, 32
 	for _, code := range []int{someSucceeded, allFailed} { // the second time, only the line that fails is left
 		r := runCommand(t, exec.Command("mount", "-a", "-T", fstab))
-		if want := "wkwfs: source: lstat " + source + "/none: no such file or directory\n"; r.code != code || r.stderr != want {
+		if want := "wkwfs: source " + source + "/none: no such file or directory\nhint: ls " + source + " shows what there is\n"; r.code != code || r.stderr != want {
 			t.Errorf("mount -a: exit code %d, stderr %q; want %d, %q", r.code, r.stderr, code, want)
 		}
 	}

@@ -214,7 +214,7 @@ func TestStatusErrors(t *testing.T) {
 	}{
 		{"no mount", tempDir(t), " is not in a mount of wkwfs\nhint: grep fuse.wkwfs /proc/self/mounts lists the mounts of wkwfs\n"},
 		{"another mount", "/proc/self", " is not in a mount of wkwfs\n"},
-		{"absent", filepath.Join(tempDir(t), "absent"), "no such file or directory\n"},
+		{"absent", filepath.Join(tempDir(t), "absent"), "no such file or directory\nhint: "},
 		{"dead", dead.dir, "the mount on " + dead.dir + " is dead: its server has ended\nhint: wkwfs umount " + dead.dir + "\n"},
 		{"below a dead one", dead.dir + "/color/1", " is dead: its server has ended\n"},
 		{"stopped", stopped.dir, "the server of " + stopped.dir + " does not answer: it may be stopped\n"},

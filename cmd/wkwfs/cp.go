@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path"
 	"strings"
 	"syscall"
 
@@ -19,10 +20,10 @@ import (
 	"github.com/wkwfs/wkwfs/internal/copier"
 	"github.com/wkwfs/wkwfs/internal/header"
 	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/paths"
 	"github.com/wkwfs/wkwfs/internal/remote"
 	"github.com/wkwfs/wkwfs/internal/settings"
 	"github.com/wkwfs/wkwfs/internal/source"
+	"github.com/wkwfs/wkwfs/internal/tree"
 	"github.com/wkwfs/wkwfs/internal/view"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -138,9 +139,9 @@ func (s *copySettings) setPath(text string) error {
 
 // run opens the source and copies.
 func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
-	path, err := paths.Real(s.source)
+	path, err := realSource(s.source)
 	if err != nil {
-		return fmt.Errorf("source: %w", err)
+		return err
 	}
 	tuneRuntime(int64(s.cacheSize) + int64(s.jobs)*copier.RangeSize + copier.HelpersSize)
 	screen := newScreen(stderr, s.quiet)
@@ -160,7 +161,7 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 
 	info, err := fs.Stat(tree, s.path)
 	if err != nil {
-		return hint.Errorf("wkwfs info "+hint.Quote(s.source)+" shows what there is", "%s: %w", remote.Display(s.source), err)
+		return s.absent(err)
 	}
 	if err := s.checkPart(info.IsDir()); err != nil {
 		return err
@@ -171,6 +172,15 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 	}
 	defer target.Close()
 	return s.copy(ctx, tree, info.IsDir(), opened, target, screen)
+}
+
+// absent adds a hint to the error of a path that the source does not have.
+func (s *copySettings) absent(err error) error {
+	advice := "wkwfs info " + hint.Quote(s.source) + " shows what there is"
+	if path.Base(path.Dir(s.path)) == tree.Boxes {
+		advice += "; a box is named X0-X1_Y0-Y1_Z0-Z1, and ends in .raw, .npy, .nrrd, .nii or .tif"
+	}
+	return hint.Errorf(advice, "%s: %w", remote.Display(s.source), err)
 }
 
 // checkPart checks that the path can be copied in parts. A file is not divided. Whether DEST exists must not matter: another part may

@@ -14,9 +14,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/wkwfs/wkwfs/internal/arrayfile"
+	"github.com/wkwfs/wkwfs/internal/downsample"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/importer"
+	"github.com/wkwfs/wkwfs/internal/paths"
 	"github.com/wkwfs/wkwfs/internal/pyramid"
+	"github.com/wkwfs/wkwfs/internal/remote"
 	"github.com/wkwfs/wkwfs/internal/settings"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
@@ -164,6 +167,9 @@ func (s *importSettings) settlePart(flags *pflag.FlagSet) error {
 // settle checks flags that depend on each other.
 func (s *importSettings) settle() (err error) {
 	o := &s.options
+	if paths.IsURL(s.dataset) {
+		return hint.Usagef("import into a directory", "DATASET %s is a URL, and an import writes only to directories", remote.Display(s.dataset))
+	}
 	if o.Format, err = pyramid.ParseFormat(s.format); err != nil {
 		return hint.Usagef("", "--format: %w", err)
 	}
@@ -178,8 +184,11 @@ func (s *importSettings) settle() (err error) {
 	case o.Mags < 0 || o.Mags > maxMags:
 		return hint.Usagef("", "--mags: expected 0 to %d, found %d", maxMags, o.Mags)
 	}
-	if o.Downsample == "none" {
+	switch _, err := downsample.ParseMethod(o.Downsample); {
+	case o.Downsample == "none":
 		o.Mags, o.Downsample = 0, ""
+	case o.Downsample != "" && err != nil:
+		return hint.Usagef("write none for no coarser mags", "--downsample: %w", err)
 	}
 	o.Offset = s.offset
 	if s.shape != nil {

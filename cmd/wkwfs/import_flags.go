@@ -15,7 +15,7 @@ type voxelsFlag struct{ to **volume.Vec }
 
 func (f voxelsFlag) Set(text string) error {
 	var v volume.Vec
-	err := eachAxis(text, func(axis int, word string) bool {
+	err := eachAxis(text, "whole number from 0 on", "1024,1024,256", func(axis int, word string) bool {
 		var ok bool
 		v[axis], ok = volume.ParseIndex(word)
 		return ok
@@ -40,7 +40,7 @@ type lengthsFlag struct{ to *[3]float64 }
 
 func (f lengthsFlag) Set(text string) error {
 	var v [3]float64
-	err := eachAxis(text, func(axis int, word string) bool {
+	err := eachAxis(text, "length in nm, above 0", "11.24,11.24,25", func(axis int, word string) bool {
 		var err error
 		v[axis], err = strconv.ParseFloat(word, 64)
 		return err == nil && v[axis] > 0 && !math.IsInf(v[axis], 0)
@@ -60,15 +60,15 @@ func (f lengthsFlag) String() string {
 
 func (f lengthsFlag) Type() string { return "X,Y,Z" }
 
-// eachAxis calls set with each of the three numbers of a text. set reports whether it is valid.
-func eachAxis(text string, set func(axis int, word string) bool) error {
+// eachAxis calls set with each of the three words of a text. set reports whether it is valid. kind and example say what is expected.
+func eachAxis(text, kind, example string, set func(axis int, word string) bool) error {
 	words := strings.Split(text, ",")
 	if len(words) != 3 {
-		return hint.Usagef("write it like 1024,1024,256", "%q is not three numbers", text)
+		return hint.Usagef("write it like "+example, "%q: expected three numbers, found %d", text, len(words))
 	}
 	for axis, word := range words {
 		if !set(axis, strings.TrimSpace(word)) {
-			return hint.Usagef("write it like 1024,1024,256", "%q cannot be the number on axis %c", word, "xyz"[axis])
+			return hint.Usagef("write it like "+example, "%q on axis %c: expected a %s", word, "xyz"[axis], kind)
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"strings"
@@ -156,6 +157,8 @@ func (s *importSettings) open() (*arrayfile.Array, error) {
 	}
 	in, err := arrayfile.Open(s.input)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && !exists(s.input):
+		return nil, absentError("INPUT", s.input, err)
 	case errors.Is(err, arrayfile.ErrNotRecognised):
 		return nil, s.missingShape(arrayfile.ErrNotRecognised)
 	case err == nil && (s.raw.Channels != 1 || s.raw.BigEndian):

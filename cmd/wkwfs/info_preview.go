@@ -34,7 +34,7 @@ type planeFlag struct{ z *int }
 func (f *planeFlag) Set(text string) error {
 	z, err := strconv.Atoi(text)
 	if err != nil || z > maxPlane || z < -maxPlane {
-		return hint.Usagef("", "%q is not a number from %d to %d", text, -maxPlane, maxPlane)
+		return hint.Usagef("", "%q is not a whole number from %d to %d", text, -maxPlane, maxPlane)
 	}
 	f.z = &z
 	return nil
@@ -69,6 +69,8 @@ func (s *previewSettings) args(cmd *cobra.Command, args []string) error {
 		}
 	}
 	switch {
+	case s.form == "" && len(args) == 2:
+		return hint.Usagef("wkwfs info "+hint.Quote(args[0]+"/"+args[1]), "info: LAYER %q: only with --preview", args[1])
 	case s.form == "" || len(args) < 1:
 		return exactArgs("SOURCE")(cmd, args)
 	case flags.Changed("json"):
@@ -94,7 +96,7 @@ func previewForms() []string {
 // Set parses a form.
 func (f *previewForm) Set(text string) error {
 	if !slices.Contains(previewForms(), text) {
-		return hint.Usagef("write "+strings.Join(previewForms(), ", "), "%q is no form of a preview", text)
+		return hint.Usagef("write "+orList(previewForms()), "%q is not a form of a preview", text)
 	}
 	*f = previewForm(text)
 	return nil

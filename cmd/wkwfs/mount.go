@@ -1,12 +1,10 @@
 package main
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/wkwfs/wkwfs/internal/paths"
 	"github.com/wkwfs/wkwfs/internal/settings"
 )
 
@@ -66,9 +64,9 @@ If several of them set the same, the first one counts: flag, mount option, envir
 
 // makeAbsolute makes all paths independent of the working directory, which the server leaves.
 func (s *mountSettings) makeAbsolute() error {
-	source, err := paths.Real(s.source) // mounts.Prepare compares it with the mountpoint
+	source, err := realSource(s.source) // mounts.Prepare compares it with the mountpoint
 	if err != nil {
-		return fmt.Errorf("source: %w", err)
+		return err
 	}
 	s.source = source
 	if s.mountpoint, err = filepath.Abs(s.mountpoint); err != nil {

@@ -114,7 +114,7 @@ func TestOnlyFUSE(t *testing.T) {
 		"-o uid=0":                         "--uid",
 		"--gid 7":                          "--gid",
 		"--umask 077":                      "--umask",
-		"-o context=a:b:c:s0,cache_size=1": "-o context=a:b:c:s0",
+		"-o context=a:b:c:s0,cache_size=0": "-o context=a:b:c:s0",
 	} {
 		s, err := parse(strings.Fields(args)...)
 		if err != nil {
@@ -137,7 +137,10 @@ func TestEveryFlagWordIsAFlag(t *testing.T) {
 }
 
 func TestOptionErrors(t *testing.T) {
-	const addressHint = "write it like unix:/run/wkwfs.sock or 127.0.0.1:9100"
+	const (
+		addressHint = "write it like unix:/run/wkwfs.sock or 127.0.0.1:9100"
+		kibHint     = "it is a number of KiB, such as 1024 for 1 MiB"
+	)
 	tests := []struct {
 		args       []string
 		want, hint string
@@ -161,8 +164,10 @@ func TestOptionErrors(t *testing.T) {
 		{[]string{"-o", "log_file="}, "-o log_file needs a value: log_file=…", ""},
 		{[]string{"-o", "cache_size=much"}, `-o cache_size: "much" is not a size`, "write it like 512MiB, 1GiB or 4GB"},
 		{[]string{"--cache-size", "much"}, `--cache-size: "much" is not a size`, "write it like 512MiB, 1GiB or 4GB"},
-		{[]string{"-o", "read_ahead=-1"}, `-o read_ahead: "-1" is not a whole number`, ""},
-		{[]string{"--read-ahead", "5000000000"}, `--read-ahead: "5000000000" is not a whole number`, ""},
+		{[]string{"-o", "read_ahead=-1"}, `-o read_ahead: "-1" is not a whole number`, kibHint},
+		{[]string{"--read-ahead", "1MiB"}, `--read-ahead: "1MiB" is not a whole number`, kibHint},
+		{[]string{"--read-ahead", "5000000000"}, `--read-ahead: "5000000000" is not a whole number`, kibHint},
+		{[]string{"--cache-size", "4"}, `--cache-size: "4" has no unit`, "write it like 4GiB or 4MiB; 4B if you mean bytes"},
 		{[]string{"-o", "io_depth=0"}, `-o io_depth: "0" is not a number from 1 to 1024`, ""},
 		{[]string{"--io-depth=1025"}, `--io-depth: "1025" is not a number from 1 to 1024`, ""},
 		{[]string{"--io-depth", "many"}, `--io-depth: "many" is not a number from 1 to 1024`, ""},

@@ -19,7 +19,6 @@ import (
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/log"
 	"github.com/wkwfs/wkwfs/internal/nfs"
-	"github.com/wkwfs/wkwfs/internal/paths"
 	"github.com/wkwfs/wkwfs/internal/settings"
 	"github.com/wkwfs/wkwfs/internal/source"
 	"github.com/wkwfs/wkwfs/internal/view"
@@ -90,9 +89,9 @@ func (s *nfsSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	path, err := paths.Real(s.source)
+	path, err := realSource(s.source)
 	if err != nil {
-		return fmt.Errorf("source: %w", err)
+		return err
 	}
 	logger, _, err := log.New(s.log, stderr)
 	if err != nil {

@@ -52,10 +52,16 @@ func newRootCommand() *cobra.Command {
 	return root
 }
 
+// otherNames has words of other programs for commands whose names are not near them.
+var otherNames = map[string]string{"copy": "cp", "export": "cp", "convert": "cp", "ls": "info", "show": "view", "verify": "check", "fsck": "check"}
+
 // withoutCommand returns the error for a command line without a command, or with an unknown one.
 func withoutCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return hint.Usagef("wkwfs mount SOURCE MOUNTPOINT, or wkwfs --help", "no command")
+	}
+	if name, ok := otherNames[args[0]]; ok {
+		return hint.Usagef("did you mean "+name+"?", "unknown command %q", args[0])
 	}
 	var names []string
 	for _, c := range cmd.Commands() {

@@ -90,6 +90,11 @@ func (s *serveSettings) check() error {
 			return hint.Usagef("write it like https://example.org", "--allow-origin: %q is not a site", origin)
 		}
 	}
+	for _, name := range s.hosts {
+		if strings.ContainsAny(name, "/: ") {
+			return hint.Usagef("write it like data.example.org, without http:// and port", "--host: %q is not the name of a server", name)
+		}
+	}
 	if _, err := s.viewer(); err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/header"
 	"github.com/wkwfs/wkwfs/internal/log"
-	"github.com/wkwfs/wkwfs/internal/paths"
 	"github.com/wkwfs/wkwfs/internal/remote"
 	"github.com/wkwfs/wkwfs/internal/settings"
 	"github.com/wkwfs/wkwfs/internal/subset"
@@ -86,9 +84,9 @@ type site struct {
 
 // open opens the source, or the part of it that part names. The caller closes the site.
 func (s *webSettings) open(stderr io.Writer, part *subset.Options, viewer viewerChoice) (*site, error) {
-	path, err := paths.Real(s.source)
+	path, err := realSource(s.source)
 	if err != nil {
-		return nil, fmt.Errorf("source: %w", err)
+		return nil, err
 	}
 	logger, _, err := log.New(s.log, stderr)
 	if err != nil {

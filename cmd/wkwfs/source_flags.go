@@ -2,11 +2,14 @@ package main
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/wkwfs/wkwfs/internal/paths"
 	"github.com/wkwfs/wkwfs/internal/remote"
 	"github.com/wkwfs/wkwfs/internal/settings"
 	"github.com/wkwfs/wkwfs/internal/source"
@@ -44,7 +47,11 @@ func (s *sourceFlags) register(flags *pflag.FlagSet) {
 func (s sourceFlags) depth() int { return cmp.Or(int(s.ioDepth), store.DefaultDepth) }
 
 func (s sourceFlags) open(path string, log *slog.Logger) (*source.Source, error) {
-	return source.Open(path, s.options(log))
+	opened, err := source.Open(path, s.options(log))
+	if errors.Is(err, fs.ErrNotExist) && !paths.IsURL(path) && !exists(path) {
+		err = absentError("source", path, err)
+	}
+	return opened, err
 }
 
 // options are the options of a source that only this process reads.

@@ -3,6 +3,8 @@
 package mounts
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -17,6 +19,14 @@ const foreignType = "fuse"
 
 // mayBeOurs reports whether wkwfs may serve the mount.
 func (m Mount) mayBeOurs() bool { return m.Type == fsnode.Type || m.Type == foreignType }
+
+// reason returns an error without the name of a system call, and without the path.
+func reason(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
 
 // Find returns the mountpoint of the wkwfs mount that contains the path. If the path needs no
 // resolution, Find does not access the mount, which may be dead. The mount can be of another program, if its type is
@@ -41,7 +51,7 @@ func Find(path string) (mountpoint string, err error) {
 		return m.Point, nil
 	}
 	if _, err := os.Lstat(absolute); err != nil {
-		return "", err
+		return "", hint.Errorf(listHint, "%s: %w", absolute, reason(err))
 	}
 	return "", hint.Errorf(listHint, "%s is not in a mount of wkwfs", path)
 }

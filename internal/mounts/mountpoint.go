@@ -19,7 +19,7 @@ func CheckPoint(path, source string) error {
 	case err != nil:
 		return PointError(path, err)
 	case !info.IsDir():
-		return fmt.Errorf("mountpoint %s is not a directory", path)
+		return hint.Errorf("mount on a directory", "mountpoint %s is not a directory", path)
 	}
 	return checkApart(path, source)
 }

@@ -37,7 +37,10 @@ func Unmount(path string, lazy bool) error {
 		return err
 	}
 	m, ok := table.At(path)
+	around, inside := table.Containing(path)
 	switch {
+	case !ok && inside && around.Type == fsnode.Type:
+		return hint.Errorf("wkwfs umount "+hint.Quote(around.Point), "%s is not a mount, but a path in the mount on %s", path, around.Point)
 	case !ok:
 		return hint.Errorf(listHint, "%s is not a mount", path)
 	case m.Type != fsnode.Type:

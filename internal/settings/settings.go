@@ -220,7 +220,12 @@ func FlagError(origin string, err error) error {
 	}
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
-		return hint.Usagef("", "%s: %q is not a %s", origin, invalid.GetValue(), describeType(invalid.GetFlag()))
+		unit, _ := pflag.UnquoteUsage(invalid.GetFlag())
+		advice := ""
+		if unit == "KiB" {
+			advice = "it is a number of KiB, such as 1024 for 1 MiB"
+		}
+		return hint.Usagef(advice, "%s: %q is not a %s", origin, invalid.GetValue(), describeType(invalid.GetFlag()))
 	}
 	return hint.Usagef("", "%w", err)
 }
@@ -228,7 +233,7 @@ func FlagError(origin string, err error) error {
 // describeType returns what values a flag takes.
 func describeType(flag *pflag.Flag) string {
 	switch flag.Value.Type() {
-	case "uint32":
+	case "int", "uint32":
 		return "whole number"
 	case "bool":
 		return "boolean (true or false)"

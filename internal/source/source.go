@@ -89,6 +89,9 @@ var ErrNotRecognised = errors.New("not a WKW, Zarr, N5 or Precomputed dataset, l
 
 // explain adds the path to an error of recognise, and a hint if there is no source at the path.
 func (d *directories) explain(fsys fs.FS, path string, err error) error {
+	if info, stat := fs.Stat(fsys, baseOf(path)); stat == nil && info.Mode().IsRegular() && filepath.Ext(path) != ".wkw" {
+		return hint.Errorf("a file that is a SOURCE is a .wkw file, or an archive .ozx or .zip; wkwfs import writes other files into a dataset", "%s: %w", remote.Display(path), err)
+	}
 	if !errors.Is(err, wkw.ErrNotRecognised) {
 		return fmt.Errorf("%s: %w", remote.Display(path), err)
 	}
