@@ -2,102 +2,19 @@ package importer
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/wkwfs/wkwfs/internal/arrayfile"
 	"github.com/wkwfs/wkwfs/internal/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
-
-// TestResume cancels an import, as a signal does, and resumes it.
-func TestResume(t *testing.T) {
-	dir := voxeltest.TempDir(t)
-	a := array(volume.Uint32, 1)
-	voxels := voxeltest.Pattern(a.Grid)
-	name := voxeltest.Export(t, dir, a, voxels, ".nrrd")
-	out := filepath.Join(dir, "out")
-	o := small("ids")
-	o.Category = Segmentation
-	o.Mags, o.Jobs, o.Memory, o.Stats = 2, 1, 1, &Stats{}
-
-	ctx, stop := context.WithCancel(t.Context())
-	var reads atomic.Int64
-	interrupted := o
-	interrupted.onRead = func() {
-		if reads.Add(1) == 20 { // of 24: the first of two slabs is written
-			stop()
-		}
-	}
-	if err := Import(ctx, mustOpen(t, name), out, interrupted); !errors.Is(err, context.Canceled) {
-		t.Fatalf("got %v, want context.Canceled", err)
-	}
-	written := o.Stats.Written.Load()
-	if written == 0 {
-		t.Fatal("canceled before the first cube")
-	}
-	if _, err := os.Stat(filepath.Join(out, wkw.PropertiesFile)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the layer is in the metadata before it is complete: %v", err)
-	}
-	if left := names(t, out, ".tmp"); len(left) > 0 {
-		t.Errorf("files are left: %v", left)
-	}
-
-	// Cubes that were written are not written again. The temporary file of a killed process is removed.
-	cubes := names(t, out, ".wkw")
-	past := time.Unix(1e9, 0)
-	for _, name := range cubes {
-		if err := os.Chtimes(name, past, past); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(t, filepath.Join(out, "ids/1/.x0.wkw.ABC.tmp"), nil)
-
-	other := o
-	other.Block = 16
-	if err := Import(t.Context(), mustOpen(t, name), out, other); !errors.Is(err, ErrUnfinished) {
-		t.Errorf("with other settings: got %v, want %v", err, ErrUnfinished)
-	}
-	o.Stats = &Stats{}
-	if err := Import(t.Context(), mustOpen(t, name), out, o); err != nil {
-		t.Fatal(err)
-	}
-	if kept := o.Stats.Kept.Load(); kept != written {
-		t.Errorf("kept %d cubes, want the %d that were written", kept, written)
-	}
-	for _, name := range cubes {
-		if info, err := os.Stat(name); err != nil || !info.ModTime().Equal(past) && filepath.Base(name) != "header.wkw" {
-			t.Errorf("%s was written again: %v", name, err)
-		}
-	}
-	if left := append(names(t, out, ".tmp"), names(t, out, journalFile)...); len(left) > 0 {
-		t.Errorf("files are left: %v", left)
-	}
-	if !bytes.Equal(read(t, tree(t, out), "ids/1/volume.raw"), voxels) {
-		t.Error("the voxels differ")
-	}
-
-	// An uninterrupted import writes the same metadata, with the same largest id.
-	whole := filepath.Join(dir, "whole", "out")
-	o.Stats = nil
-	if err := Import(t.Context(), mustOpen(t, name), whole, o); err != nil {
-		t.Fatal(err)
-	}
-	got, _ := os.ReadFile(filepath.Join(out, wkw.PropertiesFile))
-	want, _ := os.ReadFile(filepath.Join(whole, wkw.PropertiesFile))
-	if !bytes.Equal(got, want) {
-		t.Errorf("metadata: got %s, want %s", got, want)
-	}
-}
 
 // names returns the paths below dir that end with end.
 func names(t *testing.T, dir, end string) (all []string) {
@@ -112,23 +29,6 @@ func names(t *testing.T, dir, end string) (all []string) {
 		t.Fatal(err)
 	}
 	return all
-}
-
-// TestInputChanges: the import fails if the input has changed.
-func TestInputChanges(t *testing.T) {
-	dir := voxeltest.TempDir(t)
-	a := array(volume.Uint8, 1)
-	name := voxeltest.Export(t, dir, a, voxeltest.Pattern(a.Grid), ".nrrd")
-	in := mustOpen(t, name)
-	if err := os.Chtimes(name, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
-		t.Fatal(err)
-	}
-	if err := Import(t.Context(), in, dir, small("l")); err == nil || !strings.Contains(err.Error(), "has changed") {
-		t.Errorf("got %v", err)
-	}
-	if err := Import(t.Context(), mustOpen(t, name), dir, small("l")); !errors.Is(err, ErrUnfinished) {
-		t.Errorf("the import of the changed input resumed the other one: %v", err)
-	}
 }
 
 // TestMetadata: existing metadata does not change.
@@ -291,7 +191,7 @@ func TestScale(t *testing.T) {
 func TestCategory(t *testing.T) {
 	bools := append([]byte("\x93NUMPY\x01\x00\x49\x00{'descr': '|b1', 'fortran_order': True, 'shape': (1, 1, 1), }           \n"), 1)
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "mask.npy"), bools)
+	write(t, filepath.Join(dir, "flags.npy"), bools)
 	a := array(volume.Uint8, 1)
 	write(t, filepath.Join(dir, "volume.raw"), voxeltest.Pattern(a.Grid))
 	for _, test := range []struct {
@@ -299,8 +199,8 @@ func TestCategory(t *testing.T) {
 		in                 *arrayfile.Array
 	}{
 		{"bytes", "", Color, mustOpenRaw(t, filepath.Join(dir, "volume.raw"), a.Grid)},
-		{"labels", "", Segmentation, mustOpen(t, filepath.Join(dir, "mask.npy"))},
-		{"labels as an image", Color, Color, mustOpen(t, filepath.Join(dir, "mask.npy"))},
+		{"labels", "", Segmentation, mustOpen(t, filepath.Join(dir, "flags.npy"))},
+		{"labels as an image", Color, Color, mustOpen(t, filepath.Join(dir, "flags.npy"))},
 	} {
 		l := &layer{Options: Options{Category: test.option}, in: test.in}
 		if err := l.setCategory(t.Context()); err != nil || l.Category != test.want {
