@@ -110,14 +110,17 @@ func TestSlowClients(t *testing.T) {
 	t.Logf("256 MiB beside slow clients took %v", time.Since(start))
 }
 
-// TestBudget: a connection gets memory while it holds no more than is free.
+// TestBudget: a connection gets memory while it holds no more than is free, and a new one only what is free.
 func TestBudget(t *testing.T) {
+	if budgetBytes != 64<<20 || endTime != 5*time.Second {
+		t.Errorf("SEMANTICS.md promises 64 MiB and five seconds, but these are %d bytes and %v", int64(budgetBytes), endTime)
+	}
 	b := newBudget(16)
-	first, second := new(conn), new(conn)
+	first, second, third := new(conn), new(conn), new(conn)
 	for i, want := range []struct {
 		c  *conn
 		ok bool
-	}{{first, true}, {first, true}, {first, true}, {first, false}, {second, true}, {second, false}, {first, false}} {
+	}{{first, true}, {first, true}, {first, true}, {first, false}, {second, true}, {second, false}, {first, false}, {third, false}} {
 		if ok, _ := b.take(want.c, 4); ok != want.ok {
 			t.Errorf("step %d: got %t", i, ok)
 		}

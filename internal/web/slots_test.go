@@ -41,6 +41,9 @@ func TestSlotsAreShared(t *testing.T) {
 
 // TestSlotQueue: requests wait for a slot, a limited number of them, and for a limited time.
 func TestSlotQueue(t *testing.T) {
+	if slotStall != 2*time.Second || slotTimeout != 10*time.Second {
+		t.Errorf("SEMANTICS.md and docs/http.md promise two and ten seconds, but these are %v and %v", slotStall, slotTimeout)
+	}
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots(1)
 		control := http.NewResponseController(httptest.NewRecorder())
