@@ -106,7 +106,8 @@ func extensionOf(o object, name string) (e extension, err error) {
 	if !o.Has(name) {
 		return e, fmt.Errorf("%s: expected a name, found none", name)
 	}
-	return e, o.Get(name, &e)
+	err = o.Get(name, &e)
+	return e, err
 }
 
 func readChunkGrid(o object, a *chunked.Array) error {

@@ -142,12 +142,17 @@ func (b *bucket) read(ctx context.Context, o object.Object, parts []vfs.Range) e
 		if f.err != nil {
 			return f.err
 		}
-		for _, part := range parts {
-			from, to := max(part.Off, f.from), min(part.Off+int64(len(part.P)), f.to)
-			if from < to {
-				copy(part.P[from-part.Off:to-part.Off], f.data[from-f.from:])
-			}
-		}
+		f.copyTo(parts)
 	}
 	return nil
+}
+
+// copyTo copies to the parts what the flight has of them. It must be done.
+func (f *flight) copyTo(parts []vfs.Range) {
+	for _, part := range parts {
+		from, to := max(part.Off, f.from), min(part.Off+int64(len(part.P)), f.to)
+		if from < to {
+			copy(part.P[from-part.Off:to-part.Off], f.data[from-f.from:])
+		}
+	}
 }

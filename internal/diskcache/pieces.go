@@ -180,7 +180,8 @@ func (p *piece) read(b []byte, off int64) (missing []span, damaged int, err erro
 		}
 		missing = add(missing, page)
 	}
-	return missing, damaged, p.readPages(b, off, pages, visit)
+	err = p.readPages(b, off, pages, visit) // sets missing and damaged, before they are returned
+	return missing, damaged, err
 }
 
 // borders holds memory for the first and the last page of a read. A read may need only a part of these.
