@@ -38,6 +38,9 @@ func TestBurst(t *testing.T) {
 // TestDiskThatDoesNotWrite checks that reads go on while another process keeps this one from writing, and that bytes are stored
 // afterwards.
 func TestDiskThatDoesNotWrite(t *testing.T) {
+	if patience != time.Second/10 || impatience != time.Second || defaultPending != 16<<20 {
+		t.Errorf("SEMANTICS.md promises a tenth of a second, a second and 16 MiB, but these are %v, %v and %d bytes", patience, impatience, defaultPending)
+	}
 	const reads = 96 // more than fit into memory
 	o := object.Object{Key: "k", Size: reads * 16 * unitSize, Version: "1"}
 	dir := t.TempDir()

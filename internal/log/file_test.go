@@ -55,6 +55,9 @@ func wantContents(t *testing.T, dir string, want map[string]string) {
 }
 
 func TestRotation(t *testing.T) {
+	if maxBytes != 16<<20 {
+		t.Errorf("SEMANTICS.md promises 16 MiB, but this is %d bytes", maxBytes)
+	}
 	dir := t.TempDir()
 	l := newFile(t, filepath.Join(dir, "log"), 8)
 	for i := range 12 {
