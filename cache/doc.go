@@ -28,8 +28,8 @@
 //	this cache          4.9    1.0    1.0    1.0
 //	ristretto alone     5.6    3.5    2.5    1.3
 //
-// Ristretto counts only misses of the recent list, and only of blocks that were requested before. So 32 reads of a block by one scan count once, and blocks to which
-// readers return count more than the blocks of a long scan.
+// Ristretto counts only misses of the recent list, and only of blocks that were requested before. So 32 reads of a block by one
+// scan count once, and blocks to which readers return count more than the blocks of a long scan.
 //
 // A request decides which of the blocks that it loads are kept:
 //
@@ -90,8 +90,9 @@
 // A miss costs about 7 µs in addition to the load, or 1.6 µs for each of 32 blocks that are read at once. A load holds no
 // lock, and runs in its own goroutine. If the source answers at once ([Source.AnswersAtOnce]), the goroutine of a request
 // also runs loads, and up to 2 MiB of blocks alone. Such a request does not end early when its context is done. A request
-// runs as many loads at a time as there are processors, and loads up to 8 MiB of blocks before it uses them. Misses take the locks of a shard of the index, of the arena and of the
-// list. The recent list holds its lock while ristretto decides.
+// runs as many loads at a time as there are processors: up to 32 if the source answers late, and 64 if its requests should be
+// long. It loads up to 8 MiB of blocks before it uses them. Misses take the locks of a shard of the index, of the arena and of
+// the list. The recent list holds its lock while ristretto decides.
 //
 // The function that a request passes blocks to must not read from the same cache. Fill of a source must not read from
 // another source of the same cache. The outer request would hold the bytes in flight for which the inner one waits.

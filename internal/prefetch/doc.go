@@ -18,9 +18,9 @@
 //	 │                        ▼                ▼                           ▼
 //	 └──────────────── idle for a second, and another reader needs memory ─┘
 //
-// A random Reader has no portions. It reads blocks through the cache. While it reads a plane from its start, it pins the blocks of the
-// first read (see head). It also becomes sequential when it has read 24
-// MiB of a plane that is larger. Every Reader reads from the portions of other Readers that have the same blocks.
+// A random Reader has no portions. It reads blocks through the cache. While it reads a plane from its start, it pins the blocks
+// of the first read (see head). It also becomes sequential when it has read 24 MiB of a plane that is larger. Every Reader reads
+// from the portions of other Readers that have the same blocks.
 //
 // A sequential Reader reserves memory for a window of two portions: the portion that it reads, and the next one. When it
 // has read an eighth of a portion, it starts to decode the next one in the place of the portion before. It gathers replies
@@ -31,12 +31,12 @@
 //
 // A paused Reader keeps its portions. It starts no other portion until it reads on.
 //
-// A preloaded Reader has all blocks of its array in one portion. It starts this portion with its first read; if the array has 8 to 32
-// MiB, when it is known to be sequential, and only if there is no sink. If the first read has all of a smaller array, and the source
-// does not answer late, it needs no portion: the blocks are copied as they are decoded.
+// A preloaded Reader has all blocks of its array in one portion. It starts this portion with its first read. An array of 8 to 32 MiB
+// must be known to be sequential first, and have no sink. If the first read has all of a smaller array, and the source does not
+// answer late, it needs no portion: the blocks are copied as they are decoded.
 //
-// If there is no sink, the next piece of a preloaded Reader is gathered ahead, on another core than the one that copies the last reply
-// to the reader. [Reader.Lend] lends it, so that it need not be copied once more.
+// If there is no sink, the next piece of a preloaded Reader is gathered ahead, on another core than the one that copies the last
+// reply to the reader. [Reader.Lend] lends it, so that it need not be copied once more.
 //
 // # Portions
 //
@@ -57,18 +57,20 @@
 //
 // The planes of an array may also be single files (see [Stack]). A reader that opens two of them in order reads from
 // a sequential Reader of the whole array. All readers that open planes in that order share it. It is closed when no
-// plane was open for 5 seconds. The next slab is decoded when four planes were opened in order, and an eighth of the slab is read, or three
-// eighths if several planes were open at a time. One core is left to the reader until it needs this slab: it waits for several
-// replies for each plane.
+// plane was open for 5 seconds. The next slab is decoded when four planes were opened in order, and an eighth of the slab is
+// read, or three eighths if several planes were open at a time. One core is left to the reader until it needs this slab: it waits
+// for several replies for each plane.
 //
 // # Patches
 //
-// A reader that copies a patch out of a mapped file reads some rows of each plane, which is 1 to 3 requests of the kernel for each. When the same rows of
-// two planes were read, a random Reader guesses that the reader goes on, and pushes these rows of the next planes to the sink: one
-// plane less than the patch has so far. If patches before had more planes, it pushes all of them with the first read of
-// a patch, without one page of the last plane. The read of this page proves the guess. If six of the last eight patches had no such read,
-// nothing is pushed with a first read. The blocks of a guess take up to 32 MiB and up to a quarter of what can be reserved. A read waits up
-// to 20 ms until its guess is pushed, because otherwise the reader is faster.
+// A reader that copies a patch out of a mapped file reads some rows of each plane. The kernel sends 1 to 3 requests for a plane.
+// When the same rows of two planes were read, a random Reader guesses that the reader goes on. It pushes these rows of the next
+// planes to the sink: one plane less than the patch has so far. If patches before had more planes, it pushes all of them with the
+// first read of a patch, without one page of the last plane. The read of this page proves the guess. If six of the last eight
+// patches had no such read, nothing is pushed with a first read.
+//
+// The blocks of a guess take up to 32 MiB and up to a quarter of what can be reserved. A read waits up to 20 ms until its guess is
+// pushed, because otherwise the reader is faster.
 //
 // # Concurrency
 //
