@@ -58,8 +58,14 @@ func (a *Array) openNPY(f *file) error {
 		return bad("fortran_order", "True or False", strconv.Quote(values["fortran_order"]))
 	}
 	a.setAxes(axes, len(axes) == 4)
+	if n := a.Grid.Channels; n > usualChannels {
+		a.warn("npy of 4 axes: the %d values next to each other are taken for channels of a voxel", n)
+	}
 	return a.setVoxels(section{file: f, offset: at, exact: true, half: half})
 }
+
+// usualChannels is the number of channels of most images with several. With more, the channels may be another axis of the array.
+const usualChannels = 4
 
 // setDescr sets the type of the values. half is true if they are float16, which become float32.
 func (a *Array) setDescr(descr string) (half bool, err error) {
