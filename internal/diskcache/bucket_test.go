@@ -53,6 +53,9 @@ func TestRangesAtBoundaries(t *testing.T) {
 
 // TestSmallRead checks that a small read makes one small request.
 func TestSmallRead(t *testing.T) {
+	if unitSize != 64<<10 {
+		t.Errorf("SEMANTICS.md promises 64 KiB, but this is %d bytes", unitSize)
+	}
 	o := object.Object{Key: "k", Size: 1 << 30, Version: "1"}
 	fake := newFakeBucket(o)
 	b := openCache(t, t.TempDir(), Options{}).Bucket(fake)
