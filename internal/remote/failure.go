@@ -159,7 +159,7 @@ func unanswered(method string, at *url.URL, err error, known bool) *failure {
 	f.text = clean(err.Error())
 	var lookup *net.DNSError
 	switch {
-	case errors.Is(err, errRedirect), isCertificate(err):
+	case errors.Is(err, errRedirect), isCertificate(err), f.noNetwork():
 		f.temporary = false
 	case errors.As(err, &lookup) && lookup.IsNotFound, errors.Is(err, syscall.ECONNREFUSED):
 		f.temporary = known
@@ -169,6 +169,11 @@ func unanswered(method string, at *url.URL, err error, known bool) *failure {
 		f.text = "no answer in time"
 	}
 	return f
+}
+
+// noNetwork reports whether this process may not open sockets, as in a service with RestrictAddressFamilies=. An error of a lookup has only the text.
+func (f *failure) noNetwork() bool {
+	return strings.Contains(f.text, syscall.EAFNOSUPPORT.Error())
 }
 
 // isCertificate reports whether the certificate of the server is not accepted.
@@ -206,6 +211,8 @@ func (f *failure) hint(credentials string) string {
 		return "the certificate of the server has expired, or the clock of this machine is wrong"
 	case strings.Contains(f.text, "x509: "):
 		return "SSL_CERT_FILE names a file with the certificates to trust"
+	case f.noNetwork():
+		return "the service may not use the network: RestrictAddressFamilies=AF_INET AF_INET6 of systemd lets it"
 	case strings.Contains(f.text, "no such host"), strings.Contains(f.text, "connection refused"), strings.Contains(f.text, "unreachable"):
 		return "check the name of the server and the network; HTTPS_PROXY names a proxy"
 	}
