@@ -57,6 +57,9 @@ func (c *Cache) Source(src volume.Source) *Source {
 // Grid returns the geometry of the source.
 func (s *Source) Grid() volume.Grid { return s.grid }
 
+// Near reports whether a disk cache answers for the source. It implements [vfs.NearReporter].
+func (s *Source) Near() bool { return vfs.IsNear(s.src) }
+
 // AnswersAtOnce reports whether the source answers at once. It implements [vfs.AtOnceReporter].
 func (s *Source) AnswersAtOnce() bool { return vfs.AnswersAtOnce(s.src) }
 

@@ -37,6 +37,9 @@ func (c *chunk) Version() vfs.Version { return vfs.VersionOf(c.info) }
 // Late implements [vfs.LateReporter].
 func (c *chunk) Late() bool { return vfs.IsLate(c.file) }
 
+// Near implements [vfs.NearReporter].
+func (c *chunk) Near() bool { return vfs.IsNear(c.file) }
+
 // AnswersAtOnce implements [vfs.AtOnceReporter].
 func (c *chunk) AnswersAtOnce() bool { return vfs.AnswersAtOnce(c.file) }
 

@@ -54,6 +54,9 @@ func (s *scale) Stat() (fs.FileInfo, error) { return s.stat() }
 // Late implements [vfs.LateReporter].
 func (s *scale) Late() bool { return vfs.IsLate(s.fsys) }
 
+// Near implements [vfs.NearReporter].
+func (s *scale) Near() bool { return vfs.IsNear(s.fsys) }
+
 // AnswersAtOnce implements [vfs.AtOnceReporter].
 func (s *scale) AnswersAtOnce() bool { return vfs.AnswersAtOnce(s.fsys) }
 

@@ -106,6 +106,9 @@ func (f *File) Version() volume.Version { return vfs.VersionOf(f.info) }
 // Late implements vfs.LateReporter.
 func (f *File) Late() bool { return vfs.IsLate(f.file) }
 
+// Near implements vfs.NearReporter.
+func (f *File) Near() bool { return vfs.IsNear(f.file) }
+
 // AnswersAtOnce implements vfs.AtOnceReporter.
 func (f *File) AnswersAtOnce() bool { return vfs.AnswersAtOnce(f.file) }
 

@@ -109,6 +109,9 @@ func (m *mag) described(listed []vfs.Described, zy []int) []volume.CubeEntry {
 // Late implements vfs.LateReporter.
 func (m *mag) Late() bool { return vfs.IsLate(m.fsys) }
 
+// Near implements vfs.NearReporter.
+func (m *mag) Near() bool { return vfs.IsNear(m.fsys) }
+
 // AnswersAtOnce implements vfs.AtOnceReporter.
 func (m *mag) AnswersAtOnce() bool { return vfs.AnswersAtOnce(m.fsys) }
 

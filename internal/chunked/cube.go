@@ -75,6 +75,11 @@ func (c *cube) Late() bool {
 	return slices.ContainsFunc(c.parts, func(p part) bool { return p.file != nil && vfs.IsLate(p.file) })
 }
 
+// Near implements [vfs.NearReporter].
+func (c *cube) Near() bool {
+	return !slices.ContainsFunc(c.parts, func(p part) bool { return p.file != nil && !vfs.IsNear(p.file) })
+}
+
 // Close closes the files.
 func (c *cube) Close() error {
 	var errs []error

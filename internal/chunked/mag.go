@@ -93,6 +93,9 @@ func (m *Mag) StatMetadata() []fs.FileInfo {
 // Late implements [vfs.LateReporter].
 func (m *Mag) Late() bool { return vfs.IsLate(m.fsys) }
 
+// Near implements [vfs.NearReporter].
+func (m *Mag) Near() bool { return vfs.IsNear(m.fsys) }
+
 // AnswersAtOnce implements [vfs.AtOnceReporter].
 func (m *Mag) AnswersAtOnce() bool { return vfs.AnswersAtOnce(m.fsys) }
 

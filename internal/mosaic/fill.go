@@ -34,6 +34,9 @@ func (m *Mosaic) Resolve(ctx context.Context, at volume.Vec) error {
 // Late implements vfs.LateReporter.
 func (m *Mosaic) Late() bool { return vfs.IsLate(m.mag) }
 
+// Near implements vfs.NearReporter.
+func (m *Mosaic) Near() bool { return vfs.IsNear(m.mag) }
+
 // AnswersAtOnce implements vfs.AtOnceReporter.
 func (m *Mosaic) AnswersAtOnce() bool { return vfs.AnswersAtOnce(m.mag) }
 

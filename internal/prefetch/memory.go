@@ -14,13 +14,17 @@ const (
 )
 
 // reserveWindow reserves the memory for two portions. The portions are whole slabs if there is enough memory, or else
-// parts of slabs if the sink accepts pushes.
+// parts of slabs if the sink accepts pushes. They are two slabs each if requests to the source should be long, unless a disk cache
+// answers for it.
 func (r *Reader) reserveWindow() bool {
 	if r.array.Box().Size()[2] == 1 {
 		return false // no block is needed twice
 	}
 	l := newLayout(r.array)
-	if r.source.LongRead() > 0 && l.blocks.Min[2]%cell[2] == 0 && r.reserve(l.thick(), true) || r.reserve(l, true) {
+	long := r.source.LongRead() > 0 && l.blocks.Min[2]%cell[2] == 0
+	thin := long && r.source.Near()
+	if long && !thin && r.reserve(l.thick(), true) || r.reserve(l, true) {
+		r.thin = thin
 		r.pushing = r.pusher.sink.All && r.pusher.accepts()
 		return true
 	}
@@ -96,5 +100,5 @@ func (r *Reader) releaseAll() {
 	if r.reserved > 0 {
 		r.prefetcher.release(r, r.reserved)
 	}
-	r.state, r.reserved, r.pushing, r.layout = random, 0, false, newLayout(r.array)
+	r.state, r.reserved, r.pushing, r.thin, r.layout = random, 0, false, false, newLayout(r.array)
 }

@@ -35,11 +35,11 @@ func newPortion(src *cache.Source, key portionKey, keep cache.Keep, ahead bool) 
 	blocks := slices.Collect(key.blocks.All())
 	var hold *cache.Hold
 	var err error
-	if src.LongRead() > 0 {
+	if src.LongRead() > 0 && !src.Near() {
 		hold, err = src.HoldBatches(blocks, cells(blocks), keep)
 	} else {
 		least := leastBatch / src.Grid().BlockBytes()
-		if src.Late() {
+		if src.Late() && !src.Near() {
 			least = 1 // all requests are sent at once
 		}
 		load := src.Hold

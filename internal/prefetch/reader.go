@@ -39,6 +39,7 @@ type Reader struct {
 	layout   layout
 	reserved int64      // bytes of the budget
 	pushing  bool       // portions are pushed to the sink
+	thin     bool       // portions are single slabs because a disk cache answers for the source
 	window   []*portion // the portion that is read, and the one before or those after it; nil where there is none yet
 	oldest   int        // index in window of the portion that is replaced next
 	grownAt  int        // number of the portion at which the window last grew

@@ -43,6 +43,8 @@ type scene struct {
 	loads      atomic.Int64
 	longest    atomic.Int64  // blocks of the largest call of Fill
 	longRead   int           // what LongRead returns
+	late       bool          // what Late returns
+	near       atomic.Bool   // what Near returns
 	gate       chan struct{} // if not nil, loads wait until it is closed
 	damaged    volume.Vec    // a block that cannot be read; at first, none
 }
@@ -68,6 +70,12 @@ func (s *scene) Grid() volume.Grid {
 
 // LongRead implements vfs.LongReader.
 func (s *scene) LongRead() int { return s.longRead }
+
+// Late implements vfs.LateReporter.
+func (s *scene) Late() bool { return s.late }
+
+// Near implements vfs.NearReporter.
+func (s *scene) Near() bool { return s.near.Load() }
 
 func (s *scene) Fill(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	s.loads.Add(int64(len(blocks)))

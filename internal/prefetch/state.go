@@ -94,6 +94,7 @@ func (r *Reader) claimPortion(off, n int64, inSequence bool) portionView {
 	if s == nil && (r.state == preloaded || r.state == sequential && !r.pastFirstQuarter(i, off)) {
 		s = r.start(i, false)
 	}
+	view := r.view(i, s) // startNext may change the layout
 	if s != nil && r.state == sequential {
 		r.growWindow(i, s)
 		r.startNext(i, off, n)
@@ -101,7 +102,7 @@ func (r *Reader) claimPortion(off, n int64, inSequence bool) portionView {
 	if s != nil && r.state == preloaded {
 		r.startAhead(s, off+n, n)
 	}
-	return r.view(i, s)
+	return view
 }
 
 // changeState changes the state after a read. inSequence reports whether the read belongs to a sequential reader.

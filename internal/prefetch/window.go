@@ -36,7 +36,11 @@ func (r *Reader) startNext(i int, off, n int64) {
 		return
 	}
 	for range len(r.window) - 1 {
-		if i = r.next(i); i >= r.layout.count() {
+		i = r.next(i)
+		if i < r.layout.count() && r.outgrown(i) {
+			i = r.thicken(i)
+		}
+		if i >= r.layout.count() {
 			return
 		}
 		s := r.prefetcher.acquire(r.key(i))
@@ -57,17 +61,16 @@ const (
 )
 
 // growWindow adds a place to the window if the source answers late and the reader has reached portion i before it is
-// decoded.
+// decoded. What a disk cache answers does not count: the reader waits for processors then, and more memory does not help.
 func (r *Reader) growWindow(i int, s *portion) {
-	if i <= r.grownAt || s.hold.Ready() || !r.source.Late() || len(r.window) >= maxWindowPortions {
+	if i <= r.grownAt || s.hold.Ready() || !r.source.Late() || r.source.Near() || r.thin || len(r.window) >= maxWindowPortions {
 		return
 	}
 	need := r.layout.portionMemory()
-	if r.reserved+need > max(maxWindowBytes, r.layout.windowMemory()) || !r.prefetcher.reserve(r, need, false) {
+	if r.reserved+need > max(maxWindowBytes, r.layout.windowMemory()) || !r.growTo(r.reserved+need) {
 		return
 	}
 	r.grownAt = i
-	r.reserved += need
 	r.window = slices.Insert(r.window, r.oldest, nil)
 }
 

@@ -16,8 +16,12 @@ func (f *readable) readCached(ctx context.Context, ranges []vfs.Range) (rest []v
 	for i := range ranges {
 		r := &ranges[i]
 		if len(r.P) > 0 && c.ReadCached(r.P, r.Off) {
+			f.s.queue.near.hit()
 			r.Err = nil
 			continue
+		}
+		if len(r.P) > 0 {
+			f.s.queue.near.miss()
 		}
 		rest, index = append(rest, *r), append(index, i)
 	}

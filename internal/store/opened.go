@@ -101,11 +101,15 @@ var (
 	_ vfs.ContextReaderAt = (*readable)(nil)
 	_ vfs.RangeReader     = (*readable)(nil)
 	_ vfs.LateReporter    = (*readable)(nil)
+	_ vfs.NearReporter    = (*readable)(nil)
 	_ vfs.AtOnceReporter  = (*readable)(nil)
 )
 
 // Late implements [vfs.LateReporter].
 func (f *readable) Late() bool { return f.s.Late() }
+
+// Near implements [vfs.NearReporter].
+func (f *readable) Near() bool { return f.s.Near() }
 
 // AnswersAtOnce implements [vfs.AtOnceReporter].
 func (f *readable) AnswersAtOnce() bool { return f.s.AnswersAtOnce() }

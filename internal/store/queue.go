@@ -25,6 +25,7 @@ const maxRemoteInFlight = 72 << 20
 type queue struct {
 	epoch   time.Time
 	bytes   *semaphore.Weighted
+	near    nearness
 	remote  bool
 	longest int64 // the maximum size of a request to a late source, in bytes
 	most    int64 // the maximum number of bytes of reads in flight

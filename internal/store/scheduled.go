@@ -53,6 +53,7 @@ var (
 	_ vfs.ListFS         = (*Scheduled)(nil)
 	_ vfs.DescribeFS     = (*Scheduled)(nil)
 	_ vfs.LateReporter   = (*Scheduled)(nil)
+	_ vfs.NearReporter   = (*Scheduled)(nil)
 	_ vfs.AtOnceReporter = (*Scheduled)(nil)
 	_ vfs.KindChecker    = (*Scheduled)(nil)
 	_ io.Closer          = (*Scheduled)(nil)
@@ -69,6 +70,9 @@ func Schedule(fsys fs.FS, o Options) *Scheduled {
 
 // Late implements [vfs.LateReporter]. It depends on the last reads, not on lookups.
 func (s *Scheduled) Late() bool { return s.queue.remote || s.queue.reads.lateness.late() }
+
+// Near implements [vfs.NearReporter]. It depends on the last ranges that were read.
+func (s *Scheduled) Near() bool { return s.queue.near.near() }
 
 // AnswersAtOnce implements [vfs.AtOnceReporter]: the source is local, and no request to it hangs.
 func (s *Scheduled) AnswersAtOnce() bool { return s.atOnce }

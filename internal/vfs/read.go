@@ -106,6 +106,20 @@ func IsLate(f any) bool {
 	return ok && l.Late()
 }
 
+// NearReporter is an open file or a file system that knows whether a disk cache answers for its late source.
+type NearReporter interface {
+	// Near reports whether a disk of this machine had all that was read last: readers need no more of it in flight than of a disk.
+	// The next read may need the source again. It is fast.
+	Near() bool
+}
+
+// IsNear reports whether a disk of this machine answers for the source of a file or a file system. It returns false if f is no
+// [NearReporter].
+func IsNear(f any) bool {
+	r, ok := f.(NearReporter)
+	return ok && r.Near()
+}
+
 // AtOnceReporter is an open file or a file system that knows whether its source answers at once.
 //
 // A source that answers at once is never late, and no request to it hangs: it is a disk of this machine. The caller of a

@@ -92,6 +92,9 @@ func (f *file) ReadAtContext(ctx context.Context, p []byte, off int64) (int, err
 // Late implements [vfs.LateReporter].
 func (f *file) Late() bool { return f.fsys.Late() }
 
+// Near implements [vfs.NearReporter].
+func (f *file) Near() bool { return f.fsys.Near() }
+
 // Close does nothing: the archive stays open.
 func (f *file) Close() error { return nil }
 

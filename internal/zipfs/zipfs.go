@@ -174,6 +174,9 @@ func (a *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 // Late implements [vfs.LateReporter].
 func (a *FS) Late() bool { return vfs.IsLate(a.fsys) }
 
+// Near implements [vfs.NearReporter].
+func (a *FS) Near() bool { return vfs.IsNear(a.fsys) }
+
 // AnswersAtOnce implements [vfs.AtOnceReporter].
 func (a *FS) AnswersAtOnce() bool { return vfs.AnswersAtOnce(a.fsys) }
 
