@@ -27,7 +27,7 @@
 // from portions. If there is no memory, or a portion has a damaged block, it reads blocks as a random Reader does.
 //
 // If the source answers late, a Reader may reach a portion before it is decoded. Each time, the window grows by one
-// portion, up to 256 MiB. A slower source thereby gets a larger window.
+// portion, up to 256 MiB. A slower source thereby gets a larger window, unless a disk cache answers for it.
 //
 // A paused Reader keeps its portions. It starts no other portion until it reads on.
 //
@@ -46,6 +46,9 @@
 //
 // If requests to the source should be long, as to an object store, a portion is two slabs, and its blocks are loaded in cells of 4 ×
 // 4 × 2 blocks. In Morton order, a cell is one extent of the file, and a slab alone is many short ones.
+//
+// While a disk cache answers for such a source, portions are one slab, as of a disk, and the window does not grow. When the source has to
+// answer again, portions are two slabs from the next one on that is not started (see thin.go).
 //
 // If two slabs take more than half of the cache, a portion is some rows of blocks of a slab. The reader is
 // served from such portions while it reads the first plane of the slab. The other planes of the portions are pushed to the
