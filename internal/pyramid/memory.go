@@ -32,13 +32,14 @@ func (w *writer) divideMemory() error {
 			rest -= n
 		}
 	}
-	chunk, perWorker := int64(minChunk), int64(0)
+	longest, perWorker := int64(0), int64(0)
 	for _, m := range w.mags {
 		if !m.raw() { // which spools nothing
-			chunk = max(chunk, int64(m.maxRun()))
+			longest = max(longest, int64(m.maxRun()))
 		}
 		perWorker = max(perWorker, int64(m.grid.BlockBytes())+m.maxSubCube())
 	}
+	chunk := w.chunkSize(longest)
 	rest -= int64(w.Jobs) * (perWorker + chunk)
 	w.writeDirectly()
 	w.spool = newSpool(int(chunk), max(rest, 0), w.Temp)
@@ -47,6 +48,13 @@ func (w *writer) divideMemory() error {
 		w.workers <- &worker{spool: w.spool, encoders: map[*mag]encoder{}}
 	}
 	return nil
+}
+
+// chunkSize returns the size of chunks of the spool. longest is the most bytes of a run. A chunk ends where the longest run would not
+// fit any more. So it has room for some of these: else most of its memory would be lost where runs compress well.
+func (w *writer) chunkSize(longest int64) int64 {
+	most := min(maxChunk, w.Memory/8/int64(w.Jobs))
+	return max(minChunk, longest, min(chunkRuns*longest, most))
 }
 
 // worker is what one goroutine needs to encode blocks.

@@ -14,6 +14,9 @@ const (
 	maxChunk = math.MaxUint32
 )
 
+// chunkRuns is how many of the longest runs a chunk holds, if there is memory for it.
+const chunkRuns = 4
+
 // spool keeps encoded blocks until all blocks before them in their cube are encoded: blocks come slab by slab, and a cube file
 // has them in Morton order. It is a list of chunks. They are in memory or, when the memory is full, in a file without a name.
 //
