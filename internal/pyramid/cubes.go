@@ -56,6 +56,9 @@ func (l *cubes) flush(ctx context.Context, z int, last bool) error {
 		p.offset = p.cube.end
 		p.cube.end += p.bytes
 	}
+	if done, err := m.assemble(ctx, parts); done || err != nil {
+		return err
+	}
 	return l.each(ctx, parts, (*subCube).write)
 }
 
@@ -95,7 +98,7 @@ type closing struct {
 // closers is the number of files that are synced at a time. A file system writes them together.
 const closers = 16
 
-// start closes cubes in the background. It first waits for those of the call before.
+// start closes cubes in the background, once all that was given to the disk is written. It first waits for those of the call before.
 func (c *closing) start(l *cubes) error {
 	if err := c.wait(); err != nil {
 		l.remove()
@@ -103,12 +106,13 @@ func (c *closing) start(l *cubes) error {
 	}
 	c.cubes, c.group = l, &errgroup.Group{}
 	c.group.SetLimit(closers + 1)
-	group, written := c.group, l.written()
-	for _, one := range written {
-		c.addDirs(one)
-	}
+	group := c.group
 	group.Go(func() error {
-		for _, one := range written {
+		if err := l.m.waitWritten(); err != nil {
+			return err
+		}
+		for _, one := range l.written() {
+			c.addDirs(one)
 			group.Go(one.finish)
 		}
 		return nil

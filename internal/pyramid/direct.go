@@ -4,35 +4,44 @@ import (
 	"errors"
 	"io"
 	"os"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Cubes that are not compressed are written past the page cache where that is faster: the disk writes while blocks are copied, the
-// copy into the page cache is saved, and the sync at the end is short. This file and its neighbours for each system are the only
+// Cubes are written past the page cache where that is faster: the disk writes while blocks are copied or encoded, the copy into
+// the page cache is saved, and the sync at the end is short. This file and its neighbours for each system are the only
 // place that knows of O_DIRECT.
 
 // minDirectBytes is the least number of bytes that are written past the page cache at a time. The disk is idle between two writes, for
 // nearly as long as it needs for a small one.
 const minDirectBytes = 256 << 10
 
-// writeDirectly decides which mags are written past the page cache: those whose groups are large, unless cubes are changed. Then the page
-// cache has the copy of the old cube.
-func (w *writer) writeDirectly() {
+// minDirectCube is the least size of cubes that are compressed and written past the page cache, in bytes of voxels. Small cubes
+// are many files, which the page cache writes together.
+const minDirectCube = 16 << 20
+
+// writeDirectly decides which mags are written past the page cache: those of large cubes, unless cubes are changed. Then the page
+// cache has the copy of the old cube. Runs of memory may take a sixteenth of the budget. It returns the bytes of these runs.
+func (w *writer) writeDirectly() (bytes int64) {
+	runs := 0
 	for _, m := range w.mags {
-		if !m.raw() || m.Under != nil {
-			continue
+		n, run, large := streamRuns, int64(streamBytes), m.grid.Bytes() >= minDirectCube
+		if m.raw() { // a run is a group
+			n, run = directRuns(w.Jobs), bytesOf(volume.Box{Max: m.group}, m.grid.BlockBytes())
+			large = run >= 2*minDirectBytes
 		}
-		group := bytesOf(volume.Box{Max: m.group}, m.grid.BlockBytes())
-		fits := int64(directRuns(w.Jobs))*group <= w.Memory/16
-		m.direct = fits && group >= 2*minDirectBytes && writesDirectly(m.Dir)
-		if m.direct && w.disk == nil {
-			w.disk = newDirectWriter(w.Jobs)
+		m.direct = m.Under == nil && large && int64(n)*run <= w.Memory/16 && writesDirectly(m.Dir)
+		if m.direct {
+			runs, bytes = max(runs, n), max(bytes, int64(n)*run)
 		}
 	}
+	if runs > 0 {
+		w.disk = newDirectWriter(runs)
+		w.assembler = newAssembler(w)
+	}
+	return bytes
 }
 
 // cubeFile is a cube file that is open for writing.
@@ -88,11 +97,11 @@ type directWriter struct {
 	pace pace
 }
 
-// directRuns is how many runs of memory a directWriter has: one is written, one waits, and each worker fills one.
+// directRuns is how many runs of memory cubes need that are not compressed: one is written, one waits, and each worker fills one.
 func directRuns(workers int) int { return workers + 2 }
 
-func newDirectWriter(workers int) *directWriter {
-	n := directRuns(workers)
+// newDirectWriter returns a directWriter with memory for n runs.
+func newDirectWriter(n int) *directWriter {
 	d := &directWriter{tasks: make(chan func() error, n), free: make(chan []byte, n), ended: make(chan struct{}), failed: make(chan struct{})}
 	for range n {
 		d.free <- nil
@@ -114,12 +123,20 @@ func (d *directWriter) run() {
 // memory returns memory for write, of any length. It fails if a write has failed.
 func (d *directWriter) memory() ([]byte, error) {
 	b := <-d.free
+	if err := d.failure(); err != nil {
+		d.free <- b
+		return nil, err
+	}
+	return b, nil
+}
+
+// failure returns the first error, if there was one yet.
+func (d *directWriter) failure() error {
 	select {
 	case <-d.failed:
-		d.free <- b
-		return nil, d.err
+		return d.err
 	default:
-		return b, nil
+		return nil
 	}
 }
 
@@ -141,7 +158,18 @@ func (d *directWriter) write(f *cubeFile, runs []fileRun, memory []byte) {
 
 // close has a file closed, after what was written to it.
 func (d *directWriter) close(f *cubeFile) {
-	d.tasks <- func() error { f.Close(); return nil }
+	d.do(func() error { f.Close(); return nil })
+}
+
+// do has a task done, after those before it. An error of it is an error of the directWriter.
+func (d *directWriter) do(task func() error) { d.tasks <- task }
+
+// cause returns the first error of the directWriter instead of an error that reports it, perhaps several times.
+func (d *directWriter) cause(err error) error {
+	if d != nil && d.err != nil && errors.Is(err, d.err) { // its goroutine has ended
+		return d.err
+	}
+	return err
 }
 
 // wait waits until everything is written, and returns the first error.
@@ -167,7 +195,7 @@ func (d *directWriter) end() {
 // with a neighbouring run, at any time.
 func (d *directWriter) writeRun(f *cubeFile, r fileRun) error {
 	head, pages, tail := r.split()
-	if f.direct == nil || len(pages.bytes) < minDirectBytes {
+	if f.direct == nil || len(pages.bytes) < minDirectBytes || d.pace.slow.Load() {
 		return writeAt(f, r.bytes, r.offset)
 	}
 	start := time.Now()
@@ -181,31 +209,4 @@ func (d *directWriter) writeRun(f *cubeFile, r fileRun) error {
 		return err
 	}
 	return errors.Join(writeAt(f, head.bytes, head.offset), writeAt(f, tail.bytes, tail.offset))
-}
-
-// The speed of writes past the page cache is measured for each paceBytes. A disk that writes fewer than slowBytes in a second may be
-// slow because one write is in flight, or because it has to seek: the page cache would write more at a time, in the order of the disk.
-const (
-	paceBytes = 64 << 20
-	slowBytes = 400 << 20
-)
-
-// pace is how fast a disk writes.
-type pace struct {
-	bytes int
-	spent time.Duration
-	slow  atomic.Bool // it was slow once
-}
-
-// add counts a write.
-func (p *pace) add(n int, spent time.Duration) {
-	p.bytes += n
-	p.spent += spent
-	if p.bytes < paceBytes {
-		return
-	}
-	if float64(p.bytes) < slowBytes*p.spent.Seconds() {
-		p.slow.Store(true)
-	}
-	p.bytes, p.spent = 0, 0
 }

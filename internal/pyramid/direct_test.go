@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 	"unsafe"
 
 	"github.com/wkwfs/wkwfs/volume"
@@ -80,7 +81,7 @@ func TestDirectWriter(t *testing.T) {
 			}
 			direct := &fakeDirect{File: f, err: test.err}
 			file := &cubeFile{File: f, direct: direct}
-			d := newDirectWriter(1)
+			d := newDirectWriter(directRuns(1))
 			defer d.end()
 			r := rand.New(rand.NewPCG(1, 2))
 			want := make([]byte, 16+3*writeBytes+5000) // the last run is too small
@@ -122,12 +123,64 @@ func TestDirectWriter(t *testing.T) {
 	}
 }
 
-// TestWriteDirect writes raw cubes on the disk of temporary files, where groups are large enough to go past the page cache.
+// TestWriteDirect writes cubes on the disk of temporary files, large enough to go past the page cache: also with a spool that is
+// too large for the memory.
 func TestWriteDirect(t *testing.T) {
-	c := newCase(t, rand.New(rand.NewPCG(1, 2)), header(32, 8, wkw.Raw, volume.Uint8), box(5, 130, 11, 301, 400, 270), two)
-	c.Memory = 128 << 20
-	c.onDisk(t)
-	c.write(t)
+	for _, test := range []struct {
+		name   string
+		bt     wkw.BlockType
+		box    volume.Box
+		memory int64
+		jobs   int
+	}{
+		{"raw", wkw.Raw, box(5, 130, 11, 301, 400, 270), 128 << 20, 2},
+		{"LZ4", wkw.LZ4, box(200, 130, 11, 301, 301, 270), 256 << 20, 2},
+		{"LZ4, much memory", wkw.LZ4, box(200, 130, 11, 301, 301, 270), 1 << 30, 3},
+		{"LZ4, some memory for the spool", wkw.LZ4, box(200, 130, 11, 301, 301, 270), 296 << 20, 16},
+		{"LZ4, no memory for the spool", wkw.LZ4, box(200, 130, 11, 301, 301, 270), 288 << 20, 16},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCase(t, rand.New(rand.NewPCG(1, 2)), header(32, 8, test.bt, volume.Uint8), test.box, two)
+			c.Memory, c.Jobs = test.memory, test.jobs
+			c.onDisk(t)
+			c.write(t)
+		})
+	}
+}
+
+// TestShardsDirect: shards that are written past the page cache have the bytes of those that are not.
+func TestShardsDirect(t *testing.T) {
+	var all [2]map[string][]byte
+	for i, memory := range []int64{256 << 20, 32 << 20} { // 32 MiB are too little to write past the page cache
+		c := newCase(t, rand.New(rand.NewPCG(1, 2)), header(32, 8, wkw.LZ4, volume.Uint8), box(200, 200, 11, 301, 301, 270), two)
+		c.Memory = memory
+		for i := range c.Mags {
+			c.Mags[i].Format = Zarr3
+		}
+		c.onDisk(t)
+		if err := Write(t.Context(), c.src, c.Layer); err != nil {
+			t.Fatal(err)
+		}
+		all[i] = filesBelow(t, filepath.Join(c.Temp, "1", "c"))
+	}
+	if len(all[0]) != 8 || !maps.EqualFunc(all[0], all[1], bytes.Equal) {
+		t.Errorf("%d shards, or other bytes", len(all[0]))
+	}
+}
+
+// filesBelow returns the content of all files below a directory.
+func filesBelow(t *testing.T, dir string) map[string][]byte {
+	files := map[string][]byte{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files[name], err = os.ReadFile(filepath.Join(dir, name))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
 // onDisk moves the mags of a case from memory to the disk of temporary files.
@@ -145,7 +198,8 @@ func (c *layerCase) onDisk(t *testing.T) {
 	}
 }
 
-// TestWritesDirectly: mags with large groups are written past the page cache if there is memory for it.
+// TestWritesDirectly: mags with large groups, or with large cubes that are compressed, are written past the page cache if there is
+// memory for it.
 func TestWritesDirectly(t *testing.T) {
 	dir := t.TempDir()
 	possible := writesDirectly(dir) // elsewhere no mag may be
@@ -159,7 +213,10 @@ func TestWritesDirectly(t *testing.T) {
 		want   bool
 	}{
 		{"large groups", header(32, 8, wkw.Raw, volume.Uint8), tall, 128 << 20, false, true},
-		{"compressed", header(32, 8, wkw.LZ4, volume.Uint8), tall, 128 << 20, false, false},
+		{"compressed", header(32, 8, wkw.LZ4, volume.Uint8), tall, 256 << 20, false, true},
+		{"compressed, small cubes", header(32, 4, wkw.LZ4, volume.Uint8), tall, 256 << 20, false, false},
+		{"compressed, little memory", header(32, 8, wkw.LZ4, volume.Uint8), tall, 255 << 20, false, false},
+		{"compressed cubes that change", header(32, 8, wkw.LZ4, volume.Uint8), tall, 256 << 20, true, false},
 		{"flat", header(32, 8, wkw.Raw, volume.Uint8), box(0, 0, 0, 100, 100, 32), 128 << 20, false, false},
 		{"little memory", header(32, 8, wkw.Raw, volume.Uint8), tall, 32 << 20, false, false},
 		{"large blocks", header(128, 2, wkw.Raw, volume.Uint32), tall, 128 << 20, false, false},
@@ -185,26 +242,3 @@ func TestWritesDirectly(t *testing.T) {
 
 // underMag is a mag that exists.
 type underMag struct{ volume.Mag }
-
-// TestPace: a disk is slow if it writes little in a second, over some time.
-func TestPace(t *testing.T) {
-	for _, test := range []struct {
-		name  string
-		each  []time.Duration // of a MiB, in turn
-		slow  bool
-		count int
-	}{
-		{"fast", []time.Duration{time.Millisecond}, false, 1000},
-		{"slow", []time.Duration{4 * time.Millisecond}, true, 64},
-		{"slow, but not for long", []time.Duration{4 * time.Millisecond}, false, 63},
-		{"once in a while", []time.Duration{20 * time.Millisecond, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, false, 1000},
-	} {
-		p := &pace{}
-		for i := range test.count {
-			p.add(1<<20, test.each[i%len(test.each)])
-		}
-		if p.slow.Load() != test.slow {
-			t.Errorf("%s: %v", test.name, p.slow.Load())
-		}
-	}
-}

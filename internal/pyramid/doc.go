@@ -16,6 +16,10 @@
 // slab has only some z of the blocks of a cube. The first eighth of a cube in Morton order is complete when half of its slabs
 // are. So the spool holds up to half of the encoded blocks of all cubes at one z.
 //
+// On ext4, one goroutine copies complete sub-cubes out of the spool and has them written past the page cache, while the next slabs
+// are encoded. They take no memory beside the spool, except some runs of 1 MiB. If the memory of the spool is full, encoding waits
+// for that goroutine. If the spool is too large for the memory all the same, sub-cubes are written through the page cache.
+//
 // A cube that is not compressed has its blocks at fixed places. They are not spooled, but written as they are cut: groups of blocks
 // that are next to each other in the file and in the slab.
 package pyramid

@@ -3,6 +3,7 @@ package pyramid
 import (
 	"context"
 	"encoding/binary"
+	"runtime"
 
 	"github.com/wkwfs/wkwfs/internal/flat"
 	"github.com/wkwfs/wkwfs/volume"
@@ -55,6 +56,7 @@ func (m *mag) encodeRow(ctx context.Context, k *worker, t tile, row volume.Box) 
 	clear(b)
 	encoder, empty := k.encoder(m), true
 	for x := row.Min[0]; x < row.Max[0]; x++ {
+		runtime.Gosched() // else a goroutine whose write has ended waits for a processor, up to 10 ms
 		voxels := m.cut(k, t, volume.Vec{x, row.Min[1], row.Min[2]})
 		if voxels == nil {
 			continue

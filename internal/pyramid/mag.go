@@ -181,9 +181,6 @@ func (m *mag) endSlab(ctx context.Context, slab [2]int) error {
 		return err
 	}
 	if last || slab[1]%m.grid.Size[2] == 0 {
-		if err := m.disk.wait(); err != nil {
-			return err
-		}
 		cubes := m.cubes
 		m.cubes = nil
 		if err := m.closing.start(cubes); err != nil {

@@ -10,6 +10,7 @@ import (
 //
 //   - a tile takes at most an eighth. There are three: one is encoded and two are read ahead
 //   - the planes that coarser mags collect take at most a quarter. Mags that need more collect their planes in a file
+//   - what waits to be written past the page cache takes at most a sixteenth
 //   - each worker takes a block, its tables, an open chunk of the spool and a sub-cube
 //   - the spool takes the rest. Encoded blocks that need more wait in a file
 func (w *writer) divideMemory() error {
@@ -40,8 +41,7 @@ func (w *writer) divideMemory() error {
 		perWorker = max(perWorker, int64(m.grid.BlockBytes())+m.maxSubCube())
 	}
 	chunk := w.chunkSize(longest)
-	rest -= int64(w.Jobs) * (perWorker + chunk)
-	w.writeDirectly()
+	rest -= int64(w.Jobs)*(perWorker+chunk) + w.writeDirectly()
 	w.spool = newSpool(int(chunk), max(rest, 0), w.Temp)
 	w.workers = make(chan *worker, w.Jobs)
 	for range w.Jobs {

@@ -70,18 +70,25 @@ type writer struct {
 	mags    []*mag
 	spool   *spool
 	workers chan *worker
-	disk    *directWriter // of mags that are written past the page cache; nil: there are none
-	tile    int64         // most bytes of a tile
+	tile    int64 // most bytes of a tile
+
+	disk      *directWriter // of mags that are written past the page cache; nil: there are none
+	assembler *assembler    // of such mags; nil: there are none
 }
 
 // Write writes the cubes of all mags in one pass over the source. Each cube appears complete and synced, by rename. A
 // cube of zeros is not written, unless it replaces another. After an error no part of a cube is left.
 func Write(ctx context.Context, src Source, l Layer) (err error) {
 	w := &writer{Layer: l}
-	defer func() { err = errors.Join(err, w.close()) }()
+	defer func() { err = w.disk.cause(errors.Join(err, w.close())) }()
 	if err := w.plan(); err != nil {
 		return err
 	}
+	return w.writeAll(ctx, src)
+}
+
+// writeAll writes all slabs.
+func (w *writer) writeAll(ctx context.Context, src Source) error {
 	in, err := w.open(ctx, src)
 	if err != nil {
 		return err
@@ -97,13 +104,13 @@ func Write(ctx context.Context, src Source, l Layer) (err error) {
 			if err := first.add(ctx, t); err != nil {
 				return err
 			}
-			w.Stats.DoneBytes.Add(bytesOf(t.box.Intersect(l.Box), first.voxel))
+			w.Stats.DoneBytes.Add(bytesOf(t.box.Intersect(w.Box), first.voxel))
 			in.giveBack(t)
 		}
 		if err := first.endSlab(ctx, slab); err != nil {
 			return err
 		}
-		w.Stats.Plane.Store(int64(min(slab[1], l.Box.Max[2])))
+		w.Stats.Plane.Store(int64(min(slab[1], w.Box.Max[2])))
 		if err := w.checkpoint(slab[1]); err != nil {
 			return err
 		}
@@ -142,8 +149,12 @@ func (w *writer) checkpoint(z int) error {
 
 // close ends the goroutines and removes temporary files.
 func (w *writer) close() error {
-	w.disk.end()
 	var all []error
+	for _, m := range w.mags {
+		all = append(all, m.closing.wait()) // which needs the goroutines
+	}
+	w.assembler.end()
+	w.disk.end()
 	for _, m := range w.mags {
 		all = append(all, m.abandon())
 	}

@@ -26,15 +26,17 @@ type spool struct {
 	memory    int64 // most bytes of full chunks in memory
 	dir       string
 
-	mu     sync.Mutex
-	chunks []*chunk
-	unused []int    // indexes of chunks that hold nothing
-	spare  [][]byte // memory of such chunks
-	used   int64    // bytes of full chunks in memory
-	file   *os.File // chunk i is at i × chunkSize
+	mu      sync.Mutex
+	freed   sync.Cond // a chunk was dropped, or leaving is less
+	chunks  []*chunk
+	unused  []int    // indexes of chunks that hold nothing
+	spare   [][]byte // memory of such chunks
+	used    int64    // bytes of full chunks in memory
+	leaving int      // sub-cubes that another goroutine copies out of the spool
+	file    *os.File // chunk i is at i × chunkSize
 }
 
-// chunk is a part of the spool. One worker appends to it, while no other goroutine uses it.
+// chunk is a part of the spool. One worker appends to it, and no other goroutine reads it until it is full.
 type chunk struct {
 	index int
 	data  []byte // nil: in the file
@@ -47,16 +49,17 @@ type chunk struct {
 type run uint64
 
 func newSpool(chunkSize int, memory int64, dir string) *spool {
-	return &spool{chunkSize: chunkSize, memory: memory, dir: dir}
+	s := &spool{chunkSize: chunkSize, memory: memory, dir: dir}
+	s.freed.L = &s.mu
+	return s
 }
 
 // room returns memory for a run of up to n bytes, at the end of the worker's chunk.
 func (s *spool) room(k *worker, n int) ([]byte, error) {
 	if k.chunk != nil && s.chunkSize-k.chunk.end < n {
-		if err := s.seal(k.chunk); err != nil {
+		if err := s.sealOf(k); err != nil {
 			return nil, err
 		}
-		k.chunk = nil
 	}
 	if k.chunk == nil {
 		k.chunk = s.newChunk()
@@ -93,7 +96,17 @@ func (s *spool) newChunk() *chunk {
 	return c
 }
 
-// seal ends a chunk. It writes the chunk to the file if the memory is full.
+// sealOf ends the chunk of a worker, if it has one.
+func (s *spool) sealOf(k *worker) error {
+	c := k.chunk
+	k.chunk = nil
+	if c == nil {
+		return nil
+	}
+	return s.seal(c)
+}
+
+// seal ends a chunk. It writes the chunk to the file if the memory is full, also after all sub-cubes that are leaving have left.
 func (s *spool) seal(c *chunk) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,6 +114,9 @@ func (s *spool) seal(c *chunk) error {
 	if c.live.Load() == 0 {
 		s.drop(c)
 		return nil
+	}
+	for s.used+int64(s.chunkSize) > s.memory && s.leaving > 0 {
+		s.freed.Wait()
 	}
 	if s.used+int64(s.chunkSize) <= s.memory {
 		s.used += int64(s.chunkSize)
@@ -129,9 +145,25 @@ func (s *spool) drop(c *chunk) {
 	}
 	s.chunks[c.index] = nil
 	s.unused = append(s.unused, c.index)
+	s.freed.Broadcast()
 }
 
-// release ends one use of a run. No goroutine may append to chunks at that time.
+// leave changes the number of sub-cubes that another goroutine copies out of the spool.
+func (s *spool) leave(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leaving += n
+	s.freed.Broadcast()
+}
+
+// inMemory reports whether no chunk was ever written to the file.
+func (s *spool) inMemory() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.file == nil
+}
+
+// release ends one use of a run. No goroutine may append to the chunk of the run at that time.
 func (s *spool) release(r run) {
 	c := s.chunk(r)
 	if c.live.Add(-1) > 0 || !c.full {
