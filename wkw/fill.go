@@ -61,6 +61,7 @@ type filler struct {
 	extents []extent       // of the blocks; a block with an error has size 0
 	starts  []int          // offsets of the blocks in the batch
 	chunks  []*tableChunk  // of the jump table, with the entries of the blocks
+	most    int64          // bytes that are read before they are decoded
 	batch   []byte         // stored bytes of some blocks
 	ranges  []vfs.Range    // that are read together
 	runs    [][2]int       // first block and end of each range
@@ -125,7 +126,7 @@ func (s *filler) reserve(n int) {
 func (s *filler) fill(ctx context.Context, f *File, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	s.ctx, s.file, s.memory, s.blocks = ctx, f, memory, blocks
 	s.disk, _ = f.file.(vfs.Advisor)
-	s.announced = 0
+	s.announced, s.most = 0, s.maxBatch()
 	s.sort()
 	s.locate()
 	if f.header.BlockType == Raw && f.grid.BlockBytes() >= directBytes {

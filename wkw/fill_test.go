@@ -178,6 +178,7 @@ func TestFillBatchSize(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := &filler{ctx: t.Context(), file: f, blocks: blocksIn(volume.Box{Max: volume.Cube(2)})}
+			s.most = s.maxBatch()
 			s.sort()
 			s.locate()
 			var got []int
@@ -203,5 +204,38 @@ func TestFillNeedsNoMemory(t *testing.T) {
 				t.Errorf("%v, blocks of %d³: %v allocations", bt, side, n)
 			}
 		}
+	}
+}
+
+// removed is a late file whose source becomes distant with each read of a block.
+type removed struct {
+	late
+	distant bool
+}
+
+func (f *removed) ReadAt(p []byte, offset int64) (int, error) {
+	f.distant = len(p) >= 32<<10
+	return f.late.ReadAt(p, offset)
+}
+
+func (f *removed) LongRead() int {
+	if f.distant {
+		return 512 << 10
+	}
+	return 0
+}
+
+// TestFillDistant: a source may become distant while a Fill reads batches of ranges that are not adjacent.
+func TestFillDistant(t *testing.T) {
+	src := cubeOf(volume.Uint8, 1, 32, 8)
+	below := &removed{late: late{inMemory(t, literalCube(src, HeaderSize+8*512))}}
+	f, err := NewFile(below, "x0.wkw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	below.distant = false
+	checkFill(t, f, src.blocks(), volume.Box{Max: volume.Vec{1, 8, 8}}, nil)
+	if !below.distant {
+		t.Error("the source is not distant")
 	}
 }

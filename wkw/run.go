@@ -38,14 +38,14 @@ func (s *filler) readBatches() {
 // batchSize returns the bytes of the largest batch. Only a single block can be larger.
 func (s *filler) batchSize() int {
 	total := int64(0)
-	for i := 0; i < len(s.extents) && total < s.maxBatch(); i++ {
+	for i := 0; i < len(s.extents) && total < s.most; i++ {
 		total += s.extents[i].size
 	}
-	return int(min(total, s.maxBatch()))
+	return int(min(total, s.most))
 }
 
 // maxBatch returns the most bytes that are read before they are decoded. Blocks that do not compress are a little larger when they
-// are stored: a source whose requests should be long gets one request for 1 MiB of them, not two.
+// are stored: a source whose requests should be long gets one request for 1 MiB of them, not two. That may change during a Fill, so it is asked once.
 func (s *filler) maxBatch() int64 {
 	if s.file.LongRead() > 0 {
 		return maxKept
@@ -56,10 +56,10 @@ func (s *filler) maxBatch() int64 {
 // batchEnd returns the end of the batch that starts at block first. It has at least one block. A batch of promptBatch has whole
 // pairs of blocks, because a block is decoded faster in a pair.
 func (s *filler) batchEnd(first int) (end int) {
-	total, most, late := s.extents[first].size, s.maxBatch(), s.file.Late()
+	total, late := s.extents[first].size, s.file.Late()
 	for end = first + 1; end < len(s.extents); end++ {
 		total += s.extents[end].size
-		if paired := (end-first)%2 == 0; total > most || !late && paired && total > promptBatch {
+		if paired := (end-first)%2 == 0; total > s.most || !late && paired && total > promptBatch {
 			break
 		}
 	}
