@@ -228,15 +228,15 @@ func readBigPages(t testing.TB, readers int, f *os.File, want []byte, bad []bool
 	group.Wait()
 }
 
-// TestLateReadsInFlight checks that one reader of many blocks has many reads of the source in flight, and that
-// many readers together do not exceed the limit of 64.
+// TestLateReadsInFlight checks that one reader of many blocks has few and long reads of a distant source, and most of them in flight at a
+// time, and that many readers together do not exceed the limit of 64.
 func TestLateReadsInFlight(t *testing.T) {
 	source := tempDir(t)
 	big.write(t, source, 0, 0, 0)
 	late := serveLate(t, source, "-read", "20ms")
 	dir := mount(t, late.Dir)
 	f := openDirect(t, filepath.Join(dir, "z0/y0/x0.raw"))
-	for range 5 { // the server detects by these reads that the source is late
+	for range 5 { // the server detects by these reads that the source is distant
 		if _, err := f.ReadAt(make([]byte, 4096), 0); err != nil {
 			t.Fatal(err)
 		}
@@ -247,8 +247,8 @@ func TestLateReadsInFlight(t *testing.T) {
 	if _, err := box.ReadAt(make([]byte, 16*128*128*2), 0); err != nil {
 		t.Fatal(err)
 	}
-	if c := countsOf(t, late); c.MostReads < 16 || c.MostReads > 64 {
-		t.Errorf("one reader: at most %d of %d reads were in flight, want 16 to 64", c.MostReads, c.Reads)
+	if c := countsOf(t, late); c.Reads > 16 || int64(c.MostReads) < c.Reads/2 {
+		t.Errorf("one reader: %d reads, at most %d in flight; want at most 16, and half of them in flight", c.Reads, c.MostReads)
 	}
 	setMode(t, late, "-reset")
 	readBigPages(t, 150, f, big.flat(), make([]bool, bigPages))

@@ -94,28 +94,48 @@ func TestMemoryOfObjects(t *testing.T) {
 		{"LZ4, disk cache", 2, 64, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			const budget, size = 64 << 20, 4 << 27
-			flags := []string{"--cache-size", strconv.Itoa(budget)}
+			var flags []string
 			if test.diskCache {
-				flags = append(flags, "--disk-cache", filepath.Join(tempDir(t), "cache"))
+				flags = []string{"--disk-cache", filepath.Join(tempDir(t), "cache")}
 			}
-			s := mountServer(t, serveSlowly(t, zeros(t, test.blockType))+"/?token=geheim", flags...)
-			name := filepath.Join(s.dir, "volume.raw")
-			var group sync.WaitGroup
-			for i := range test.readers {
-				group.Go(func() {
-					if err := readRandomly(name, size, 320/test.readers, uint64(i)); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			group.Wait()
-			if n, err := readToEnd(name); err != nil || n != size {
-				t.Errorf("read %d bytes, %v; want %d", n, err, size)
-			}
-			checkPeak(t, s, budget)
+			checkLateMemory(t, serveSlowly(t, zeros(t, test.blockType))+"/?token=geheim", test.readers, flags...)
 		})
 	}
+}
+
+// TestMemoryOfDistantServer: the same for a file server that is so late that requests to it are long.
+func TestMemoryOfDistantServer(t *testing.T) {
+	parallelHeavy(t)
+	if os.Getenv(raceVariable) == "1" {
+		t.Skip("the race detector has memory of its own")
+	}
+	for name, blockType := range map[string]int{"raw": 1, "LZ4": 2} {
+		t.Run(name, func(t *testing.T) {
+			late := serveLate(t, zeros(t, blockType), "-read", "20ms")
+			checkLateMemory(t, late.Dir, 64)
+		})
+	}
+}
+
+// checkLateMemory has readers that read the volume of zeros at random, and then reads it from start to end.
+func checkLateMemory(t *testing.T, source string, readers int, flags ...string) {
+	t.Helper()
+	const budget, size = 64 << 20, 4 << 27
+	s := mountServer(t, source, append(flags, "--cache-size", strconv.Itoa(budget))...)
+	name := filepath.Join(s.dir, "volume.raw")
+	var group sync.WaitGroup
+	for i := range readers {
+		group.Go(func() {
+			if err := readRandomly(name, size, 320/readers, uint64(i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if n, err := readToEnd(name); err != nil || n != size {
+		t.Errorf("read %d bytes, %v; want %d", n, err, size)
+	}
+	checkPeak(t, s, budget)
 }
 
 // serveSlowly serves the files of a directory late, and returns the URL.

@@ -58,8 +58,11 @@ func newFile(f fs.File, name string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	// An object store takes about as long for the header and the jump table as for the header alone.
-	b := make([]byte, min(int64(max(HeaderSize, min(vfs.LongRead(f), startSize))), max(info.Size(), 0)))
+	start := int64(HeaderSize)
+	if vfs.IsLate(f) {
+		start = startSize // a second request for the jump table would take longer
+	}
+	b := make([]byte, min(start, max(info.Size(), 0)))
 	if err := vfs.ReadFull(context.Background(), f, b, 0); err != nil {
 		return nil, fmt.Errorf("%s: header at byte 0: %w", name, err)
 	}

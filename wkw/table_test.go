@@ -3,6 +3,7 @@ package wkw
 import (
 	"encoding/binary"
 	"io"
+	"io/fs"
 	"slices"
 	"testing"
 
@@ -13,11 +14,11 @@ import (
 // block. The table has 8 times the chunks that a file keeps.
 func largeTable(t *testing.T) (*File, *counted) {
 	t.Helper()
-	return tableOf(t, 64, 0)
+	return tableOf(t, 64, false)
 }
 
 // tableOf is largeTable for a cube of side³ blocks, whose source takes as long for longRead bytes as for one.
-func tableOf(t *testing.T, side, longRead int) (*File, *counted) {
+func tableOf(t *testing.T, side int, isLate bool) (*File, *counted) {
 	t.Helper()
 	h := Header{BlockSide: 1, CubeBlocks: side, BlockType: LZ4, Type: volume.Uint64, Channels: 1}
 	h.DataOffset = HeaderSize + 8*h.blocks()
@@ -33,29 +34,26 @@ func tableOf(t *testing.T, side, longRead int) (*File, *counted) {
 	below := inMemory(t, append(file, data...))
 	reader := &counted{ReaderAt: below.ReaderAt}
 	below.ReaderAt = reader
-	f, err := NewFile(longFile{below, longRead}, "x0.wkw")
+	var opened fs.File = below
+	if isLate {
+		opened = late{below}
+	}
+	f, err := NewFile(opened, "x0.wkw")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f, reader
 }
 
-// longFile is a file of a source whose requests should be long.
-type longFile struct {
-	*file
-	longRead int
-}
-
-func (f longFile) LongRead() int { return f.longRead }
-
-// TestTableComesWithHeader checks that the jump table is read together with the header, as far as it is kept, if the source takes as
-// long for both. What follows the table in the same read is no part of it.
+// TestTableComesWithHeader checks that the jump table is read together with the header, as far as it is kept, if the source is late. What follows the table in the same read is no part of it.
 func TestTableComesWithHeader(t *testing.T) {
-	for _, test := range []struct{ side, longRead, reads int }{
-		{8, 0, 1}, {8, HeaderSize, 1}, {8, HeaderSize + 8*512 - 1, 1}, {8, HeaderSize + 8*512, 0}, {8, 1 << 20, 0},
-		{32, 1 << 20, 0}, {64, 1 << 20, 1},
+	for _, test := range []struct {
+		side, reads int
+		late        bool
+	}{
+		{8, 1, false}, {8, 0, true}, {32, 0, true}, {64, 1, true},
 	} {
-		f, reader := tableOf(t, test.side, test.longRead)
+		f, reader := tableOf(t, test.side, test.late)
 		last := f.header.blocks() - 1
 		for _, n := range []uint64{0, min(maxChunks*chunkEntries-1, last), last} {
 			blocks := []volume.Block{{At: MortonBlock(n)}}

@@ -36,7 +36,7 @@ type sourceFlags struct {
 func (s *sourceFlags) register(flags *pflag.FlagSet) {
 	s.ioDepth, s.timeout = store.DefaultDepth, settings.Timeout(remote.DefaultTimeout)
 	flags.BoolVar(&s.followLinks, "follow-links", false, "follow links, paths and URLs that lead out of SOURCE")
-	flags.Var(&s.ioDepth, "io-depth", "requests in flight to a SOURCE that answers late; 64 suits disks and file servers")
+	flags.Var(&s.ioDepth, "io-depth", "reads in flight to a SOURCE that answers late, and lookups; 64 suits disks and file servers")
 	flags.Var(&s.timeout, "timeout", "how long requests to a URL are repeated before they fail, such as 30s or 5m")
 	flags.BoolVar(&s.anonymous, "anonymous", false, "use no credentials for a URL")
 	flags.StringVar(&s.endpoint, "endpoint", "", "read s3:// from the server at this `URL` (else: AWS_ENDPOINT_URL, the profile, AWS)")

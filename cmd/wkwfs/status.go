@@ -24,7 +24,8 @@ second. MOUNTPOINT may be any path in the mount.
 
 The lines of the source show reads and lookups (of attributes, files to open and
 directories), the requests in flight, the latencies of the last minute, and whether the
-source answers late. If it does, up to --io-depth requests are in flight at once.
+source answers late. If it does, up to --io-depth reads and as many lookups are in flight
+at once.
 
 ` + statusHelp,
 		Example: `  wkwfs status ~/cortex

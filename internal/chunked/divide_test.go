@@ -64,15 +64,15 @@ func TestDivided(t *testing.T) {
 	}
 }
 
-// longFS is a file system whose requests should be long.
-type longFS struct{ fs.FS }
+// remoteFS is an object store.
+type remoteFS struct{ fs.FS }
 
-func (longFS) LongRead() int { return 1 << 20 }
+func (remoteFS) Remote() bool { return true }
 
 // TestWholeChunksOfObjects: chunks in an object store have one block each, because each request takes long.
 func TestWholeChunksOfObjects(t *testing.T) {
 	m := divided()
-	mag, err := New(longFS{m.files}, "a", m.Array, Options{})
+	mag, err := New(remoteFS{m.files}, "a", m.Array, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func New(fsys fs.FS, dir string, a *Array, o Options) (*Mag, error) {
 	if err := a.validate(); err != nil {
 		return nil, err
 	}
-	o.whole = vfs.LongRead(fsys) > 0 // another request for each part of a chunk would take as long as one for the chunk
+	o.whole = vfs.IsRemote(fsys) // another request for each part of a chunk would take as long as one for the chunk
 	g, err := newGeometry(a, o)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@
 // array also share whole portions. The blocks of a portion leave memory with the portion, unless the cache keeps them for
 // another reason.
 //
-// If requests to the source should be long, as to an object store, a portion is two slabs, and its blocks are loaded in cells of 4 ×
+// If requests to the source should be long, as to an object store or a distant file server, a portion is two slabs, and its blocks are loaded in cells of 4 ×
 // 4 × 2 blocks. In Morton order, a cell is one extent of the file, and a slab alone is many short ones.
 //
 // While a disk cache answers for such a source, portions are one slab, as of a disk, and the window does not grow. When the source has to

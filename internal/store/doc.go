@@ -15,6 +15,9 @@
 // never late, even if it is slow.
 //
 // Scheduled has one request in flight at a time for each reader of a prompt source, because more would not be
-// faster. If the source is late, it has up to [Options].Depth requests in flight, and joins requests for
-// neighbouring bytes.
+// faster. If the source is late, it has up to [Options].Depth reads in flight, and as many lookups, and joins
+// reads of neighbouring bytes.
+//
+// A late source is distant if its reads take longer than 3 ms, by the same rule. Then long requests take little longer than short ones:
+// see [vfs.LongReader]. An object store is always late, and its requests should always be long.
 package store

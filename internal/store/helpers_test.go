@@ -137,7 +137,7 @@ func onDisk(t testing.TB, size int) (s *Scheduled, scheduled, plain fs.File) {
 // checkIdle checks that no request is in flight and no byte is reserved.
 func checkIdle(t *testing.T, s *Scheduled) {
 	t.Helper()
-	if s.Stats().InFlight != 0 || s.queue.waiting.Len() != 0 || !s.queue.bytes.TryAcquire(s.queue.most) {
+	if s.Stats().InFlight != 0 || s.queue.reads.waiting.Len()+s.queue.lookups.waiting.Len() != 0 || !s.queue.bytes.TryAcquire(s.queue.most) {
 		t.Error("something is in flight")
 	}
 	s.queue.bytes.Release(s.queue.most)

@@ -12,6 +12,10 @@ const (
 	promptAnswer = 300 * time.Microsecond
 	promptByte   = time.Nanosecond
 
+	// A source is distant if its answers take longer than distantAnswer and promptByte for each byte. A file server does if it is far
+	// away or busy. Then a request of 512 KiB takes about as long as one of 64 KiB.
+	distantAnswer = 3 * time.Millisecond
+
 	// A source becomes late after this many late answers in a row. On a busy machine, answers of the page
 	// cache are late, too, because their readers wait for a processor. But they are not late in a row.
 	lateInRow = 8
@@ -24,14 +28,18 @@ const (
 // lateness decides from its answers whether a source is late. The first answer decides at once.
 type lateness struct {
 	isLate atomic.Bool
-	never  bool // the source is never late
+	never  bool          // the source is never late
+	prompt time.Duration // the longest answer of no bytes that is prompt
 
-	lateRow         int // of a prompt source: late answers in a row
-	answers, prompt int // of a late source: answers in the current window, and prompt ones among them
+	lateRow       int // of a prompt source: late answers in a row
+	answers, hits int // of a late source: answers in the current window, and prompt ones among them
 }
 
-func (l *lateness) init(never bool) { l.never, l.lateRow = never, lateInRow-1 }
-func (l *lateness) late() bool      { return l.isLate.Load() }
+func (l *lateness) init(never bool, prompt time.Duration) {
+	l.never, l.prompt, l.lateRow = never, prompt, lateInRow-1
+}
+
+func (l *lateness) late() bool { return l.isLate.Load() }
 
 // add counts an answer of n bytes and reports whether it was late. Calls must not be concurrent.
 func (l *lateness) add(took time.Duration, n int) (late bool) {
@@ -45,15 +53,15 @@ func (l *lateness) add(took time.Duration, n int) (late bool) {
 	case !l.late():
 		if l.lateRow++; l.lateRow == lateInRow {
 			l.isLate.Store(true)
-			l.lateRow, l.answers, l.prompt = 0, 0, 0
+			l.lateRow, l.answers, l.hits = 0, 0, 0
 		}
 	default:
 		if l.answers++; !late {
-			l.prompt++
+			l.hits++
 		}
 		if l.answers == latenessWindow {
-			l.isLate.Store(l.prompt < latenessWindow/2)
-			l.answers, l.prompt = 0, 0
+			l.isLate.Store(l.hits < latenessWindow/2)
+			l.answers, l.hits = 0, 0
 		}
 	}
 	return late
@@ -61,5 +69,5 @@ func (l *lateness) add(took time.Duration, n int) (late bool) {
 
 // isLateAnswer reports whether an answer of n bytes is late. It is safe for concurrent use.
 func (l *lateness) isLateAnswer(took time.Duration, n int) bool {
-	return !l.never && took > promptAnswer+time.Duration(n)*promptByte
+	return !l.never && took > l.prompt+time.Duration(n)*promptByte
 }

@@ -39,7 +39,7 @@ func TestLateness(t *testing.T) {
 		{"not late again", slices.Concat(answers(1, latest), answers(latenessWindow, hit), answers(lateInRow-1, latest)), false},
 	} {
 		var l lateness
-		l.init(false)
+		l.init(false, promptAnswer)
 		for _, us := range c.took {
 			l.add(time.Duration(us)*time.Microsecond, 0)
 		}
@@ -62,7 +62,7 @@ func TestLateBytes(t *testing.T) {
 		{1 << 20, promptAnswer + 1<<20 + 1, true},
 	} {
 		var l lateness
-		l.init(false)
+		l.init(false, promptAnswer)
 		if late := l.add(c.took, c.n); late != c.want || l.late() != c.want {
 			t.Errorf("%d bytes in %v: late answer %v, late source %v", c.n, c.took, late, l.late())
 		}
@@ -85,7 +85,7 @@ func TestLatenessAtRandom(t *testing.T) {
 		{0.8, 0.999, 1},
 	} {
 		var l lateness
-		l.init(false)
+		l.init(false, promptAnswer)
 		l.add(0, 0)
 		const n = 1_000_000
 		late := 0

@@ -5,11 +5,25 @@ import (
 	"time"
 )
 
-// meter counts and times the answers to requests of one kind.
+// meter counts and times the requests of one kind and their answers.
 type meter struct {
+	slots
 	n, bytes uint64
 	recent   histogram
 	lateness lateness
+	distance lateness // with distantAnswer: the source is distant
+}
+
+func (m *meter) init(o Options) {
+	m.slots.init(o.Depth)
+	m.lateness.init(o.Local, promptAnswer)
+	m.distance.init(o.Local, distantAnswer)
+}
+
+// judge counts an answer of n bytes for the lateness of the source, and reports whether it was late.
+func (m *meter) judge(took time.Duration, n int) (late bool) {
+	m.distance.add(took, n)
+	return m.lateness.add(took, n)
 }
 
 // count counts an answer of n bytes that took some time and ended now.

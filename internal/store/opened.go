@@ -75,7 +75,7 @@ func (f *stream) Stat() (fs.FileInfo, error) {
 func (f *stream) Read(p []byte) (int, error) {
 	f.inFlight.Add(1)
 	defer f.inFlight.Add(-1)
-	slot, _ := f.s.queue.acquire(context.Background())
+	slot, _ := f.s.queue.acquire(context.Background(), &f.s.queue.reads)
 	n, err := f.File.Read(p)
 	f.s.releaseRead(slot, n)
 	return n, err
@@ -133,7 +133,7 @@ func (f *readable) ReadAtContext(ctx context.Context, p []byte, off int64) (int,
 			return 0, whole[0].Err
 		} // otherwise one read finds out how many bytes there are
 	}
-	slot, err := f.s.queue.acquire(ctx)
+	slot, err := f.s.queue.acquire(ctx, &f.s.queue.reads)
 	if err != nil {
 		return 0, err
 	}
@@ -164,13 +164,13 @@ func (a *advised) WillNeed(off, n int64) {
 	}
 }
 
-// remoteRead is how many bytes a request to an object store may have without taking much longer: 6 ms at 90 MB/s.
-const remoteRead = 512 << 10
+// distantRead is how many bytes a request to an object store or a distant file server may have without taking much longer: 6 ms at 90 MB/s.
+const distantRead = 512 << 10
 
-// LongRead implements [vfs.LongReader].
+// LongRead implements [vfs.LongReader]. It depends on the last reads, unless the source is an object store.
 func (s *Scheduled) LongRead() int {
-	if s.queue.remote {
-		return remoteRead
+	if s.queue.remote || s.queue.reads.distance.late() {
+		return distantRead
 	}
 	return 0
 }

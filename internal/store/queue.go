@@ -1,7 +1,6 @@
 package store
 
 import (
-	"container/list"
 	"context"
 	"sync"
 	"time"
@@ -19,7 +18,8 @@ const maxInFlight = 32 << 20
 // 1 GB/s for 64 requests at a time.
 const maxRemoteInFlight = 72 << 20
 
-// queue bounds and times the requests in flight. Waiting requests get a slot in the order of their arrival.
+// queue bounds and times the requests in flight. Reads have slots of their own, and lookups have others: if one kind gets no answer, the other
+// does not wait. Waiting requests get a slot in the order of their arrival.
 //
 // One lock protects everything. A read takes it twice; more would slow down reads of the page cache.
 type queue struct {
@@ -31,14 +31,9 @@ type queue struct {
 	most    int64 // the maximum number of bytes of reads in flight
 
 	mu             sync.Mutex
-	free           []int           // slots
-	starts         []time.Duration // by slot: start of the request, since the epoch, or notInUse
-	waiting        list.List       // of chan int, each of which receives a slot
 	mostInFlight   int
 	reads, lookups meter
 }
-
-const notInUse = -1
 
 func newQueue(o Options) *queue {
 	q := &queue{epoch: time.Now(), remote: o.Remote, longest: maxRequest, most: maxInFlight}
@@ -46,34 +41,30 @@ func newQueue(o Options) *queue {
 		q.longest, q.most = maxRemoteRequest, maxRemoteInFlight
 	}
 	q.bytes = semaphore.NewWeighted(q.most)
-	for slot := range o.Depth {
-		q.free = append(q.free, slot)
-		q.starts = append(q.starts, notInUse)
-	}
-	q.reads.lateness.init(o.Local)
-	q.lookups.lateness.init(o.Local)
+	q.reads.init(o)
+	q.lookups.init(o)
 	return q
 }
 
 // now returns the time since the epoch. It takes half the time of time.Now.
 func (q *queue) now() time.Duration { return time.Since(q.epoch) }
 
-// acquire waits for a free slot and starts a request in it. The error is ctx.Err() if ctx is done before.
-func (q *queue) acquire(ctx context.Context) (slot int, err error) {
+// acquire waits for a free slot of a kind of request and starts a request in it. The error is ctx.Err() if ctx is done before.
+func (q *queue) acquire(ctx context.Context, m *meter) (slot int, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
 	now := q.now()
 	q.mu.Lock()
-	if n := len(q.free) - 1; n >= 0 {
-		slot, q.free = q.free[n], q.free[:n]
-		q.starts[slot] = now
-		q.mostInFlight = max(q.mostInFlight, len(q.starts)-n)
+	if n := len(m.free) - 1; n >= 0 {
+		slot, m.free = m.free[n], m.free[:n]
+		m.starts[slot] = now
+		q.mostInFlight = max(q.mostInFlight, q.used())
 		q.mu.Unlock()
 		return slot, nil
 	}
 	turn := make(chan int, 1)
-	position := q.waiting.PushBack(turn)
+	position := m.waiting.PushBack(turn)
 	q.mu.Unlock()
 	select {
 	case slot = <-turn:
@@ -82,10 +73,10 @@ func (q *queue) acquire(ctx context.Context) (slot int, err error) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.waiting.Remove(position)
+	m.waiting.Remove(position)
 	select {
 	case slot = <-turn: // received at the same time
-		q.handOver(slot, q.now())
+		m.handOver(slot, q.now())
 	default:
 	}
 	return 0, ctx.Err()
@@ -93,10 +84,10 @@ func (q *queue) acquire(ctx context.Context) (slot int, err error) {
 
 // restart sets the start of the request in the slot to now. The goroutine that sends the request calls it,
 // because it may have waited for a processor.
-func (q *queue) restart(slot int) {
+func (q *queue) restart(slot int, m *meter) {
 	now := q.now()
 	q.mu.Lock()
-	q.starts[slot] = now
+	m.starts[slot] = now
 	q.mu.Unlock()
 }
 
@@ -105,10 +96,10 @@ func (q *queue) restart(slot int) {
 func (q *queue) release(slot int, m *meter, n int, timed bool) (late bool) {
 	now := q.now()
 	q.mu.Lock()
-	took := now - q.starts[slot]
-	q.handOver(slot, now)
+	took := now - m.starts[slot]
+	m.handOver(slot, now)
 	m.count(now, took, n)
-	late = timed && m.lateness.add(took, n)
+	late = timed && m.judge(took, n)
 	q.mu.Unlock()
 	return late
 }
@@ -118,7 +109,7 @@ func (q *queue) releaseReads(slot int, ranges []vfs.Range, took []time.Duration)
 	now := q.now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.handOver(slot, now)
+	q.reads.handOver(slot, now)
 	for i := range ranges {
 		n := len(ranges[i].P)
 		if ranges[i].Err != nil {
@@ -126,7 +117,7 @@ func (q *queue) releaseReads(slot int, ranges []vfs.Range, took []time.Duration)
 		}
 		q.reads.count(now, took[i], n)
 		if n > 0 {
-			q.reads.lateness.add(took[i], n)
+			q.reads.judge(took[i], n)
 		}
 	}
 }
@@ -136,22 +127,11 @@ func (q *queue) releaseLookups(slot int, took []time.Duration) {
 	now := q.now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.handOver(slot, now)
+	q.lookups.handOver(slot, now)
 	for _, d := range took {
 		q.lookups.count(now, d, 0)
-		q.lookups.lateness.add(d, 0)
+		q.lookups.judge(d, 0)
 	}
-}
-
-// handOver gives a slot to the request that has waited longest, or frees it. The caller holds the lock.
-func (q *queue) handOver(slot int, now time.Duration) {
-	if first := q.waiting.Front(); first != nil {
-		q.starts[slot] = now
-		q.waiting.Remove(first).(chan int) <- slot
-		return
-	}
-	q.starts[slot] = notInUse
-	q.free = append(q.free, slot)
 }
 
 // acquireBytes waits until a read of n bytes may be in flight, and then for a slot.
@@ -159,7 +139,7 @@ func (q *queue) acquireBytes(ctx context.Context, n int64) (slot int, err error)
 	if err := q.bytes.Acquire(ctx, min(n, q.most)); err != nil {
 		return 0, err
 	}
-	if slot, err = q.acquire(ctx); err != nil {
+	if slot, err = q.acquire(ctx, &q.reads); err != nil {
 		q.releaseBytes(n)
 	}
 	return slot, err
@@ -172,25 +152,23 @@ func (q *queue) releaseBytes(n int64) { q.bytes.Release(min(n, q.most)) }
 func (q *queue) inFlight() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.starts) - len(q.free)
+	return q.used()
 }
+
+// used is inFlight for a caller that holds the lock.
+func (q *queue) used() int { return q.reads.used() + q.lookups.used() }
 
 func (q *queue) stats() Stats {
 	now := q.now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	oldest := now
-	for _, start := range q.starts {
-		if start != notInUse {
-			oldest = min(oldest, start)
-		}
-	}
+	oldest := min(q.reads.oldest(now), q.lookups.oldest(now))
 	return Stats{
 		Reads:        q.reads.answers(now),
 		Lookups:      q.lookups.answers(now),
 		Bytes:        q.reads.bytes,
-		Depth:        len(q.starts),
-		InFlight:     len(q.starts) - len(q.free),
+		Depth:        len(q.reads.starts),
+		InFlight:     q.used(),
 		MostInFlight: q.mostInFlight,
 		LongestWait:  now - oldest,
 		Late:         q.remote || q.reads.lateness.late(),

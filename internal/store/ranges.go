@@ -63,7 +63,7 @@ const inTurn = 32
 // last answer was late.
 func (f *readable) readInTurn(ctx context.Context, ranges []vfs.Range) (n int, late bool) {
 	q := f.s.queue
-	slot, err := q.acquire(ctx)
+	slot, err := q.acquire(ctx, &q.reads)
 	if err != nil {
 		fail(ranges, err)
 		return len(ranges), false
@@ -117,7 +117,7 @@ func (f *readable) readParts(ctx context.Context, parts []vfs.Range, join func([
 			break
 		}
 		all.Go(func() {
-			f.s.queue.restart(slot)
+			f.s.queue.restart(slot, &f.s.queue.reads)
 			f.readJoined(ctx, slot, next)
 		})
 	}

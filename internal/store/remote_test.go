@@ -1,6 +1,7 @@
 package store
 
 import (
+	"io"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -52,17 +53,37 @@ func TestRemoteOption(t *testing.T) {
 	})
 }
 
-// TestLongRead: a request to an object store may be long, one to a file server should have what is needed.
+// TestLongRead: a request to an object store may be long, and one to a distant file server. One to a server that is near should have what
+// is needed. A server is distant or near by its last answers.
 func TestLongRead(t *testing.T) {
-	server := &remote{FS: pattern(1)}
-	_, store := open(t, server, Options{Remote: true})
-	_, other := open(t, server, Options{})
-	if got := vfs.LongRead(store); got != remoteRead {
-		t.Errorf("an object store: got %d, want %d", got, remoteRead)
-	}
-	if got := vfs.LongRead(other); got != 0 {
-		t.Errorf("a file server: got %d, want 0", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		const near, distant = distantAnswer - time.Millisecond, distantAnswer + time.Millisecond
+		answers := near
+		server := &remote{FS: pattern(1), takes: func(request) (time.Duration, error) { return answers, nil }}
+		_, object := open(t, server, Options{Remote: true})
+		s, f := open(t, server, Options{})
+		check := func(when string, want int) {
+			t.Helper()
+			if got := vfs.LongRead(f); got != want || vfs.LongRead(object) != distantRead || vfs.IsRemote(s) {
+				t.Errorf("%s: got %d, want %d; an object store: %d", when, got, want, vfs.LongRead(object))
+			}
+		}
+		read := func(n int, takes time.Duration) {
+			answers = takes
+			for range n {
+				f.(io.ReaderAt).ReadAt(make([]byte, 1), 0)
+			}
+		}
+		check("no answer", 0)
+		read(1, distant)
+		check("first answer", distantRead)
+		read(latenessWindow, near)
+		check("a window of answers", 0)
+		read(lateInRow-1, distant)
+		check("few distant answers", 0)
+		read(1, distant)
+		check("distant answers in a row", distantRead)
+	})
 }
 
 // TestRemoteInFlight: an object store has more bytes in flight than a file server, up to a limit.

@@ -18,7 +18,7 @@ const DefaultDepth = 64
 
 // Options are the options of a [Scheduled].
 type Options struct {
-	Depth int // maximum number of requests in flight; 0: DefaultDepth
+	Depth int // maximum number of reads in flight, and of lookups; 0: DefaultDepth
 
 	// Local means that the source is a disk of this machine, and so never late. Its answers take long when all
 	// processors are busy, and a hard disk reorders reads that it knows in advance (vfs.Advisor).
@@ -38,7 +38,8 @@ type Options struct {
 // and [vfs.DescribeFS]).
 //
 // A request is a read or a lookup. A lookup is an open, a stat, a listing or the reading of a link. Each
-// request takes one of Depth slots, in the order of arrival. A request without an answer keeps its slot.
+// read takes one of Depth slots, and each lookup one of as many others, in the order of arrival. A request without an answer keeps its
+// slot.
 // Scheduled is safe for concurrent use.
 type Scheduled struct {
 	fsys   fs.FS
@@ -54,6 +55,7 @@ var (
 	_ vfs.DescribeFS     = (*Scheduled)(nil)
 	_ vfs.LateReporter   = (*Scheduled)(nil)
 	_ vfs.NearReporter   = (*Scheduled)(nil)
+	_ vfs.RemoteReporter = (*Scheduled)(nil)
 	_ vfs.AtOnceReporter = (*Scheduled)(nil)
 	_ vfs.KindChecker    = (*Scheduled)(nil)
 	_ io.Closer          = (*Scheduled)(nil)
@@ -73,6 +75,9 @@ func (s *Scheduled) Late() bool { return s.queue.remote || s.queue.reads.latenes
 
 // Near implements [vfs.NearReporter]. It depends on the last ranges that were read.
 func (s *Scheduled) Near() bool { return s.queue.near.near() }
+
+// Remote implements [vfs.RemoteReporter].
+func (s *Scheduled) Remote() bool { return s.queue.remote }
 
 // AnswersAtOnce implements [vfs.AtOnceReporter]: the source is local, and no request to it hangs.
 func (s *Scheduled) AnswersAtOnce() bool { return s.atOnce }
@@ -165,7 +170,7 @@ const descriptorRetries = 100
 
 // lookup calls call as soon as a slot is free, and returns its results. If timed, the time counts for lateness.
 func lookup[T any](s *Scheduled, timed bool, call func() (T, error)) (T, error) {
-	slot, _ := s.queue.acquire(context.Background())
+	slot, _ := s.queue.acquire(context.Background(), &s.queue.lookups)
 	answer, err := call()
 	for range descriptorRetries {
 		if !errors.Is(err, syscall.EMFILE) || s.queue.inFlight() == 1 {

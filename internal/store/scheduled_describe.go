@@ -50,7 +50,7 @@ func (s *Scheduled) statAll(found []vfs.Described, stat func(fs.DirEntry) (fs.Fi
 // statInTurn describes entries in one slot, until an answer is late. It returns how many it described, and
 // whether the last answer was late.
 func (s *Scheduled) statInTurn(found []vfs.Described, stat func(fs.DirEntry) (fs.FileInfo, error)) (n int, late bool) {
-	slot, _ := s.queue.acquire(context.Background())
+	slot, _ := s.queue.acquire(context.Background(), &s.queue.lookups)
 	var took [inTurn]time.Duration
 	for start := s.queue.now(); n < len(found) && !late; n++ {
 		found[n].Info, found[n].Err = stat(found[n].DirEntry)
@@ -66,9 +66,9 @@ func (s *Scheduled) statInTurn(found []vfs.Described, stat func(fs.DirEntry) (fs
 func (s *Scheduled) statAtOnce(found []vfs.Described, stat func(fs.DirEntry) (fs.FileInfo, error)) {
 	var all sync.WaitGroup
 	for i := range found {
-		slot, _ := s.queue.acquire(context.Background())
+		slot, _ := s.queue.acquire(context.Background(), &s.queue.lookups)
 		all.Go(func() {
-			s.queue.restart(slot)
+			s.queue.restart(slot, &s.queue.lookups)
 			found[i].Info, found[i].Err = stat(found[i].DirEntry)
 			s.queue.release(slot, &s.queue.lookups, 0, timed)
 		})

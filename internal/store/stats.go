@@ -7,7 +7,7 @@ type Stats struct {
 	Reads, Lookups Answers
 	Bytes          uint64 // bytes read
 
-	Depth        int           // maximum of InFlight
+	Depth        int           // maximum of reads in flight, and of lookups
 	InFlight     int           // requests in flight
 	MostInFlight int           // the most requests that were in flight at a time
 	LongestWait  time.Duration // time since the start of the oldest request in flight; 0 if there is none

@@ -120,6 +120,18 @@ func IsNear(f any) bool {
 	return ok && r.Near()
 }
 
+// RemoteReporter is a file system that knows whether it is an object store.
+type RemoteReporter interface {
+	// Remote reports whether the file system is an object store. That never changes.
+	Remote() bool
+}
+
+// IsRemote reports whether a file system is an object store. It returns false if fsys is no [RemoteReporter].
+func IsRemote(fsys fs.FS) bool {
+	r, ok := fsys.(RemoteReporter)
+	return ok && r.Remote()
+}
+
 // AtOnceReporter is an open file or a file system that knows whether its source answers at once.
 //
 // A source that answers at once is never late, and no request to it hangs: it is a disk of this machine. The caller of a
@@ -136,9 +148,9 @@ func AnswersAtOnce(f any) bool {
 }
 
 // LongReader is an open file or a file system whose source takes about as long for a request of many bytes as for one of few, as an object store
-// does.
+// or a distant file server does.
 type LongReader interface {
-	// LongRead returns the number of bytes that a request may have without taking much longer. It is fast.
+	// LongRead returns the number of bytes that a request may have without taking much longer, judged by the last answers. It is fast.
 	LongRead() int
 }
 

@@ -180,6 +180,9 @@ func (a *FS) Near() bool { return vfs.IsNear(a.fsys) }
 // AnswersAtOnce implements [vfs.AtOnceReporter].
 func (a *FS) AnswersAtOnce() bool { return vfs.AnswersAtOnce(a.fsys) }
 
+// Remote implements [vfs.RemoteReporter].
+func (a *FS) Remote() bool { return vfs.IsRemote(a.fsys) }
+
 // LongRead implements [vfs.LongReader].
 func (a *FS) LongRead() int { return vfs.LongRead(a.fsys) }
 

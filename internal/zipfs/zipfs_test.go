@@ -225,12 +225,14 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// longFS is a file system whose requests should be long.
+// longFS is an object store, whose requests should be long.
 type longFS struct{ fs.FS }
 
 func (longFS) LongRead() int { return 1000 }
+func (longFS) Remote() bool  { return true }
 
-// TestLongReadOfArchive: requests to an archive should be as long as those to the file system that it lies in.
+// TestLongReadOfArchive: requests to an archive should be as long as those to the file system that it lies in. If that is an object
+// store, so is the archive.
 func TestLongReadOfArchive(t *testing.T) {
 	store := fstest.MapFS{"a.zip": {Data: zipped(t, entry{name: "a"})}}
 	for want, fsys := range map[int]fs.FS{0: store, 1000: longFS{store}} {
@@ -238,8 +240,8 @@ func TestLongReadOfArchive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := vfs.LongRead(a); n != want {
-			t.Errorf("%d bytes, expected %d", n, want)
+		if n := vfs.LongRead(a); n != want || vfs.IsRemote(a) != (want > 0) {
+			t.Errorf("%d bytes, an object store: %v; expected %d", n, vfs.IsRemote(a), want)
 		}
 	}
 }
