@@ -23,7 +23,7 @@ type Size int64
 const maxSize = math.MaxInt64 / 2
 
 // leastBare is the least number that is a size without a unit, in bytes. Smaller ones lack a unit, as in --cache-size 4.
-const leastBare = 1 << 20
+const leastBare = 1 << 10
 
 // Set parses a size.
 func (s *Size) Set(text string) error {
