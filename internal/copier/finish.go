@@ -3,6 +3,7 @@ package copier
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"syscall"
 )
 
@@ -19,6 +20,9 @@ func (f *file) finish() error {
 	if err == nil {
 		err = f.dst.Chtimes(f.part, f.info.ModTime(), f.info.ModTime())
 	}
+	if err == nil && f.staged {
+		err = f.checkPart()
+	}
 	if err == nil {
 		err = f.dst.Rename(f.part, f.target)
 	}
@@ -33,6 +37,20 @@ func (f *file) finish() error {
 	}
 	f.close()
 	return nil
+}
+
+// checkPart returns an error that is [fs.ErrNotExist] if the part is not the file that was written. Another process may have completed
+// the copy and removed the part, and a third one may write another file of this name.
+func (f *file) checkPart() error {
+	there, err := f.dst.Lstat(f.part)
+	if err != nil {
+		return err
+	}
+	written, err := f.out.Stat()
+	if err == nil && !os.SameFile(there, written) {
+		err = &fs.PathError{Op: "rename", Path: f.part, Err: fs.ErrNotExist}
+	}
+	return err
 }
 
 // isComplete reports whether another process has given the target the same content.
