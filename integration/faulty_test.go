@@ -7,6 +7,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -50,7 +51,12 @@ func serveFaulty(t testing.TB, source string) *faulty {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := server.Unmount(); err != nil {
+		// On a busy machine, the kernel closes the files of a process a moment after its end.
+		err := server.Unmount()
+		for end := time.Now().Add(deadline); err != nil && time.Now().Before(end); err = server.Unmount() {
+			time.Sleep(100 * time.Millisecond)
+		}
+		if err != nil {
 			t.Errorf("unmount the source: %v", err)
 		}
 	})
