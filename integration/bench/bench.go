@@ -128,7 +128,7 @@ func (b *bench) run(ctx context.Context) ([]outcome, error) {
 		j.contenders = slices.DeleteFunc(contenders, func(c contender) bool {
 			return c.name == beforeName && c.absent != "" && !j.compares(beforeName)
 		})
-		o, err := j.run(ctx, b.rounds, b.progress)
+		o, err := j.run(ctx, b.rounds, func() error { return warmMemory(b.sizes.warm) }, b.progress)
 		if err != nil {
 			return done, err
 		}

@@ -70,8 +70,8 @@ type outcome struct {
 	turns [][]turn
 }
 
-// run gives each contender a turn in each round. Every second round has the reverse order.
-func (j job) run(ctx context.Context, rounds int, progress func(string, ...any)) (outcome, error) {
+// run gives each contender a turn in each round, and calls prepare before it. Every second round has the reverse order.
+func (j job) run(ctx context.Context, rounds int, prepare func() error, progress func(string, ...any)) (outcome, error) {
 	o := outcome{j, make([][]turn, len(j.contenders))}
 	if j.once {
 		rounds = 1
@@ -82,6 +82,9 @@ func (j job) run(ctx context.Context, rounds int, progress func(string, ...any))
 			c := j.contenders[i]
 			if c.absent != "" {
 				continue
+			}
+			if err := prepare(); err != nil {
+				return o, err
 			}
 			t, err := c.turn(ctx)
 			if err != nil && c.older && len(o.turns[i]) == 0 && ctx.Err() == nil {

@@ -94,7 +94,7 @@ func TestOlderLacks(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			j := job{name: "job", figures: []figure{{unit: "s"}}, contenders: []contender{{name: "first", turn: works}, test.last}}
-			o, err := j.run(t.Context(), 4, t.Logf)
+			o, err := j.run(t.Context(), 4, func() error { return nil }, t.Logf)
 			if test.want != "" {
 				if err == nil || !strings.Contains(err.Error(), test.want) {
 					t.Errorf("error %v, want %q", err, test.want)
