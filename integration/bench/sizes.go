@@ -19,11 +19,11 @@ type sizes struct {
 	grid   volume.Vec // cubes of the mag whose metadata is late
 	wide   volume.Vec // voxels of the input whose planes are large
 	few    int        // number of reads in jobs with slow reads
-	warm   int        // bytes of memory that are warmed before each turn: twice the largest flat file but that of L
+	warm   int        // bytes of memory that are warmed before each turn: three times the flat file of E
 }
 
 var (
-	usual = sizes{image: 1024, scan: 1024, labels: 512, ids: 512, cube: 512, many: volume.Vec{1000, 100, 1}, grid: volume.Vec{10, 10, 20}, wide: volume.Vec{8192, 8192, 64}, few: 40, warm: 2 << 30}
+	usual = sizes{image: 1024, scan: 1024, labels: 512, ids: 512, cube: 512, many: volume.Vec{1000, 100, 1}, grid: volume.Vec{10, 10, 20}, wide: volume.Vec{8192, 8192, 64}, few: 40, warm: 3 << 30}
 	tiny  = sizes{image: 64, scan: 128, labels: 128, ids: 64, cube: 32, many: volume.Vec{10, 10, 1}, grid: volume.Vec{2, 2, 2}, wide: volume.Vec{128, 128, 64}, few: 3, warm: 8 << 20}
 )
 
