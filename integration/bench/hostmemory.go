@@ -6,9 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// warmMemory takes n bytes of memory, but at most a quarter of the machine's, and frees them. The kernel of a virtual machine tells its host which pages are free, some
-// seconds after they were freed. The host takes them away, and needs up to 2.5 ms to give back 2 MiB. Without this, a turn
-// measures mostly which pages its predecessors have left. A real machine has no host, and all of its memory is warm.
+// warmMemory takes n bytes of memory, but at most a quarter of the machine's, and frees them. The kernel of a virtual machine
+// tells its host which pages are free, some seconds after they were freed. The host takes them away, and needs up to 2.5 ms to
+// give back 2 MiB. Without this, a turn measures mostly which pages its predecessors have left. A real machine has no host, and
+// all of its memory is warm.
 func warmMemory(n int) error {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {
