@@ -104,10 +104,11 @@ func TestCommandsInDocuments(t *testing.T) {
 	}
 }
 
-// TestCommandsOfFigures checks that the go test commands in PERFORMANCE.md name tests and benchmarks of their packages.
+// TestCommandsOfFigures checks that the go test commands beside the figures name tests and benchmarks of their packages.
 func TestCommandsOfFigures(t *testing.T) {
 	command := regexp.MustCompile(`go test \./(\S+) (?:-run|-bench) ([\w.]+)`)
-	found := command.FindAllStringSubmatch(readText(t, "PERFORMANCE.md"), -1)
+	figures := readText(t, "PERFORMANCE.md") + readText(t, "docs/performance-history.md")
+	found := command.FindAllStringSubmatch(figures, -1)
 	if len(found) < 5 {
 		t.Errorf("%d commands", len(found))
 	}
@@ -121,7 +122,7 @@ func TestCommandsOfFigures(t *testing.T) {
 			all.WriteString(readText(t, path))
 		}
 		if ok, err := regexp.MatchString(`(?m)^func (Test|Benchmark)\w*`+strings.Trim(m[2], "."), all.String()); err != nil || !ok {
-			t.Errorf("PERFORMANCE.md: %s: no such test, %v", m[0], err)
+			t.Errorf("%s: no such test, %v", m[0], err)
 		}
 	}
 }
