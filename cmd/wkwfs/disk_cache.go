@@ -114,6 +114,9 @@ func (c *diskCache) bucket(b object.Bucket) (object.Bucket, error) {
 	return c.cache.Bucket(b), nil
 }
 
+// withoutDiskCache does for a bucket what a disk cache does that is off. It is for commands that have none.
+func withoutDiskCache(b object.Bucket) (object.Bucket, error) { return (&diskCache{}).bucket(b) }
+
 // close writes what is pending, and closes the cache.
 func (c *diskCache) close() {
 	c.mu.Lock()

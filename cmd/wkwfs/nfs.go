@@ -98,9 +98,7 @@ func (s *nfsSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	tuneRuntime(int64(s.cacheSize))
-	o := s.from.options(logger)
-	o.Shared = true
-	opened, err := source.Open(path, o)
+	opened, err := s.open(path, logger)
 	if err != nil {
 		return err
 	}
@@ -115,6 +113,13 @@ func (s *nfsSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return errors.Join(err, listener.Close())
 	}
 	return nfs.New(tree, nfs.Options{FSID: fsid(path), Log: logger}).Serve(ctx, listener)
+}
+
+// open opens a source that other users read, too. If it has a URL, the Go runtime is adapted to that.
+func (s *nfsSettings) open(path string, logger *slog.Logger) (*source.Source, error) {
+	o := s.from.options(logger)
+	o.Shared, o.Wrap = true, withoutDiskCache
+	return source.Open(path, o)
 }
 
 // fsid returns a number for the file system of a source.
