@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -48,6 +49,11 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return s.absent(err)
 	}
+	if info.IsDir() {
+		if err := s.checkBoxes(tree); err != nil {
+			return err
+		}
+	}
 	if err := s.checkPart(info.IsDir()); err != nil {
 		return err
 	}
@@ -66,6 +72,31 @@ func (s *copySettings) absent(err error) error {
 		advice += "; a box is named X0-X1_Y0-Y1_Z0-Z1, and ends in .raw, .npy, .nrrd, .nii or .tif"
 	}
 	return hint.Errorf(advice, "%s: %w", remote.Display(s.source), err)
+}
+
+// exampleSide is the largest side of a box in a hint, in voxels.
+const exampleSide = 64
+
+// checkBoxes returns an error if the path is the directory of boxes of a mag, which lists none. The hint names a box. A layer may have the
+// name of that directory, but lists its mags.
+func (s *copySettings) checkBoxes(shown fs.FS) error {
+	if path.Base(s.path) != tree.Boxes {
+		return nil
+	}
+	if entries, err := fs.ReadDir(shown, s.path); err != nil || len(entries) > 0 {
+		return nil // the copy finds the error
+	}
+	var mag struct{ Shape, Origin volume.Vec }
+	b, err := fs.ReadFile(shown, path.Join(path.Dir(s.path), tree.VolumeJSON))
+	if err != nil || json.Unmarshal(b, &mag) != nil {
+		mag.Shape = volume.Cube(exampleSide)
+	}
+	box := volume.Box{Min: mag.Origin, Max: mag.Origin}
+	for axis, n := range mag.Shape {
+		box.Max[axis] += min(n, exampleSide)
+	}
+	example := path.Join(s.path, tree.BoxName(box)+tree.Raw)
+	return hint.Errorf("name a box X0-X1_Y0-Y1_Z0-Z1, such as "+hint.Quote(example), "%s has any box, and lists none: there is nothing to copy", s.path)
 }
 
 // checkPart checks that the path can be copied in parts. A file is not divided. Whether DEST exists must not matter: another part may
