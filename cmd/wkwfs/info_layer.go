@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,8 +40,11 @@ func chooseLayer(root volume.Root, name string) (layerChoice, error) {
 		choice.others = slices.DeleteFunc(names, func(n string) bool { return n == choice.name })
 	}
 	layer, err := root.Dataset.Layer(choice.name)
+	if errors.Is(err, fs.ErrNotExist) && name != "" {
+		err = fmt.Errorf("no layer %q", name)
+	}
 	if err != nil {
-		return choice, hint.Errorf(hint.DidYouMean(name, names, "layers: "+hint.List(names)), "%w", err)
+		return choice, hint.Errorf(hint.DidYouMean(name, names, "the layers are "+hint.List(names)), "%w", err)
 	}
 	choice.root.Layer = layer
 	return choice, nil

@@ -103,8 +103,10 @@ func TestPreviewErrors(t *testing.T) {
 		{[]string{"--preview", "--z", "1e3", sparse}, exitUsage, `"1e3" is not a whole number`},
 		{[]string{"--preview", "--z", "99999999999999", sparse}, exitUsage, "is not a whole number from"},
 		{[]string{"--preview", "--z", "999999", sparse}, exitFailed, "z 999999 is not in the layer: expected 30 to 79"},
-		{[]string{"--preview", "--mag", "3", sparse}, exitFailed, `no mag "3", only 1, 2-2-1, 4-4-2`},
-		{[]string{"--preview", sparse, "colour"}, exitFailed, "did you mean color?"},
+		{[]string{"--preview", "--mag", "3", sparse}, exitFailed, `no mag "3", only 1, 2-2-1, 4-4-2` + "\n"},
+		{[]string{"--preview", "--mag", "3", filepath.Join(sparse, "color", "2-2-1")}, exitFailed, `no mag "3", only 2-2-1` + "\n"},
+		{[]string{"--preview", sparse, "colour"}, exitFailed, `no layer "colour"` + "\nhint: did you mean color?"},
+		{[]string{"--preview", sparse, "nuclei"}, exitFailed, `no layer "nuclei"` + "\nhint: the layers are color, segmentation"},
 		{[]string{"--preview", filepath.Join(sparse, "color"), "color"}, exitUsage, "SOURCE is no dataset"},
 		{[]string{"--preview", filepath.Join(sparse, "missing")}, exitFailed, "missing"},
 	} {

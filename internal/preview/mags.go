@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/wkwfs/wkwfs/volume"
@@ -89,14 +88,14 @@ func (m Mag) validate() error {
 	return g.Validate()
 }
 
-// find returns the mag with a name, or with a factor of that name.
+// find returns the mag with a name, or with a factor of that name. The error names the mags that there are.
 func find(mags []Mag, name string) (Mag, error) {
 	var names []string
 	for _, m := range mags {
 		if m.Name == name {
 			return m, nil
 		}
-		names = append(names, m.Name)
+		names = append(names, cmp.Or(m.Name, m.Factor.String()))
 	}
 	f, ok := volume.ParseFactor(name)
 	for _, m := range mags {
@@ -104,5 +103,5 @@ func find(mags []Mag, name string) (Mag, error) {
 			return m, nil
 		}
 	}
-	return Mag{}, fmt.Errorf("no mag %q, only %s: %w", name, strings.Join(names, ", "), fs.ErrNotExist)
+	return Mag{}, fmt.Errorf("no mag %q, only %s", name, strings.Join(names, ", "))
 }
