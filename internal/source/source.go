@@ -6,12 +6,12 @@ package source
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/object"
@@ -90,15 +90,30 @@ var ErrNotRecognised = errors.New("not a WKW, Zarr, N5 or Precomputed dataset, l
 // explain adds the path to an error of recognise, and a hint if there is no source at the path.
 func (d *directories) explain(fsys fs.FS, path string, err error) error {
 	if info, stat := fs.Stat(fsys, baseOf(path)); stat == nil && info.Mode().IsRegular() && filepath.Ext(path) != ".wkw" {
-		return hint.Errorf("a file that is a SOURCE is a .wkw file, or an archive .ozx or .zip; wkwfs import writes other files into a dataset", "%s: %w", remote.Display(path), err)
+		return hint.Errorf("a file that is a SOURCE is a .wkw file, or an archive .ozx or .zip; wkwfs import writes other files into a dataset", "%w", located(path, err))
 	}
 	if !errors.Is(err, wkw.ErrNotRecognised) {
-		return fmt.Errorf("%s: %w", remote.Display(path), err)
+		return located(path, err)
 	}
 	if found := d.sourcesIn(fsys, path); found != nil {
 		return hint.Errorf("name a source in it: "+hint.List(found), "%s: %w", remote.Display(path), ErrNotRecognised)
 	}
 	return hint.Errorf("name a directory with datasource-properties.json, header.wkw, z0/y0/x0.wkw, info, .zarray, zarr.json or attributes.json in it or below it", "%s: %w", remote.Display(path), ErrNotRecognised)
+}
+
+// locatedError is an error whose text starts with the path of the source.
+type locatedError struct {
+	error
+	text string
+}
+
+func (e *locatedError) Error() string { return e.text }
+func (e *locatedError) Unwrap() error { return e.error }
+
+// located adds the path of the source to an error. It takes the place of the name of a source that is a file.
+func located(path string, err error) error {
+	text := strings.TrimPrefix(err.Error(), baseOf(path)+": ")
+	return &locatedError{err, remote.Display(path) + ": " + text}
 }
 
 // recognise tries one format after the other. The error is that of WKW, unless another format

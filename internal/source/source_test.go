@@ -1,7 +1,10 @@
 package source
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/wkwfs/wkwfs/internal/sample"
@@ -58,4 +61,31 @@ func smallSample() sample.Options {
 	o.Box = volume.Box{Min: volume.Vec{35, 20, 10}, Max: volume.Vec{75, 50, 30}}
 	o.Block, o.CubeSide, o.Mags, o.Unrecorded = 16, 32, []int{1}, volume.Box{}
 	return o
+}
+
+// TestFilePathOnce: the error of a file that cannot be a source has its path once, and the errors of its cause.
+func TestFilePathOnce(t *testing.T) {
+	dir := t.TempDir()
+	for name, want := range map[string]string{
+		"text.wkw":  `magic at byte 0: expected "WKW", found "hel"`,
+		"empty.wkw": "header at byte 0: expected 16 bytes, found 0",
+		"text.txt":  `magic at byte 0: expected "WKW", found "hel"`,
+		"text.zip":  "",
+	} {
+		content := []byte("hello")
+		if name == "empty.wkw" {
+			content = nil
+		}
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(path, Options{})
+		if err == nil || !strings.HasPrefix(err.Error(), path+": "+want) || strings.Count(err.Error(), name) != 1 {
+			t.Errorf("got %v", err)
+		}
+		if _, ok := errors.AsType[*volume.FormatError](err); !ok && want != "" {
+			t.Errorf("%s: got a %T", name, err)
+		}
+	}
 }
