@@ -107,7 +107,7 @@ func (d *dataset) find(name string) (l volume.Layer, reason string, err error) {
 	case props != nil && isKindError(err): // a file in the place of the layer, or of its only mags
 		return nil, err.Error(), err
 	case !found:
-		return nil, "no mags found", nil
+		return nil, "no mags found" + own.firstOutside(), nil
 	}
 	return own, "", nil
 }

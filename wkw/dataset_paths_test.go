@@ -3,11 +3,13 @@ package wkw
 import (
 	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -29,6 +31,24 @@ func TestPathComesFirst(t *testing.T) {
 		}
 		if got := m.(*mag).dir; got != want {
 			t.Errorf("mag %s: got %s, expected %s", name, got, want)
+		}
+	}
+}
+
+// TestOutsideReasons: a layer whose mags are all outside of the dataset says why it is not shown, whether such paths are followed or not.
+func TestOutsideReasons(t *testing.T) {
+	files := fstest.MapFS{PropertiesFile: {Data: []byte(`{"dataLayers": [
+		{"name": "far", "mags": [{"mag": 1}, {"mag": 2, "path": "file:///far/2"}, {"mag": 4, "path": "s3://far/4"}]},
+		{"name": "near", "mags": [{"mag": 1, "path": "near/1"}]}]}`)}}
+	for want, outside := range map[string]func(string) (fs.FS, error){
+		"; --follow-links follows it": nil,
+		": no mag found there":        func(string) (fs.FS, error) { return fstest.MapFS{}, nil },
+		": permission denied":         func(string) (fs.FS, error) { return nil, fs.ErrPermission },
+	} {
+		d := newDataset(files, ".", Options{Outside: outside, Log: slog.New(slog.DiscardHandler)})
+		got := omissions(d)
+		if len(got) != 2 || got[0] != `far: no mags found: mag 2: its path "file:///far/2" leads out of the dataset`+want || got[1] != "near: no mags found" {
+			t.Errorf("got %q, expected %q", got, want)
 		}
 	}
 }

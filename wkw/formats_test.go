@@ -66,7 +66,7 @@ func TestForeignLayers(t *testing.T) {
 		o    any
 		want string
 	}{
-		{l, "4-4-2: broken; 8-8-4: its path \"../out\" leads out of the dataset; "},
+		{l, "4-4-2: broken; 8-8-4: its path \"../out\" leads out of the dataset; --follow-links follows it; "},
 		{r.Dataset, "b: data format other: mag 1: broken, too; c: data format hologram; "},
 	} {
 		var got strings.Builder

@@ -267,10 +267,10 @@ func (l *layer) factors() map[volume.Factor]bool {
 
 // omissionReason returns why a mag in the metadata is not in Mags.
 func (l *layer) omissionReason(m MagProperties) string {
-	at, ok := l.locationOf(m)
-	if _, local := localPath(m.Path); m.Path != "" && !local && !ok {
-		return fmt.Sprintf("its path %q leads out of the dataset", jsonlimit.Abbreviate(m.Path))
+	if _, local := localPath(m.Path); m.Path != "" && !local {
+		return l.outsideReason(m)
 	}
+	at, ok := l.locationOf(m)
 	if l.opener != nil {
 		if !ok {
 			at = location{fsys: l.fsys, dir: path.Join(l.dir, m.Factor().String()), factor: m.Factor(), props: m}
@@ -280,6 +280,36 @@ func (l *layer) omissionReason(m MagProperties) string {
 		}
 	}
 	return "not in the source"
+}
+
+// outsideReason returns why a mag whose path leads out of the dataset is not in Mags.
+func (l *layer) outsideReason(m MagProperties) string {
+	reason := fmt.Sprintf("its path %q leads out of the dataset", jsonlimit.Abbreviate(m.Path))
+	if l.o.Outside == nil {
+		return reason + "; --follow-links follows it"
+	}
+	fsys, err := l.o.Outside(m.Path)
+	switch {
+	case err != nil:
+		return reason + ": " + err.Error()
+	case l.opener == nil:
+		return reason + ": no mag found there"
+	}
+	if _, err = l.open(location{fsys, ".", m.Factor(), m.Path, m}); err != nil {
+		return err.Error()
+	}
+	return reason
+}
+
+// firstOutside returns why the first mag is not in Mags whose path leads out of the dataset, for a layer without any mag. It is empty if
+// there is none.
+func (l *layer) firstOutside() string {
+	for _, m := range l.described {
+		if _, local := localPath(m.Path); m.Path != "" && !local {
+			return fmt.Sprintf(": mag %s: %s", l.nameOf(m), l.outsideReason(m))
+		}
+	}
+	return ""
 }
 
 // byFactor compares the names of mags, finest first.

@@ -142,7 +142,7 @@ func (d *directories) outsideURL(dataset string) func(string) (fs.FS, error) {
 		if remote.IsBelow(url, d.root) {
 			url = remote.WithSecrets(url, d.root)
 		} else if !d.options.FollowLinks {
-			return nil, fmt.Errorf("%s: it leads out of the source", remote.Display(url))
+			return nil, fmt.Errorf("%s leads out of the source; --follow-links follows it", remote.Display(url))
 		}
 		return d.openOutside(url)
 	}
