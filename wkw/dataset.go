@@ -30,7 +30,7 @@ func newDataset(fsys fs.FS, dir string, o Options) *dataset {
 	switch {
 	case err == nil || errors.Is(err, fs.ErrNotExist):
 	case props != nil:
-		o.Log.Warn("layers shown without their metadata", "err", err)
+		o.Log.Warn("layers left out, or shown without their metadata", "err", err)
 	default:
 		o.Log.Warn("dataset shown without its metadata", "err", err)
 	}
@@ -160,8 +160,10 @@ func (d *dataset) Omitted() []volume.Omission {
 	}
 	if d.props != nil {
 		for _, l := range d.props.invalid {
-			if d.omissionReason(l.name) != "" {
+			if l.taken || d.omissionReason(l.name) != "" {
 				all = append(all, volume.Omission{Name: jsonlimit.Abbreviate(l.name), Reason: PropertiesFile + ": " + l.err.Error(), Fault: true})
+			}
+			if !l.taken {
 				delete(named, l.name)
 			}
 		}

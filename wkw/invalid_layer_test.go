@@ -1,6 +1,8 @@
 package wkw
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -63,5 +65,44 @@ func TestInvalidLayer(t *testing.T) {
 	}
 	if p, err := ReadProperties(files, "."); p != nil || err == nil {
 		t.Errorf("got %v, %v, expected an error", p, err)
+	}
+}
+
+// TestSameName: of layers with the same name in the metadata, the first is shown. The others are omissions with a fault, also if they cannot be
+// parsed, and a warning.
+func TestSameName(t *testing.T) {
+	var w warnings
+	d := datasetOf(t, &w, magAt("color/1"), described(
+		`{"name": "color", "category": "color", "mags": [{"mag": 1}]}`, `{"name": "gone"}`, `{"name": "gone"}`,
+		`{"name": "color", "category": "segmentation", "mags": [{"mag": 2}]}`, `{"name": "color", "mags": [{"mag": "x"}]}`,
+	))
+	if names, err := d.Layers(); err != nil || !slices.Equal(names, []string{"color"}) {
+		t.Errorf("got the layers %v, %v", names, err)
+	}
+	l, err := d.Layer("color")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := l.Mag("1"); err != nil || m.About().Category != "color" || len(l.(volume.Omitter).Omitted()) != 0 {
+		t.Errorf("the layer is not the first one: %+v, %v", m, err)
+	}
+	const second = ": datasource-properties.json: dataLayers: layer %q: expected a name of its own, found that of a layer before it"
+	want := []string{
+		`color: datasource-properties.json: dataLayers: layer "color": mags: mag: expected`,
+		"gone" + fmt.Sprintf(second, "gone"), "color" + fmt.Sprintf(second, "color"), "gone: no mags found",
+	}
+	if got := omissions(d); !slices.EqualFunc(got, want, strings.HasPrefix) {
+		t.Errorf("got the omissions %q", got)
+	}
+	for _, o := range d.Omitted() {
+		if o.Fault == (o.Reason == "no mags found") {
+			t.Errorf("%+v: wrong fault", o)
+		}
+	}
+	if warned := w.lines(); len(warned) != 1 || strings.Count(warned[0], "expected a name of its own") != 2 {
+		t.Errorf("got the warnings %q", warned)
+	}
+	if text := textOf(errors.Join(d.CheckMetadata()...)); strings.Count(text, "expected a name of its own") != 2 {
+		t.Errorf("got the faults %q", text)
 	}
 }

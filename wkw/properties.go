@@ -22,14 +22,15 @@ type Properties struct {
 	Scale  Scale             `json:"scale"`
 	Layers []LayerProperties `json:"dataLayers"`
 
-	byName  map[string]*LayerProperties // the first of each name; nil if it was not parsed
+	byName  map[string]*LayerProperties // nil if it was not parsed
 	invalid []invalidLayer              // what is not in Layers
 }
 
-// invalidLayer is a layer whose properties cannot be parsed.
+// invalidLayer is a layer whose properties cannot be parsed, or that has the name of one before it.
 type invalidLayer struct {
-	name string // that of the metadata, or "layer 0" if that is unknown
-	err  error
+	name  string // that of the metadata, or "layer 0" if that is unknown
+	taken bool   // another layer has the name
+	err   error
 }
 
 // Limits of the metadata file. No real dataset reaches them. Without them, a file of some megabytes could fill the
@@ -64,7 +65,7 @@ func (p *Properties) UnmarshalJSON(b []byte) error {
 				return fmt.Errorf("dataLayers: %w", err)
 			}
 			if err != nil {
-				p.invalid = append(p.invalid, invalidLayer{nameOfLayer(raw, len(p.Layers)+len(p.invalid)), fmt.Errorf("dataLayers: %w", err)})
+				p.invalid = append(p.invalid, invalidLayer{name: nameOfLayer(raw, len(p.Layers)+len(p.invalid)), err: fmt.Errorf("dataLayers: %w", err)})
 				continue
 			}
 			if mags += len(l.Mags) + len(l.WKWResolutions); mags > maxMagsOfLayers {
@@ -73,13 +74,27 @@ func (p *Properties) UnmarshalJSON(b []byte) error {
 			p.Layers = append(p.Layers, l)
 		}
 	}
-	p.byName = make(map[string]*LayerProperties, len(p.Layers))
-	for i := range p.Layers {
-		if l := &p.Layers[i]; p.byName[l.Name] == nil {
-			p.byName[l.Name] = l
-		}
-	}
+	p.indexLayers()
 	return nil
+}
+
+// indexLayers makes byName. A layer with the name of one before it becomes invalid.
+func (p *Properties) indexLayers() {
+	p.byName = make(map[string]*LayerProperties, len(p.Layers))
+	all := p.Layers
+	p.Layers = all[:0] // at most as long as what was read: pointers into it stay valid
+	for _, l := range all {
+		if p.byName[l.Name] != nil {
+			err := fmt.Errorf("dataLayers: layer %q: expected a name of its own, found that of a layer before it", jsonlimit.Abbreviate(l.Name))
+			p.invalid = append(p.invalid, invalidLayer{name: l.Name, err: err})
+			continue
+		}
+		p.Layers = append(p.Layers, l)
+		p.byName[l.Name] = &p.Layers[len(p.Layers)-1]
+	}
+	for i := range p.invalid {
+		p.invalid[i].taken = p.byName[p.invalid[i].name] != nil
+	}
 }
 
 // nameOfLayer returns the name of a layer that cannot be parsed. It is made of its number if that cannot be, either.
@@ -93,7 +108,7 @@ func nameOfLayer(raw []byte, number int) string {
 	return l.Name
 }
 
-// err returns the errors of the layers that cannot be parsed. It returns nil if there are none.
+// err returns the errors of the layers that are not in Layers. It returns nil if there are none.
 func (p *Properties) err() error {
 	var all []error
 	for _, l := range p.invalid {
@@ -177,7 +192,7 @@ func (v *ViewProperties) UnmarshalJSON(b []byte) error {
 
 // ReadProperties reads the metadata file of the dataset in directory dir of fsys. If there is none, the error is
 // fs.ErrNotExist. A file of more than 16 MiB, of more than 10,000 layers, or of a layer with more than 1,000 mags is an
-// error. So is a layer that cannot be parsed.
+// error. So is a layer that cannot be parsed, or has the name of another.
 func ReadProperties(fsys fs.FS, dir string) (*Properties, error) {
 	p, err := ReadValidProperties(fsys, dir)
 	if err != nil {
@@ -186,8 +201,8 @@ func ReadProperties(fsys fs.FS, dir string) (*Properties, error) {
 	return p, nil
 }
 
-// ReadValidProperties is ReadProperties for readers that can do without some layers. If layers cannot be parsed, it returns the others, and
-// the error of those.
+// ReadValidProperties is ReadProperties for readers that can do without some layers. If layers cannot be parsed, or have the name of one
+// before them, it returns the others, and the error of those.
 func ReadValidProperties(fsys fs.FS, dir string) (*Properties, error) {
 	name := path.Join(dir, PropertiesFile)
 	info, err := fs.Stat(fsys, name)
