@@ -10,11 +10,11 @@ func DidYouMean(word string, candidates []string, otherwise string) string {
 }
 
 // Nearest returns the candidate that word was probably meant to be, or "". About a third of
-// the letters may be wrong.
+// the letters may be wrong, but not all: 2 is not near to 9.
 func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", max(1, (len(word)+1)/3)+1
 	for _, c := range candidates {
-		if d := distance(word, c); d < bestDistance {
+		if d := distance(word, c); d < bestDistance && d < max(len(word), len(c)) {
 			best, bestDistance = c, d
 		}
 	}

@@ -3,7 +3,7 @@ package hint
 import "testing"
 
 func TestNearest(t *testing.T) {
-	candidates := []string{"allow_other", "cache_size", "ro", "noatime", "relatime", "mount", "umount"}
+	candidates := []string{"allow_other", "cache_size", "ro", "noatime", "relatime", "mount", "umount", "2"}
 	tests := []struct{ word, want string }{
 		{"alow_other", "allow_other"},
 		{"allow-other", "allow_other"},
@@ -14,6 +14,7 @@ func TestNearest(t *testing.T) {
 		{"rx", "ro"},
 		{"foo", ""},
 		{"zz", ""},
+		{"x", ""},
 		{"", ""},
 		{"completely_different", ""},
 	}
