@@ -70,7 +70,7 @@ func (d diskCacheFlags) open(log *slog.Logger) (*diskCache, error) {
 func (c *diskCache) open(from sourceFlags, path string, log *slog.Logger) (*source.Source, error) {
 	o := from.options(log)
 	o.Wrap = c.bucket
-	return source.Open(path, o)
+	return openSource(path, o)
 }
 
 // newBlocks returns a cache of blocks for a source that was opened with the disk cache. The disk cache has copies of the bytes of

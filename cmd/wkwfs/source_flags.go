@@ -47,7 +47,12 @@ func (s *sourceFlags) register(flags *pflag.FlagSet) {
 func (s sourceFlags) depth() int { return cmp.Or(int(s.ioDepth), store.DefaultDepth) }
 
 func (s sourceFlags) open(path string, log *slog.Logger) (*source.Source, error) {
-	opened, err := source.Open(path, s.options(log))
+	return openSource(path, s.options(log))
+}
+
+// openSource opens a source. If its path does not exist, a hint says what does.
+func openSource(path string, o source.Options) (*source.Source, error) {
+	opened, err := source.Open(path, o)
 	if errors.Is(err, fs.ErrNotExist) && !paths.IsURL(path) && !exists(path) {
 		err = absentError("source", path, err)
 	}
