@@ -67,8 +67,7 @@ func (g Grid) BlockBox(b Vec) Box {
 // CubeBox returns the voxels of cube c, in absolute voxels of the mag. g is the geometry of cube 0,0,0, as
 // [Mag].CubeGrid returns it.
 func (g Grid) CubeBox(c Vec) Box {
-	lo := g.Origin.Add(c.Mul(g.Size))
-	return Box{lo, lo.Add(g.Size)}
+	return c.Box().Mul(g.Size).Add(g.Origin)
 }
 
 // product multiplies numbers ≥ 1. It fails if the result does not fit an int64.

@@ -29,17 +29,12 @@ func ReadBox(ctx context.Context, m Mag, box Box) ([]byte, error) {
 		return nil, err
 	}
 	out.voxels = make([]byte, out.grid.Bytes())
-	for c := range box.cells(cube.Origin, cube.Size).All() {
+	for c := range box.Sub(cube.Origin).Div(cube.Size).All() {
 		if err := out.readCube(ctx, m, c); err != nil {
 			return nil, err
 		}
 	}
 	return out.voxels, nil
-}
-
-// cells returns the cells of a grid that the box touches. Cell 0,0,0 starts at the origin.
-func (b Box) cells(origin, cell Vec) Box {
-	return Box{b.Min.Sub(origin).Div(cell), b.Max.Sub(origin).CeilDiv(cell)}
 }
 
 // boxArray is a box of voxels in memory.
@@ -61,7 +56,7 @@ func (a *boxArray) readCube(ctx context.Context, m Mag, c Vec) error {
 	}
 	defer f.Close()
 	g := f.Grid()
-	needed := a.box().Intersect(Box{g.Origin, g.Origin.Add(g.Size)}).cells(g.Origin, g.Block)
+	needed := a.box().Intersect(Box{g.Origin, g.Origin.Add(g.Size)}).Sub(g.Origin).Div(g.Block)
 	limit := min(max(1, fillBytes/g.BlockBytes()), fillBlocks)
 	var batch []Block
 	for at := range needed.All() {
@@ -86,7 +81,7 @@ func (a *boxArray) readBlocks(ctx context.Context, src Source, blocks []Block) e
 		}
 		if b.Voxels != nil {
 			stored := g.BlockBox(b.At)
-			a.copyRows(b.Voxels, Box{g.Origin.Add(stored.Min), g.Origin.Add(stored.Max)})
+			a.copyRows(b.Voxels, stored.Add(g.Origin))
 		}
 	}
 	return nil

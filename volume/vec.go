@@ -44,6 +44,9 @@ func (v Vec) In(size Vec) bool {
 // Index returns the index of v in an array of the given size in Fortran order: x + X·(y + Y·z).
 func (v Vec) Index(size Vec) int { return v[0] + size[0]*(v[1]+size[1]*v[2]) }
 
+// Box returns the box that holds only v.
+func (v Vec) Box() Box { return Box{v, v.Add(Cube(1))} }
+
 // String returns "x,y,z".
 func (v Vec) String() string { return fmt.Sprintf("%d,%d,%d", v[0], v[1], v[2]) }
 
@@ -66,6 +69,22 @@ func (b Box) Size() Vec { return b.Max.Sub(b.Min) }
 func (b Box) Empty() bool {
 	return b.Max[0] <= b.Min[0] || b.Max[1] <= b.Min[1] || b.Max[2] <= b.Min[2]
 }
+
+// Contains reports whether the box holds v.
+func (b Box) Contains(v Vec) bool { return v.Sub(b.Min).In(b.Size()) }
+
+// Add returns the box moved by v.
+func (b Box) Add(v Vec) Box { return Box{b.Min.Add(v), b.Max.Add(v)} }
+
+// Sub returns the box moved by −v.
+func (b Box) Sub(v Vec) Box { return Box{b.Min.Sub(v), b.Max.Sub(v)} }
+
+// Mul returns the positions of a box of cells, such as the voxels of a box of blocks. Cell 0,0,0 starts at position 0,0,0.
+func (b Box) Mul(cell Vec) Box { return Box{b.Min.Mul(cell), b.Max.Mul(cell)} }
+
+// Div returns the cells that a box overlaps, such as the blocks of a box of voxels. Cell 0,0,0 starts at position 0,0,0. Each axis of
+// cell must be at least 1. The cells of an empty box may not be empty.
+func (b Box) Div(cell Vec) Box { return Box{b.Min.Div(cell), b.Max.CeilDiv(cell)} }
 
 // Intersect returns the positions that are in both boxes. The result may be empty.
 func (b Box) Intersect(c Box) Box { return Box{b.Min.Max(c.Min), b.Max.Min(c.Max)} }

@@ -120,3 +120,33 @@ func TestBoxAll(t *testing.T) {
 		t.Errorf("empty box: got %v", got)
 	}
 }
+
+// TestBoxOfCells compares boxes of cells with the positions that they hold.
+func TestBoxOfCells(t *testing.T) {
+	cell := Vec{3, 1, 4}
+	for _, b := range []Box{{Vec{0, 0, 0}, Vec{3, 1, 4}}, {Vec{-4, -1, -1}, Vec{4, 2, 5}}, {Vec{2, 5, 8}, Vec{3, 7, 9}}, {Vec{-3, 0, 3}, Vec{0, 1, 5}}} {
+		cells := b.Div(cell)
+		for c := range (Box{cells.Min.Sub(Cube(1)), cells.Max.Add(Cube(1))}).All() {
+			overlaps := false
+			for v := range c.Box().Mul(cell).All() {
+				overlaps = overlaps || b.Contains(v)
+			}
+			if overlaps != cells.Contains(c) {
+				t.Errorf("%v: cell %v overlaps is %v, expected %v", b, c, cells.Contains(c), overlaps)
+			}
+		}
+		if whole := cells.Mul(cell); whole.Intersect(b) != b || whole.Div(cell) != cells {
+			t.Errorf("%v: cells %v hold %v", b, cells, whole)
+		}
+	}
+}
+
+func TestBoxMoved(t *testing.T) {
+	b, by := Box{Vec{-1, 5, 2}, Vec{1, 6, 4}}, Vec{10, -5, 1}
+	if got, want := b.Add(by), (Box{Vec{9, 0, 3}, Vec{11, 1, 5}}); got != want || got.Sub(by) != b {
+		t.Errorf("got %v, expected %v", got, want)
+	}
+	if b.Contains(Vec{1, 5, 2}) || b.Contains(Vec{-1, 4, 2}) || !slices.Equal(slices.Collect(Vec{1, 2, 3}.Box().All()), []Vec{{1, 2, 3}}) {
+		t.Error("a box contains positions outside of it")
+	}
+}

@@ -175,7 +175,7 @@ func (m *mag) Bounds() (volume.Box, error) {
 		if err != nil {
 			return volume.Box{}, err
 		}
-		cubes = cubes.Union(volume.Box{Min: c, Max: c.Add(volume.Cube(1))})
+		cubes = cubes.Union(c.Box())
 	}
 	return m.BoundsOfCubes(cubes)
 }
@@ -189,7 +189,7 @@ func (m *mag) BoundsOfCubes(cubes volume.Box) (volume.Box, error) {
 	if err != nil {
 		return volume.Box{}, err
 	}
-	return volume.Box{Min: cubes.Min.Mul(g.Size), Max: cubes.Max.Mul(g.Size)}, nil
+	return cubes.Mul(g.Size), nil
 }
 
 // OpenCube opens a cube file. It fails if the header of the file does not fit the mag.

@@ -112,7 +112,7 @@ func doubts(p importer.Plan) (all []string) {
 		all = append(all, fmt.Sprintf("voxels of %v × %v × %v nm are smaller than atoms: --voxel-size is in nm", p.VoxelSize[0], p.VoxelSize[1], p.VoxelSize[2]))
 	}
 	if p.Cube > 0 && p.Cube < usualCube {
-		n := p.Part.Max.CeilDiv(volume.Cube(p.Cube)).Sub(p.Part.Min.Div(volume.Cube(p.Cube)))
+		n := p.Part.Div(volume.Cube(p.Cube)).Size()
 		if files := float64(n[0]) * float64(n[1]) * float64(n[2]); files > manyFiles {
 			all = append(all, fmt.Sprintf("up to %s files of mag 1, each of %d voxels a side: a larger --cube makes fewer", humanize.Comma(int64(files)), p.Cube))
 		}

@@ -40,7 +40,7 @@ func decodeFew(ctx context.Context, src volume.Source, blocks volume.Box, show f
 	n := src.Grid().BlockBytes()
 	memory := make([]byte, few[0]*few[1]*few[2]*n)
 	var decoded []volume.Block
-	for i := range (volume.Box{Min: blocks.Min.Div(few), Max: blocks.Max.CeilDiv(few)}).All() {
+	for i := range blocks.Div(few).All() {
 		group := volume.Box{Min: i.Mul(few), Max: i.Mul(few).Add(few)}
 		decoded = decoded[:0]
 		for at := range blocks.Intersect(group).All() {

@@ -34,7 +34,7 @@ func (m mag) boxes() []region {
 	for at := range (volume.Box{Max: places}).All() {
 		corner := at.Mul(volume.Cube(side))
 		r := region{blocks: volume.Box{Min: corner, Max: corner.Add(volume.Cube(side))}}
-		voxels := volume.Box{Min: r.blocks.Min.Mul(volume.Cube(blockSide)), Max: r.blocks.Max.Mul(volume.Cube(blockSide))}
+		voxels := r.blocks.Mul(volume.Cube(blockSide))
 		r.files = []string{filepath.Join("box", voxels.String()+".raw")}
 		regions = append(regions, r)
 	}

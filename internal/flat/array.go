@@ -49,7 +49,7 @@ func (a *Array) Valid() volume.Box { return a.valid }
 
 // Blocks returns the blocks that overlap the box.
 func (a *Array) Blocks() volume.Box {
-	return volume.Box{Min: a.box.Min.Div(a.grid.Block), Max: a.box.Max.CeilDiv(a.grid.Block)}
+	return a.box.Div(a.grid.Block)
 }
 
 // Offset returns the offset of voxel v of the box in the array, in bytes. v is in voxels of the grid.

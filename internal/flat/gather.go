@@ -69,7 +69,7 @@ func (r byteRange) gatherRow(x, rows int, at, src int64, voxels [][]byte) (done 
 
 // gatherClipped is Gather for a range whose bounds reach outside of the valid part of the grid.
 func (r byteRange) gatherClipped(blocks volume.Box, voxels [][]byte) {
-	for b := range (volume.Box{Min: r.bounds.Min.Div(r.grid.Block), Max: r.bounds.Max.CeilDiv(r.grid.Block)}).All() {
+	for b := range r.bounds.Div(r.grid.Block).All() {
 		if in := b.Sub(blocks.Min); in.In(blocks.Size()) {
 			r.copyBlock(b, voxels[in.Index(blocks.Size())])
 		} else {

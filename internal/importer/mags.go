@@ -94,5 +94,5 @@ func (s input) Read(ctx context.Context, box volume.Box, dst []byte) error {
 	if s.onRead != nil {
 		s.onRead()
 	}
-	return s.Array.Read(ctx, volume.Box{Min: box.Min.Add(s.from), Max: box.Max.Add(s.from)}, dst)
+	return s.Array.Read(ctx, box.Add(s.from), dst)
 }

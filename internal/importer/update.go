@@ -174,7 +174,7 @@ func (u *update) checkBox() error {
 // write writes all blocks, of all mags, that depend on the box.
 func (u *update) write(ctx context.Context) error {
 	align := volume.Cube(max(u.mags[0].Header.BlockSide, min(pyramid.SlabPlanes, u.mags[0].Header.CubeSide())))
-	whole := volume.Box{Min: u.box.Min.Div(align).Mul(align), Max: u.box.Max.CeilDiv(align).Mul(align)}
+	whole := u.box.Div(align).Mul(align)
 	p := pyramid.Layer{
 		Box: whole, Mags: u.mags, Method: u.method, Memory: u.Memory, Jobs: u.Jobs, Temp: u.mags[0].Dir, Stats: u.Stats,
 	}
@@ -210,7 +210,7 @@ type overlay struct {
 
 // Read implements pyramid.Source.
 func (o *overlay) Read(ctx context.Context, box volume.Box, dst []byte) error {
-	box = volume.Box{Min: box.Min.Add(o.whole.Min), Max: box.Max.Add(o.whole.Min)}
+	box = box.Add(o.whole.Min)
 	part := box.Intersect(o.box)
 	if part == box {
 		return o.readInput(ctx, part, dst)
@@ -241,5 +241,5 @@ func (o *overlay) Read(ctx context.Context, box volume.Box, dst []byte) error {
 
 // readInput reads a part of the input, in voxels of mag 1.
 func (o *overlay) readInput(ctx context.Context, part volume.Box, dst []byte) error {
-	return o.Array.Read(ctx, volume.Box{Min: part.Min.Sub(o.box.Min), Max: part.Max.Sub(o.box.Min)}, dst)
+	return o.Array.Read(ctx, part.Sub(o.box.Min), dst)
 }

@@ -17,7 +17,7 @@ import (
 func (m *Mosaic) Current(box volume.Box) bool {
 	whole := box == m.bounds
 	local := m.Local(box)
-	cubes := volume.Box{Min: local.Min.Div(m.cube.Size), Max: local.Max.CeilDiv(m.cube.Size)}
+	cubes := local.Div(m.cube.Size)
 	switch {
 	case m.outdated.Load():
 		return false

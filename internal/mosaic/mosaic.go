@@ -112,9 +112,7 @@ func (m *Mosaic) Cubes() int {
 func (m *Mosaic) About() volume.About { return m.mag.About() }
 
 // Local converts a box from absolute voxels of the mag to voxels of the Mosaic.
-func (m *Mosaic) Local(b volume.Box) volume.Box {
-	return volume.Box{Min: b.Min.Sub(m.cube.Origin), Max: b.Max.Sub(m.cube.Origin)}
-}
+func (m *Mosaic) Local(b volume.Box) volume.Box { return b.Sub(m.cube.Origin) }
 
 // Flat lays out a box, in absolute voxels of the mag, as a flat array. Voxels outside of the bounding box are zero.
 func (m *Mosaic) Flat(box volume.Box) *flat.Array {

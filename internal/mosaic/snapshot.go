@@ -64,7 +64,7 @@ func (s *snapshot) hasFew(cubes volume.Box) bool {
 // few returns the cubes of a complete snapshot in a box, up to maxFew + 1 of them.
 func (s *snapshot) few(cubes volume.Box) (found []volume.Vec) {
 	for c := range *s.survey.cubes {
-		if c.Sub(cubes.Min).In(cubes.Size()) {
+		if cubes.Contains(c) {
 			if found = append(found, c); len(found) > maxFew {
 				break
 			}
@@ -115,7 +115,7 @@ func (s *snapshot) matchesListing(cubes volume.Box) bool {
 func (s *snapshot) pinsMatch(cubes volume.Box, maxAge time.Duration) bool {
 	var pins []volume.Vec
 	s.pinned.Range(func(c, _ any) bool {
-		if c.(volume.Vec).Sub(cubes.Min).In(cubes.Size()) {
+		if cubes.Contains(c.(volume.Vec)) {
 			pins = append(pins, c.(volume.Vec))
 		}
 		return true
@@ -142,7 +142,7 @@ func (s *snapshot) pinMatches(c volume.Vec, maxAge time.Duration) bool {
 // isListed reports whether the mag lists the cube. Some sources find cubes by name that they do not list. No survey has
 // those.
 func (s *snapshot) isListed(c volume.Vec) bool {
-	for range volume.CubesIn(s.mag, volume.Box{Min: c, Max: c.Add(volume.Cube(1))}) {
+	for range volume.CubesIn(s.mag, c.Box()) {
 		return true
 	}
 	return false

@@ -17,7 +17,7 @@ func (m *Mosaic) Has(box volume.Box) (bool, error) {
 	if local.Empty() {
 		return false, nil
 	}
-	cubes := volume.Box{Min: local.Min.Div(m.cube.Size), Max: local.Max.CeilDiv(m.cube.Size)}
+	cubes := local.Div(m.cube.Size)
 	for c := range cubes.All() {
 		version, known := m.snapshot.version(c)
 		if known && version == absent {

@@ -206,7 +206,7 @@ func (s *survey) boundsOf(mag volume.Mag) (volume.Box, error) {
 func (s *survey) setUnlisted() { s.cubes, s.unlisted = nil, true }
 
 func (s *survey) addCube(c volume.Vec, e volume.CubeEntry, shared bool) {
-	s.extent = s.extent.Union(volume.Box{Min: c, Max: c.Add(volume.Cube(1))})
+	s.extent = s.extent.Union(c.Box())
 	if s.cubes != nil {
 		if (*s.cubes)[c] = versionOf(e.Info, e.Err); len(*s.cubes) > maxComplete {
 			s.cubes = nil
@@ -260,7 +260,7 @@ func (v versions) same(o versions, box volume.Box) bool {
 // hasAll reports whether v has all cubes of o that lie in a box, in the same versions.
 func (v versions) hasAll(o versions, box volume.Box) bool {
 	for c, version := range o {
-		if v[c] != version && c.Sub(box.Min).In(box.Size()) {
+		if v[c] != version && box.Contains(c) {
 			return false
 		}
 	}

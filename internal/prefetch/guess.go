@@ -83,10 +83,10 @@ func (r *Reader) guessBlocks(g guess) (portionKey, volume.Box) {
 		Min: volume.Vec{box.Min[0], firstY, firstZ}.Div(side),
 		Max: volume.Vec{box.Max[0], lastY + 1, lastZ + 1}.CeilDiv(side),
 	}
-	box = volume.Box{Min: blocks.Min.Mul(side), Max: blocks.Max.Mul(side)}.Intersect(box)
+	box = blocks.Mul(side).Intersect(box)
 	key := portionKey{r.version, r.array.Grid().BlockBytes(), volume.Box{}}
 	if valid := box.Intersect(r.array.Valid()); !valid.Empty() {
-		key.blocks = volume.Box{Min: valid.Min.Div(side), Max: valid.Max.CeilDiv(side)}
+		key.blocks = valid.Div(side)
 	}
 	return key, box
 }

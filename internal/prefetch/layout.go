@@ -102,7 +102,7 @@ func (l layout) portionBlocks(i int) volume.Box {
 // portionBox returns the part of the array that portion i covers, in voxels of the grid.
 func (l layout) portionBox(i int) volume.Box {
 	blocks, side := l.portionBlocks(i), l.array.Grid().Block
-	return volume.Box{Min: blocks.Min.Mul(side), Max: blocks.Max.Mul(side)}.Intersect(l.array.Box())
+	return blocks.Mul(side).Intersect(l.array.Box())
 }
 
 // validBlocks returns the blocks of portion i that contain valid voxels of the array.
@@ -111,7 +111,7 @@ func (l layout) validBlocks(i int) volume.Box {
 	if valid.Empty() {
 		return volume.Box{}
 	}
-	return volume.Box{Min: valid.Min.Div(side), Max: valid.Max.CeilDiv(side)}
+	return valid.Div(side)
 }
 
 // slabStart returns the number of the first portion in the slab of portion i.

@@ -77,7 +77,7 @@ type drawing struct {
 // read reads all cubes of the plane.
 func (d *drawing) read(ctx context.Context, jobs int) error {
 	g, box := d.mag.Cube, d.picture.Drawn
-	cubes := volume.Box{Min: box.Min.Sub(g.Origin).Div(g.Size), Max: box.Max.Sub(g.Origin).CeilDiv(g.Size)}
+	cubes := box.Sub(g.Origin).Div(g.Size)
 	var group errgroup.Group
 	group.SetLimit(jobs)
 	for c := range cubes.All() {
@@ -115,7 +115,7 @@ func (d *drawing) readCube(ctx context.Context, c volume.Vec) {
 	if needed.Empty() {
 		return
 	}
-	at := volume.Box{Min: needed.Min.Sub(g.Origin).Div(g.Block), Max: needed.Max.Sub(g.Origin).CeilDiv(g.Block)}
+	at := needed.Sub(g.Origin).Div(g.Block)
 	limit := min(max(1, fillBytes/g.BlockBytes()), fillBlocks)
 	var batch []volume.Block
 	for b := range at.All() {
@@ -136,7 +136,7 @@ func (d *drawing) missing(box volume.Box, err error) {
 		return
 	}
 	part := d.picture.Drawn.Intersect(box)
-	n := part.Max.Sub(box.Min).CeilDiv(d.mag.Cube.Block).Sub(part.Min.Sub(box.Min).Div(d.mag.Cube.Block))
+	n := part.Sub(box.Min).Div(d.mag.Cube.Block).Size()
 	d.fail(box, n[0]*n[1], err)
 }
 

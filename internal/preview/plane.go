@@ -76,7 +76,7 @@ func (m Mag) crop(plane volume.Box) volume.Box {
 	g := m.Cube
 	limit := max(1, min(maxBytes/g.BlockBytes(), maxBlocks))
 	// Blocks may start anew in each cube. That changes the number of blocks only at the edges of cubes.
-	cells := volume.Box{Min: plane.Min.Sub(g.Origin).Div(g.Block), Max: plane.Max.Sub(g.Origin).CeilDiv(g.Block)}
+	cells := plane.Sub(g.Origin).Div(g.Block)
 	n := cells.Size()
 	width, height := n[0], n[1]
 	if width > limit || height > limit/width {

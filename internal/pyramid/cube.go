@@ -56,7 +56,7 @@ func (c *cube) keepsOld(b volume.Vec) bool {
 		return false
 	}
 	at := c.at.Mul(c.m.grid.Blocks()).Add(b).Mul(c.m.grid.Block)
-	return !at.Sub(c.m.region.Min).In(c.m.region.Size())
+	return !c.m.region.Contains(at)
 }
 
 // keep records the run of the row of blocks that starts at b. b is in blocks, from voxel 0,0,0 of the mag.

@@ -21,7 +21,7 @@ type cubes struct {
 func newCubes(m *mag, z int) (*cubes, error) {
 	side := m.grid.Size
 	at := z / side[2]
-	l := &cubes{m: m, box: volume.Box{Min: m.region.Min.Div(side), Max: m.region.Max.CeilDiv(side)}}
+	l := &cubes{m: m, box: m.region.Div(side)}
 	l.box.Min[2], l.box.Max[2] = at, at+1
 	for c := range l.box.All() {
 		add, err := newCube(m, c)

@@ -58,7 +58,7 @@ func newMag(w *writer, m Mag, box volume.Box) (*mag, error) {
 		n.planRaw(box)
 	}
 	unit := volume.Vec{n.row, n.row, n.slab}
-	n.region = volume.Box{Min: box.Min.Div(unit).Mul(unit), Max: box.Max.CeilDiv(unit).Mul(unit)}
+	n.region = box.Div(unit).Mul(unit)
 	if m.Format == Zarr3 {
 		n.layout = newShardLayout(g)
 	} else {

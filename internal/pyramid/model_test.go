@@ -162,8 +162,8 @@ func (c layerCase) checkNoTemp(t *testing.T) {
 func (c layerCase) reduced(t *testing.T, box volume.Box, voxels []byte, from, to volume.Factor) (volume.Box, []byte) {
 	t.Helper()
 	ratio := volume.Vec(to).Div(volume.Vec(from))
-	out := volume.Box{Min: box.Min.Div(ratio), Max: box.Max.CeilDiv(ratio)}
-	padded := volume.Box{Min: out.Min.Mul(ratio), Max: out.Max.Mul(ratio)}
+	out := box.Div(ratio)
+	padded := out.Mul(ratio)
 	src := make([]byte, bytesOf(padded, c.src.voxel))
 	size, whole := box.Size(), padded.Size()
 	for p := range box.All() {

@@ -193,8 +193,7 @@ func (w *writer) plan() error {
 
 // coarser returns a box in voxels of a mag with other factors. Min is rounded down, Max is rounded up.
 func coarser(b volume.Box, from, to volume.Factor) volume.Box {
-	ratio := volume.Vec(to).Div(volume.Vec(from))
-	return volume.Box{Min: b.Min.Div(ratio), Max: b.Max.CeilDiv(ratio)}
+	return b.Div(volume.Vec(to).Div(volume.Vec(from)))
 }
 
 // bytesOf returns the size of a box in bytes, 0 for an empty box.

@@ -43,12 +43,12 @@ func (m *mag) writeRaw(ctx context.Context, k *worker, t tile, part volume.Box) 
 		w.direct = m.disk
 	}
 	defer w.close()
-	groups := volume.Box{Min: part.Min.Div(m.group), Max: part.Max.CeilDiv(m.group)}
+	groups := part.Div(m.group)
 	for at := range groups.All() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		group := volume.Box{Min: at.Mul(m.group), Max: at.Add(volume.Cube(1)).Mul(m.group)}
+		group := at.Box().Mul(m.group)
 		if err := w.writeGroup(group, part); err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (w *rawWriter) eachRun(memory *[]byte, group, part volume.Box, do func(file
 	for i := range blocks + 1 {
 		if i < blocks {
 			b := group.Min.Add(wkw.MortonBlock(uint64(i)))
-			if b.Sub(part.Min).In(part.Size()) && w.cutOver(all[i*size:][:size], b) {
+			if part.Contains(b) && w.cutOver(all[i*size:][:size], b) {
 				continue
 			}
 		}

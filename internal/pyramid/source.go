@@ -163,7 +163,7 @@ func pieces(box volume.Box, voxel int) iter.Seq[volume.Box] {
 // readPiece reads part of a tile. Where its rows are not next to each other in the tile, it moves them there.
 func (in *input) readPiece(ctx context.Context, t tile, part volume.Box) error {
 	voxel, size := in.m.voxel, t.box.Size()
-	from := volume.Box{Min: part.Min.Sub(in.box.Min), Max: part.Max.Sub(in.box.Min)}
+	from := part.Sub(in.box.Min)
 	dst := t.voxels[part.Min.Sub(t.box.Min).Index(size)*voxel:]
 	n := int(bytesOf(part, voxel))
 	ps := part.Size()

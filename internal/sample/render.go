@@ -45,7 +45,8 @@ type point struct {
 
 // render computes the voxels of a picture.
 func (t Tissue) render(p picture) {
-	points := volume.Box{Min: p.box.Min.Div(mesh), Max: p.box.Max.CeilDiv(mesh).Add(volume.Cube(1))}
+	points := p.box.Div(mesh)
+	points.Max = points.Max.Add(volume.Cube(1))
 	field := meshField{points, make([]point, 0, points.Size()[0]*points.Size()[1]*points.Size()[2])}
 	for at := range points.All() {
 		field.all = append(field.all, t.point(at))
@@ -62,8 +63,8 @@ func (t Tissue) render(p picture) {
 	var bent []vec
 	var near []*cell
 	perTile := tile.Div(mesh)
-	for at := range (volume.Box{Min: p.box.Min.Div(tile), Max: p.box.Max.CeilDiv(tile)}).All() {
-		meshes := volume.Box{Min: at.Mul(perTile), Max: at.Add(volume.Cube(1)).Mul(perTile)}
+	for at := range p.box.Div(tile).All() {
+		meshes := at.Box().Mul(perTile)
 		meshes = meshes.Intersect(volume.Box{Min: points.Min, Max: points.Max.Sub(volume.Cube(1))})
 		bent = field.bent(bent[:0], volume.Box{Min: meshes.Min, Max: meshes.Max.Add(volume.Cube(1))})
 		near = narrow(near[:0], cells, bent)

@@ -139,7 +139,7 @@ func (c Cut) pieces(ctx context.Context, box volume.Box, do func(piece, fine vol
 		lo := box.Min.Add(at.Mul(side))
 		piece := volume.Box{Min: lo, Max: lo.Add(side)}.Intersect(box)
 		mag := volume.Cube(c.Mag)
-		do(piece, volume.Box{Min: piece.Min.Mul(mag), Max: piece.Max.Mul(mag)})
+		do(piece, piece.Mul(mag))
 	}
 	return nil
 }

@@ -93,9 +93,9 @@ func (o Options) writeMag(ctx context.Context, dir string, l layer, mag int, lar
 	}
 	recorded := recording{coarser(o.Box, mag), coarser(o.Unrecorded, mag), largest}
 	side := volume.Cube(o.CubeSide)
-	cubes := volume.Box{Min: recorded.box.Min.Div(side), Max: recorded.box.Max.CeilDiv(side)}
+	cubes := recorded.box.Div(side)
 	for c := range cubes.All() {
-		box := volume.Box{Min: c.Mul(side), Max: c.Add(volume.Cube(1)).Mul(side)}
+		box := c.Box().Mul(side)
 		src := recorded.of(l.source(o.Tissue, Cut{Box: box, Block: o.Block, Mag: mag}))
 		if c == cubes.Min {
 			if err := writeHeader(dir, l.blockType, src.Grid()); err != nil {
@@ -132,5 +132,5 @@ func writeCube(ctx context.Context, dir string, c volume.Vec, bt wkw.BlockType, 
 
 // coarser returns a box of mag 1 in voxels of another mag. Min is rounded down, Max is rounded up.
 func coarser(b volume.Box, mag int) volume.Box {
-	return volume.Box{Min: b.Min.Div(volume.Cube(mag)), Max: b.Max.CeilDiv(volume.Cube(mag))}
+	return b.Div(volume.Cube(mag))
 }

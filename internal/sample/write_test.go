@@ -60,7 +60,7 @@ func checkMag(t *testing.T, dir string, l layer, mag int) {
 	fsys := os.DirFS(filepath.Join(dir, l.name, fmt.Sprint(mag)))
 	seen := 0
 	for c := range (volume.Box{Max: volume.Vec{5, 4, 5}}).All() {
-		cube := volume.Box{Min: c.Mul(side), Max: c.Add(volume.Cube(1)).Mul(side)}
+		cube := c.Box().Mul(side)
 		name := fmt.Sprintf("z%d/y%d/x%d.wkw", c[2], c[1], c[0])
 		inside := cube.Intersect(box)
 		if inside.Empty() || inside.Intersect(unrecorded) == inside {
@@ -85,7 +85,7 @@ func checkMag(t *testing.T, dir string, l layer, mag int) {
 			blockBox.Max = blockBox.Min.Add(volume.Cube(small.Block))
 			size := src.Grid().VoxelBytes()
 			for at := range blockBox.All() {
-				if !at.Sub(box.Min).In(box.Size()) || at.Sub(unrecorded.Min).In(unrecorded.Size()) {
+				if !box.Contains(at) || unrecorded.Contains(at) {
 					i := at.Sub(blockBox.Min).Index(blockBox.Size()) * size
 					clear(want[i : i+size])
 				}

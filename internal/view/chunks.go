@@ -72,6 +72,6 @@ func (c chunksDir) chunk(g volume.Grid, bounds volume.Box, at volume.Vec) *cubeF
 		m:    c.d.m,
 		name: tree.BoxName(box),
 		at:   at,
-		part: volume.Box{Min: box.Min.Sub(whole.Min), Max: box.Max.Sub(whole.Min)},
+		part: box.Sub(whole.Min),
 	}
 }

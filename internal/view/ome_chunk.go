@@ -31,7 +31,7 @@ type chunkForm struct {
 func (c omeChunk) form(snap *snapshot) (f chunkForm, err error) {
 	f.array = newOMEArray(snap)
 	f.box = f.array.voxels(c.at)
-	if c.channel >= f.array.channels || !f.box.Min.Sub(f.array.extent.Min).In(f.array.extent.Size()) {
+	if c.channel >= f.array.channels || !f.array.extent.Contains(f.box.Min) {
 		return f, fs.ErrNotExist
 	}
 	if exists, err := snap.Has(f.box.Intersect(snap.Bounds())); err != nil || !exists {

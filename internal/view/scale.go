@@ -140,7 +140,7 @@ func (g geometry) chunksOf(box volume.Box) volume.Box {
 	if part.Empty() {
 		return volume.Box{}
 	}
-	return volume.Box{Min: part.Min.Sub(g.extent.Min).Div(g.chunk), Max: part.Max.Sub(g.extent.Min).CeilDiv(g.chunk)}
+	return part.Sub(g.extent.Min).Div(g.chunk)
 }
 
 // chunkFile is a raw chunk of a scale. Its slowest axis is the channel, unlike in all other files of the tree.
