@@ -30,6 +30,9 @@ const overhead = 256
 // An entry must not be larger than its overhead.
 const _ = uint(overhead - unsafe.Sizeof(entry{}))
 
+// BlockMemory returns how many bytes of the budget a block of n bytes takes.
+func BlockMemory(n int) int64 { return int64(bufferSize(n)) + overhead }
+
 // cost returns the bytes of the budget that the entry takes.
 func (e *entry) cost() int64 { return int64(cap(e.voxels)) + overhead }
 

@@ -46,3 +46,15 @@ func TestReserve(t *testing.T) {
 	readAll()
 	expectHeld(100_000)
 }
+
+// TestBlockMemory compares BlockMemory with what a block takes of the budget.
+func TestBlockMemory(t *testing.T) {
+	for _, size := range []int{1, pageSize - 1, pageSize, pageSize + 1, 8 * pageSize} {
+		c := newTestCache(t, 1<<20)
+		a := newArray(1, volume.Vec{1, 1, 1}, size)
+		checkBlock(t, c.Source(a), a, volume.Vec{})
+		if held := c.Stats().HeldBytes; held != BlockMemory(size) {
+			t.Errorf("a block of %d bytes: %d bytes held, expected %d", size, held, BlockMemory(size))
+		}
+	}
+}

@@ -49,7 +49,7 @@ func (r *Reader) startGuess(g guess, end int64) <-chan struct{} {
 // that is reserved for them, or no portion if there is none.
 func (r *Reader) loadGuess(g guess) (portionView, int64) {
 	key, box := r.guessBlocks(g)
-	memory := blockMemory(key.blockBytes)
+	memory := cache.BlockMemory(key.blockBytes)
 	if memory > maxGuess {
 		return portionView{}, 0
 	}

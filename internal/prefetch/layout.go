@@ -3,6 +3,7 @@ package prefetch
 import (
 	"math"
 
+	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/flat"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -54,17 +55,7 @@ func (l layout) portionBytes() int64 { return l.perPortion(int64(l.array.Grid().
 
 // portionMemory returns the memory for the largest portion, in bytes.
 func (l layout) portionMemory() int64 {
-	return l.perPortion(blockMemory(l.array.Grid().BlockBytes()))
-}
-
-// blockMemory returns the memory for a decoded block of some bytes.
-func blockMemory(n int) int64 {
-	const overhead = 256 // of the cache, for each block
-	size := int64(n)
-	if size > pageSize { // blocks take whole pages
-		size = (size + pageSize - 1) / pageSize * pageSize
-	}
-	return size + overhead
+	return l.perPortion(cache.BlockMemory(l.array.Grid().BlockBytes()))
 }
 
 // windowMemory returns the memory for the portion that is read and the next one, in bytes.

@@ -3,6 +3,7 @@ package prefetch
 import (
 	"slices"
 
+	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/flat"
 )
 
@@ -61,7 +62,7 @@ func newPatches(a *flat.Array, memory int64) patches {
 	size := a.Blocks().Size()
 	return patches{
 		plane: a.PlaneBytes(), count: int64(box.Size()[2]), slab: int64(side[2]), above: int64(box.Min[2] - box.Min.Div(side)[2]*side[2]),
-		rows: a.RowBytes() * int64(side[1]), rowMemory: min(int64(size[0]), maxGuess) * blockMemory(a.Grid().BlockBytes()),
+		rows: a.RowBytes() * int64(side[1]), rowMemory: min(int64(size[0]), maxGuess) * cache.BlockMemory(a.Grid().BlockBytes()),
 		memory: min(memory, maxGuess),
 	}
 }
