@@ -35,10 +35,10 @@ func (g Grid) Validate() error {
 			return fmt.Errorf("grid of %v voxels in blocks of %v: %w on %s", g.Size, g.Block, ErrTooLarge, name)
 		}
 	}
-	if _, err := product(g.Type.Size(), g.Channels, g.Block[0], g.Block[1], g.Block[2]); err != nil {
+	if err := checkProduct(g.Type.Size(), g.Channels, g.Block[0], g.Block[1], g.Block[2]); err != nil {
 		return fmt.Errorf("block of %v voxels of %d × %v: %w", g.Block, g.Channels, g.Type, err)
 	}
-	if _, err := product(g.Type.Size(), g.Channels, g.Size[0], g.Size[1], g.Size[2]); err != nil {
+	if err := checkProduct(g.Type.Size(), g.Channels, g.Size[0], g.Size[1], g.Size[2]); err != nil {
 		return fmt.Errorf("array of %v voxels of %d × %v: %w", g.Size, g.Channels, g.Type, err)
 	}
 	return nil
@@ -70,15 +70,15 @@ func (g Grid) CubeBox(c Vec) Box {
 	return c.Box().Mul(g.Size).Add(g.Origin)
 }
 
-// product multiplies numbers ≥ 1. It fails if the result does not fit an int64.
-func product(factors ...int) (int64, error) {
+// checkProduct fails if the product of numbers ≥ 1 does not fit an int64.
+func checkProduct(factors ...int) error {
 	p := uint64(1)
 	for _, f := range factors {
 		hi, lo := bits.Mul64(p, uint64(f))
 		if hi != 0 || lo > math.MaxInt64 {
-			return 0, ErrTooLarge
+			return ErrTooLarge
 		}
 		p = lo
 	}
-	return int64(p), nil
+	return nil
 }

@@ -189,8 +189,8 @@ func (o s3Options) peer(name, file, bucketDir string, late time.Duration, notifi
 }
 
 // wkwfsS3 returns wkwfs with a mag on S3.
-func (b *bench) wkwfsS3(m mag, file string, late time.Duration, flags ...string) peer {
-	return s3Options{proxy: anyPort}.wkwfs(b, m, file, late, flags...)
+func (b *bench) wkwfsS3(m mag, file string, late time.Duration) peer {
+	return s3Options{proxy: anyPort}.wkwfs(b, m, file, late)
 }
 
 // wkwfs is wkwfsS3 with options.

@@ -217,7 +217,8 @@ func (m *metadata) raiseLargest(layer string, largest uint64) (changed bool, err
 		if m.layers[i], err = object(members); err != nil {
 			return false, err
 		}
-		return true, m.setLayers()
+		m.setLayers()
+		return true, nil
 	}
 	return false, nil
 }
@@ -236,14 +237,15 @@ func (m *metadata) setLayer(l *layer) error {
 		}
 	}
 	m.layers = append(m.layers[:index:index], append([]json.RawMessage{described}, m.layers[min(index+1, len(m.layers)):]...)...)
-	return errors.Join(
+	err = errors.Join(
 		m.set("id", idJSON{Name: filepath.Base(filepath.Dir(m.path))}, true),
-		m.set("scale", scaleJSON{l.VoxelSize, "nanometer"}, m.scale() != wkw.Scale{}),
-		m.setLayers())
+		m.set("scale", scaleJSON{l.VoxelSize, "nanometer"}, m.scale() != wkw.Scale{}))
+	m.setLayers()
+	return err
 }
 
 // setLayers sets the field of the layers. It does not use json.Marshal, which would escape "<" in the layers.
-func (m *metadata) setLayers() error {
+func (m *metadata) setLayers() {
 	raw := make([][]byte, len(m.layers))
 	for i, l := range m.layers {
 		raw[i] = l
@@ -252,11 +254,10 @@ func (m *metadata) setLayers() error {
 	for i := range m.fields {
 		if m.fields[i].Name == layersField {
 			m.fields[i].Value = joined
-			return nil
+			return
 		}
 	}
 	m.fields = append(m.fields, jsonlimit.Member{Name: layersField, Value: joined})
-	return nil
 }
 
 func (l *layer) properties() layerJSON {

@@ -95,7 +95,7 @@ func (u *update) openMags() error {
 		if err != nil {
 			return err
 		}
-		if err := u.addMag(name, m); err != nil {
+		if err := u.addMag(m); err != nil {
 			return fmt.Errorf("layer %s, mag %s: %w", u.Layer, name, err)
 		}
 	}
@@ -120,7 +120,7 @@ func (u *update) otherFormat() error {
 	return nil
 }
 
-func (u *update) addMag(name string, m volume.Mag) error {
+func (u *update) addMag(m volume.Mag) error {
 	where, ok := m.(wkw.Location)
 	if !ok {
 		return errors.New("only layers of WKW can be updated")

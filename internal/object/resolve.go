@@ -57,7 +57,7 @@ func (f *FS) resolve(ctx context.Context, name string, to purpose) (fact, error)
 	} else if parent.entries != nil && f.facts.isHidden(name) {
 		kind = absent // no dataset has a directory with such a name
 	} else if parent.err == nil || to == toDescribe {
-		if kind, err = f.kindOfDirectory(ctx, name, parent); err != nil {
+		if kind, err = f.kindOfDirectory(ctx, name); err != nil {
 			return fact{}, err
 		}
 	}
@@ -73,7 +73,7 @@ func (f *FS) cannotList(dir string) bool {
 }
 
 // kindOfDirectory returns whether a name that is no object is a directory.
-func (f *FS) kindOfDirectory(ctx context.Context, name string, parent listed) (kind int, err error) {
+func (f *FS) kindOfDirectory(ctx context.Context, name string) (kind int, err error) {
 	below, err := f.list(ctx, name)
 	switch {
 	case err != nil:

@@ -31,7 +31,7 @@ func (m *mag) encode(ctx context.Context, k *worker, t tile, part volume.Box) er
 				}
 				end := min((x/perCube+1)*perCube, blocks.Max[0])
 				row := volume.Box{Min: volume.Vec{x, y, z}, Max: volume.Vec{end, y + 1, z + 1}}
-				if err := m.encodeRow(ctx, k, t, row); err != nil {
+				if err := m.encodeRow(k, t, row); err != nil {
 					return err
 				}
 				x = end
@@ -42,7 +42,7 @@ func (m *mag) encode(ctx context.Context, k *worker, t tile, part volume.Box) er
 }
 
 // encodeRow encodes a row of blocks of one cube.
-func (m *mag) encodeRow(ctx context.Context, k *worker, t tile, row volume.Box) error {
+func (m *mag) encodeRow(k *worker, t tile, row volume.Box) error {
 	c := m.cubes.of(row.Min.Div(m.grid.Blocks()))
 	if c.kept {
 		return m.observe(k, t, row)

@@ -83,9 +83,9 @@ type permanent struct{ error }
 func (p permanent) Unwrap() error { return p.error }
 
 // do sends a request until take accepts the answer. It repeats attempts that may succeed later, with growing pauses, for as long
-// as the timeout. An answer whose status is not 2xx is a [*failure], unless statuses has it. An error of take that is not
+// as the timeout. An answer whose status is not 2xx is a [*failure]. An error of take that is not
 // permanent means that the body was cut short. The error is ctx.Err() as soon as ctx is done.
-func (c *client) do(ctx context.Context, r request, take func(*http.Response) error, statuses ...int) error {
+func (c *client) do(ctx context.Context, r request, take func(*http.Response) error) error {
 	if f := c.outage.now(r); f != nil {
 		return f.advise(c.credentials)
 	}
@@ -100,7 +100,7 @@ func (c *client) do(ctx context.Context, r request, take func(*http.Response) er
 		if attempts++; attempts > 1 {
 			c.repeated.Add(1)
 		}
-		if last = c.attempt(limited, r, take, statuses); last == nil {
+		if last = c.attempt(limited, r, take); last == nil {
 			return struct{}{}, nil
 		}
 		var f *failure
@@ -134,7 +134,7 @@ type pace struct {
 func (p *pace) NextBackOff() time.Duration { return max(p.ExponentialBackOff.NextBackOff(), p.after) }
 
 // attempt sends a request once.
-func (c *client) attempt(ctx context.Context, r request, take func(*http.Response) error, statuses []int) error {
+func (c *client) attempt(ctx context.Context, r request, take func(*http.Response) error) error {
 	watched, stall := watch(ctx, max(c.timeout/4, time.Second))
 	defer stall.stop()
 	q, err := http.NewRequestWithContext(watched, r.method, r.url.String(), nil)
@@ -161,7 +161,7 @@ func (c *client) attempt(ctx context.Context, r request, take func(*http.Respons
 		io.Reader
 		io.Closer
 	}{moving{answer.Body, stall}, answer.Body}
-	if !accepted(answer.StatusCode, statuses) {
+	if answer.StatusCode < 200 || answer.StatusCode >= 300 {
 		return refused(r.method, r.url, answer)
 	}
 	err = take(answer)
@@ -177,15 +177,6 @@ func (c *client) attempt(ctx context.Context, r request, take func(*http.Respons
 		return fmt.Errorf("%s %s: %w", r.method, shown(r.url), final.error)
 	}
 	return unanswered(r.method, r.url, err, true)
-}
-
-func accepted(status int, statuses []int) bool {
-	for _, s := range statuses {
-		if s == status {
-			return true
-		}
-	}
-	return status >= 200 && status < 300
 }
 
 // drain reads the rest of a short body, so that the connection can be used again.

@@ -20,10 +20,10 @@ func (m *meter) init(o Options) {
 	m.distance.init(o.Local, distantAnswer)
 }
 
-// judge counts an answer of n bytes for the lateness of the source, and reports whether it was late.
-func (m *meter) judge(took time.Duration, n int) (late bool) {
+// judge counts an answer of n bytes for the lateness of the source.
+func (m *meter) judge(took time.Duration, n int) {
 	m.distance.add(took, n)
-	return m.lateness.add(took, n)
+	m.lateness.add(took, n)
 }
 
 // count counts an answer of n bytes that took some time and ended now.

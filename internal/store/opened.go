@@ -142,12 +142,11 @@ func (f *readable) ReadAtContext(ctx context.Context, p []byte, off int64) (int,
 	return n, err
 }
 
-// releaseRead gives back the slot of a read and counts its answer of n bytes. It reports whether the answer
-// was late. A read of no bytes does not count for lateness: the end of the file may be cached, and an error
-// may take any time.
-func (s *Scheduled) releaseRead(slot, n int) (late bool) {
+// releaseRead gives back the slot of a read and counts its answer of n bytes. A read of no bytes does not
+// count for lateness: the end of the file may be cached, and an error may take any time.
+func (s *Scheduled) releaseRead(slot, n int) {
 	n = max(n, 0)
-	return s.queue.release(slot, &s.queue.reads, n, n > 0)
+	s.queue.release(slot, &s.queue.reads, n, n > 0)
 }
 
 // advised passes on advice if the source is prompt. If it is late, many reads are in flight instead. Without

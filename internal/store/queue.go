@@ -92,16 +92,17 @@ func (q *queue) restart(slot int, m *meter) {
 }
 
 // release gives back the slot and counts the answer of n bytes. If the answer is timed, it also counts for
-// the lateness of the source, and release reports whether it was late.
-func (q *queue) release(slot int, m *meter, n int, timed bool) (late bool) {
+// the lateness of the source.
+func (q *queue) release(slot int, m *meter, n int, timed bool) {
 	now := q.now()
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	took := now - m.starts[slot]
 	m.handOver(slot, now)
 	m.count(now, took, n)
-	late = timed && m.judge(took, n)
-	q.mu.Unlock()
-	return late
+	if timed {
+		m.judge(took, n)
+	}
 }
 
 // releaseReads gives back the slot and counts the answers to consecutive reads in it.
