@@ -127,10 +127,9 @@ func (h *Hold) load(b *batch) {
 	for i, n := range b.blocks {
 		wanted[i] = h.blocks[n]
 	}
-	r := requestPool.Get().(*request)
+	r := h.source.newRequest(h.ctx, wanted, h.keep, len(wanted))
 	defer r.recycle()
-	r.source, r.ctx, r.keep, r.loadSize, r.reserved = h.source, h.ctx, h.keep, len(wanted), true
-	r.blocks, r.held = wanted, held
+	r.held, r.reserved = held, true
 	b.err = r.read()
 	for i, n := range b.blocks {
 		if e := held[i]; e != nil {

@@ -47,6 +47,13 @@ type waiting struct {
 
 var requestPool = sync.Pool{New: func() any { return new(request) }}
 
+// newRequest returns a request without a use of the blocks. The caller recycles it.
+func (s *Source) newRequest(ctx context.Context, blocks []volume.Vec, keep Keep, loadSize int) *request {
+	r := requestPool.Get().(*request)
+	r.source, r.ctx, r.blocks, r.keep, r.loadSize = s, ctx, blocks, keep, loadSize
+	return r
+}
+
 // recycle returns the request to the pool.
 func (r *request) recycle() {
 	*r = request{missing: r.missing[:0], waiting: r.waiting[:0]}

@@ -82,10 +82,9 @@ func (s *Source) Read(ctx context.Context, blocks []volume.Vec, keep Keep, use f
 
 // ReadPinned is Read that also pins the blocks which it passes to use. If pins is nil, it pins nothing.
 func (s *Source) ReadPinned(ctx context.Context, blocks []volume.Vec, keep Keep, pins *Pins, use func(at volume.Vec, voxels []byte)) error {
-	r := requestPool.Get().(*request)
+	r := s.newRequest(ctx, blocks, keep, s.blocksIn(loadBytes))
 	defer r.recycle()
-	r.source, r.ctx, r.keep, r.loadSize = s, ctx, keep, s.loadSize()
-	r.blocks, r.use, r.pins = blocks, use, pins
+	r.use, r.pins = use, pins
 	return r.read()
 }
 
@@ -151,9 +150,6 @@ const (
 	// maxLongLoads is the same for sources whose requests should be long: 1 MiB for each 50 ms in flight is 20 MB/s.
 	maxLongLoads = 2 * maxLateLoads
 )
-
-// loadSize returns the number of blocks in a load.
-func (s *Source) loadSize() int { return s.blocksIn(loadBytes) }
 
 // blocksIn returns how many blocks a load of n bytes has.
 func (s *Source) blocksIn(n int) int { return min(max(n/s.bytes, 1), loadBlocks) }

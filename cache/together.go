@@ -60,9 +60,8 @@ func (t *together) work() {
 }
 
 func (t *together) readBatch(blocks []volume.Vec) error {
-	r := requestPool.Get().(*request)
+	r := t.source.newRequest(t.ctx, blocks, t.keep, len(blocks))
 	defer r.recycle()
-	r.source, r.ctx, r.keep, r.loadSize = t.source, t.ctx, t.keep, len(blocks)
-	r.blocks, r.use = blocks, t.use
+	r.use = t.use
 	return r.read()
 }
