@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/access"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -24,6 +25,20 @@ func (m *Mosaic) Info() (fs.FileInfo, error) {
 		return nil, err
 	}
 	return cubesInfo{base, m.surveyor.valid(), m.surveyor.shared}, nil
+}
+
+// StatMag describes the directory of a mag, with permissions for users who may also read the metadata that its voxels depend
+// on.
+func StatMag(mag volume.Mag) (fs.FileInfo, error) {
+	info, err := mag.Stat()
+	m, ok := mag.(volume.MetadataStater)
+	if err != nil || !ok {
+		return info, err
+	}
+	for _, file := range m.StatMetadata() {
+		info = access.Of(file).Restrict(info)
+	}
+	return info, nil
 }
 
 // Share estimates the stored bytes of a box, in absolute voxels of the mag: the stored bytes of all cubes, times the

@@ -51,9 +51,12 @@ func (s *snapshot) pin(c volume.Vec, v vfs.Version) {
 const maxFew = 64
 
 // isFew reports whether a box has few positions.
-func isFew(cubes volume.Box) bool {
-	n := cubes.Size()
-	return n[0] <= maxFew && n[1] <= maxFew && n[2] <= maxFew && n[0]*n[1]*n[2] <= maxFew
+func isFew(cubes volume.Box) bool { return hasAtMost(cubes, maxFew) }
+
+// hasAtMost reports whether a box has at most n positions. The product of its sides may overflow.
+func hasAtMost(b volume.Box, n int) bool {
+	s := b.Size()
+	return s[0] <= n && s[1] <= n && s[2] <= n && s[0]*s[1]*s[2] <= n
 }
 
 // hasFew reports whether a box has few cubes.
