@@ -79,16 +79,9 @@ func (r *Reader) guessBlocks(g guess) (portionKey, volume.Box) {
 	}
 	firstY, firstZ := r.array.RowAt((g.from-1)*plane + g.start)
 	lastY, lastZ := r.array.RowAt((g.to-1)*plane + g.end - 1)
-	blocks := volume.Box{
-		Min: volume.Vec{box.Min[0], firstY, firstZ}.Div(side),
-		Max: volume.Vec{box.Max[0], lastY + 1, lastZ + 1}.CeilDiv(side),
-	}
-	box = blocks.Mul(side).Intersect(box)
-	key := portionKey{r.version, r.array.Grid().BlockBytes(), volume.Box{}}
-	if valid := box.Intersect(r.array.Valid()); !valid.Empty() {
-		key.blocks = valid.Div(side)
-	}
-	return key, box
+	rows := volume.Box{Min: volume.Vec{box.Min[0], firstY, firstZ}, Max: volume.Vec{box.Max[0], lastY + 1, lastZ + 1}}
+	box = rows.Div(side).Mul(side).Intersect(box)
+	return portionKey{r.version, r.array.Grid().BlockBytes(), validBlocksIn(r.array, box)}, box
 }
 
 // endGuess releases the memory of a guess.

@@ -97,12 +97,15 @@ func (l layout) portionBox(i int) volume.Box {
 }
 
 // validBlocks returns the blocks of portion i that contain valid voxels of the array.
-func (l layout) validBlocks(i int) volume.Box {
-	valid, side := l.portionBox(i).Intersect(l.array.Valid()), l.array.Grid().Block
+func (l layout) validBlocks(i int) volume.Box { return validBlocksIn(l.array, l.portionBox(i)) }
+
+// validBlocksIn returns the blocks of a part of an array that contain valid voxels.
+func validBlocksIn(a *flat.Array, part volume.Box) volume.Box {
+	valid := part.Intersect(a.Valid())
 	if valid.Empty() {
 		return volume.Box{}
 	}
-	return valid.Div(side)
+	return valid.Div(a.Grid().Block)
 }
 
 // slabStart returns the number of the first portion in the slab of portion i.
