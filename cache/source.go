@@ -88,6 +88,20 @@ func (s *Source) ReadPinned(ctx context.Context, blocks []volume.Vec, keep Keep,
 	return r.read()
 }
 
+// Announce lets the source fetch the stored blocks of a box, in the background, until ctx is done. It does nothing if the source is no
+// [volume.Announcer].
+func (s *Source) Announce(ctx context.Context, box volume.Box) {
+	a, ok := s.src.(volume.Announcer)
+	if !ok || box.Empty() || !s.cache.tryStart() {
+		return
+	}
+	defer s.cache.running.Done()
+	s.cache.running.Go(func() {
+		defer func() { _ = recover() }() // a reader that needs the blocks gets the panic as its error
+		a.Announce(ctx, box)
+	})
+}
+
 // key returns the key of a block, or false if the source must resolve it first.
 func (s *Source) key(at volume.Vec) (volume.Key, bool) {
 	if s.keyed != nil {

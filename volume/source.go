@@ -81,6 +81,13 @@ type Sized interface {
 	StoredSize(b Vec) (int64, error)
 }
 
+// Announcer is a Source that can fetch stored blocks before Fill decodes them.
+type Announcer interface {
+	// Announce says that Fill will be called for the blocks of a box, those with the least z first, and of these those with the least y. It returns when
+	// ctx is done or all of them are being fetched. Reads do not depend on it, so it has no errors.
+	Announce(ctx context.Context, box Box)
+}
+
 // LZ4Source is a Source that may store its blocks as LZ4 blocks.
 type LZ4Source interface {
 	Source

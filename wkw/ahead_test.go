@@ -1,6 +1,8 @@
 package wkw
 
 import (
+	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"testing"
@@ -14,9 +16,15 @@ import (
 type disk struct {
 	*file
 	advice []extent
+	cached int64 // advice about bytes before this offset takes no time
 }
 
-func (d *disk) WillNeed(offset, n int64) { d.advice = append(d.advice, extent{offset, n}) }
+func (d *disk) WillNeed(offset, n int64) {
+	d.advice = append(d.advice, extent{offset, n})
+	if offset+n > d.cached {
+		time.Sleep(time.Duration(n)) // in a bubble of synctest
+	}
+}
 
 // slowly returns a reader that takes as long as a disk for bytes from offset from on.
 func slowly(r io.ReaderAt, from int64) io.ReaderAt {
@@ -106,4 +114,97 @@ func aheadIsBounded(t *testing.T) {
 	if next != read+bytes {
 		t.Errorf("announced up to byte %d, read to %d", next, read+bytes)
 	}
+}
+
+// TestAnnounce shows that each run of the blocks of a box is announced once, without reading them, and that a damaged entry of the jump table
+// is left out.
+func TestAnnounce(t *testing.T) {
+	const n = storedBlock
+	for _, c := range []struct {
+		name    string
+		box     volume.Box
+		damaged uint64 // block with a damaged entry; 0: none
+		want    []extent
+	}{
+		{"two slabs", volume.Box{Max: volume.Cube(2)}, 0, []extent{{80, 8 * n}}},
+		{"one slab", volume.Box{Min: volume.Vec{0, 0, 1}, Max: volume.Cube(2)}, 0, []extent{{80 + 4*n, 4 * n}}},
+		{"column", volume.Box{Max: volume.Vec{1, 2, 2}}, 0, []extent{{80, n}, {80 + 2*n, n}, {80 + 4*n, n}, {80 + 6*n, n}}},
+		{"beyond the cube", volume.Box{Max: volume.Cube(100)}, 0, []extent{{80, 8 * n}}},
+		{"outside of the cube", volume.Box{Min: volume.Cube(2), Max: volume.Cube(3)}, 0, nil},
+		{"damaged entry", volume.Box{Max: volume.Cube(2)}, 5, []extent{{80, 5 * n}, {80 + 7*n, n}}}, // it is the start of block 6, too
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			content := literalCube(damagedCube, 80)
+			if c.damaged > 0 {
+				binary.LittleEndian.PutUint64(content[HeaderSize+8*c.damaged:], 1<<40)
+			}
+			below := &disk{file: inMemory(t, content)}
+			f, err := NewFile(below, "x0.wkw")
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Announce(t.Context(), c.box)
+			if fmt.Sprint(below.advice) != fmt.Sprint(c.want) {
+				t.Errorf("got %v, expected %v", below.advice, c.want)
+			}
+		})
+	}
+}
+
+// TestAnnounceRows shows that the first rows of the first two slabs are announced first, that no run is longer than maxAdvice, and that nothing is announced
+// after four rows that are in the page cache.
+func TestAnnounceRows(t *testing.T) {
+	src := cubeOf(volume.Uint64, 2, 32, 8) // blocks of 512 KiB
+	bytes := int64(src.grid.BlockBytes())
+	content := rawCube(src, 16)
+	for _, c := range []struct{ cached, want int64 }{
+		{0, 256 * bytes},
+		{16 + 64*bytes, 256 * bytes}, // the first half of the first rows
+		{16 + 512*bytes, 64 * bytes}, // everything
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			below := &disk{file: inMemory(t, content), cached: c.cached}
+			f, err := NewFile(below, "x0.wkw")
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Announce(t.Context(), volume.Box{Max: volume.Vec{8, 8, 4}})
+			last, announced := 0, int64(0)
+			for _, at := range below.advice {
+				if at.size > maxAdvice {
+					t.Errorf("%v is announced at once", at)
+				}
+				announced += at.size
+				first := MortonBlock(uint64((at.offset - 16) / bytes))
+				if now := first[2]/announcedSlabs*8/announcedRows + first[1]/announcedRows; now < last {
+					t.Errorf("%v is announced too late", first)
+				} else {
+					last = now
+				}
+			}
+			if announced != c.want {
+				t.Errorf("%d bytes in the page cache: %d bytes are announced, expected %d", c.cached, announced, c.want)
+			}
+		})
+	}
+}
+
+// TestAnnounceEnds shows that nothing is announced when the context is done, or if the file takes no advice.
+func TestAnnounceEnds(t *testing.T) {
+	below := &disk{file: inMemory(t, literalCube(damagedCube, 80))}
+	f, err := NewFile(below, "x0.wkw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	f.Announce(ctx, volume.Box{Max: volume.Cube(2)})
+	if len(below.advice) > 0 {
+		t.Errorf("%v is announced", below.advice)
+	}
+	plain, err := openBytes(literalCube(damagedCube, 80))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain.Announce(t.Context(), volume.Box{Max: volume.Cube(2)})
 }

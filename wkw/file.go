@@ -29,6 +29,7 @@ var (
 	_ volume.CubeFile  = (*File)(nil)
 	_ volume.Sized     = (*File)(nil)
 	_ volume.LZ4Source = (*File)(nil)
+	_ volume.Announcer = (*File)(nil)
 )
 
 // OpenFile opens a cube file, which must be a regular file. The files of fsys must be an [io.ReaderAt], such as those of [os.DirFS], or have the

@@ -59,6 +59,39 @@ func (m *Mosaic) Fill(ctx context.Context, blocks []volume.Block, memory func(at
 	}
 }
 
+// maxAnnounced is the most cubes that an announcement may open. With more of them, the first ones would be closed before they are read.
+const maxAnnounced = maxIdle / 4
+
+// Announce implements [volume.Announcer]. It opens the cubes of the box, unless they are many. It stops at the first cube that takes no
+// announcements: the others do not, either.
+func (m *Mosaic) Announce(ctx context.Context, box volume.Box) {
+	cubes := volume.Box{Min: box.Min.Div(m.blocks), Max: box.Max.CeilDiv(m.blocks)}
+	if n := cubes.Size(); n[0]*n[1]*n[2] > maxAnnounced {
+		return
+	}
+	for c := range cubes.All() {
+		if ctx.Err() != nil || !m.announce(ctx, c, box) {
+			return
+		}
+	}
+}
+
+// announce announces the part of a box in cube c. It returns false if the cube takes no announcements.
+func (m *Mosaic) announce(ctx context.Context, c volume.Vec, box volume.Box) bool {
+	h, _ := m.acquire(ctx, c)
+	if h == nil {
+		return true
+	}
+	defer m.release(h)
+	a, ok := h.file.(volume.Announcer)
+	if ok {
+		lo := c.Mul(m.blocks)
+		part := box.Intersect(volume.Box{Min: lo, Max: lo.Add(m.blocks)})
+		a.Announce(ctx, volume.Box{Min: part.Min.Sub(lo), Max: part.Max.Sub(lo)})
+	}
+	return ok
+}
+
 // groupByCube sorts blocks by their cubes and cuts them into one slice for each cube.
 func (m *Mosaic) groupByCube(blocks []volume.Block) (cubes [][]volume.Block) {
 	byCube := func(a, b volume.Block) int { return compare(a.At.Div(m.blocks), b.At.Div(m.blocks)) }

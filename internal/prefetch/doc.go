@@ -56,6 +56,12 @@
 // cache has room for a slab. Portions of whole slabs are pushed too: the page cache then answers most reads, and the
 // kernel needs little readahead.
 //
+// # Announcements
+//
+// A sequential Reader of a local disk tells its source which slabs it reads next, so that the disk fetches them while others are decoded.
+// It announces pairs of slabs, and is two slabs ahead. Blocks that are announced and not yet decoded have up to 256 MiB; larger slabs
+// are not announced. A source that may answer late gets no announcements: many of its requests are in flight anyway.
+//
 // # Stacks
 //
 // The planes of an array may also be single files (see [Stack]). A reader that opens two of them in order reads from

@@ -31,24 +31,25 @@ type Reader struct {
 	undecided atomic.Bool // the reader may stop in the slab that it has reached: the next one is not started
 	alone     atomic.Bool // one thread reads
 
-	mu       sync.Mutex // protects what follows
-	detector detector
-	patches  patches
-	guesses  int // that are being loaded or pushed
-	state    state
-	layout   layout
-	reserved int64      // bytes of the budget
-	pushing  bool       // portions are pushed to the sink
-	thin     bool       // portions are single slabs because a disk cache answers for the source
-	window   []*portion // the portion that is read, and the one before or those after it; nil where there is none yet
-	oldest   int        // index in window of the portion that is replaced next
-	grownAt  int        // number of the portion at which the window last grew
-	reached  int        // number of the portion that the reader has reached
-	ahead    ahead
-	head     *head        // of the plane that is read; nil if there is none
-	started  map[int]bool // portions of the reached slab and the next one that were started; they are not started again
-	lastRead time.Time
-	whole    bool // a read had all of the array
+	mu        sync.Mutex // protects what follows
+	detector  detector
+	patches   patches
+	guesses   int // that are being loaded or pushed
+	state     state
+	layout    layout
+	reserved  int64      // bytes of the budget
+	pushing   bool       // portions are pushed to the sink
+	thin      bool       // portions are single slabs because a disk cache answers for the source
+	window    []*portion // the portion that is read, and the one before or those after it; nil where there is none yet
+	oldest    int        // index in window of the portion that is replaced next
+	grownAt   int        // number of the portion at which the window last grew
+	reached   int        // number of the portion that the reader has reached
+	announced int        // number of the portion after the last one that was announced to the source
+	ahead     ahead
+	head      *head        // of the plane that is read; nil if there is none
+	started   map[int]bool // portions of the reached slab and the next one that were started; they are not started again
+	lastRead  time.Time
+	whole     bool // a read had all of the array
 }
 
 // Hint is what the opener of a file knows about how it will be read.

@@ -41,10 +41,13 @@ type scene struct {
 	prefetcher *Prefetcher
 	source     *cache.Source
 	loads      atomic.Int64
-	longest    atomic.Int64  // blocks of the largest call of Fill
-	longRead   int           // what LongRead returns
-	late       bool          // what Late returns
-	near       atomic.Bool   // what Near returns
+	longest    atomic.Int64 // blocks of the largest call of Fill
+	longRead   int          // what LongRead returns
+	late       bool         // what Late returns
+	near       atomic.Bool  // what Near returns
+	atOnce     bool         // what AnswersAtOnce returns
+	announced  []volume.Box // by announceMu
+	announceMu sync.Mutex
 	gate       chan struct{} // if not nil, loads wait until it is closed
 	damaged    volume.Vec    // a block that cannot be read; at first, none
 }
@@ -76,6 +79,16 @@ func (s *scene) Late() bool { return s.late }
 
 // Near implements vfs.NearReporter.
 func (s *scene) Near() bool { return s.near.Load() }
+
+// AnswersAtOnce implements vfs.AtOnceReporter.
+func (s *scene) AnswersAtOnce() bool { return s.atOnce }
+
+// Announce implements volume.Announcer.
+func (s *scene) Announce(_ context.Context, box volume.Box) {
+	s.announceMu.Lock()
+	defer s.announceMu.Unlock()
+	s.announced = append(s.announced, box)
+}
 
 func (s *scene) Fill(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	s.loads.Add(int64(len(blocks)))

@@ -121,7 +121,7 @@ func (r *Reader) changeState(off int64, inSequence bool) {
 
 // enter leaves the random state. Memory for portions is reserved.
 func (r *Reader) enter(s state, off int64) {
-	r.state, r.started, r.reached = s, map[int]bool{}, r.layout.portionAt(off)
+	r.state, r.started, r.reached, r.announced = s, map[int]bool{}, r.layout.portionAt(off), 0
 }
 
 // pastFirstQuarter reports whether a reader with HintSequential has passed the first quarter of portion i. Decoding the

@@ -114,6 +114,7 @@ func (r *Reader) start(i int, ahead bool) *portion {
 	r.oldest = (r.oldest + 1) % len(r.window)
 	r.started[i] = true
 	r.prefetcher.add(s)
+	r.announce(i)
 	if r.pushing && r.state == sequential {
 		r.push(i, s, newest)
 	}
