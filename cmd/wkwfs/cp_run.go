@@ -19,6 +19,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/remote"
 	"github.com/wkwfs/wkwfs/internal/source"
 	"github.com/wkwfs/wkwfs/internal/tree"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/internal/view"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -47,7 +48,7 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 
 	info, err := fs.Stat(tree, s.path)
 	if err != nil {
-		return s.absent(err)
+		return s.absent(tree, err)
 	}
 	if info.IsDir() {
 		if err := s.checkBoxes(tree); err != nil {
@@ -66,12 +67,39 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 }
 
 // absent adds a hint to the error of a path that the source does not have.
-func (s *copySettings) absent(err error) error {
+func (s *copySettings) absent(shown fs.FS, err error) error {
 	advice := "wkwfs info " + hint.Quote(s.source) + " shows what there is"
+	if near := nearestIn(shown, s.path); near != "" && errors.Is(err, fs.ErrNotExist) {
+		advice = "did you mean " + hint.Quote(near) + "?"
+	}
 	if path.Base(path.Dir(s.path)) == tree.Boxes {
 		advice += "; a box is named X0-X1_Y0-Y1_Z0-Z1, and ends in .raw, .npy, .nrrd, .nii or .tif"
 	}
 	return hint.Errorf(advice, "%s: %w", remote.Display(s.source), err)
+}
+
+// nearestIn returns the path that a path was probably meant to be, which shown does not have: one that differs in its first absent element.
+// It is empty if there is none.
+func nearestIn(shown fs.FS, name string) string {
+	dir, absent, rest := path.Dir(name), path.Base(name), ""
+	for ; dir != "."; dir, absent, rest = path.Dir(dir), path.Base(dir), path.Join(absent, rest) {
+		if _, err := fs.Stat(shown, dir); err == nil {
+			break
+		}
+	}
+	var names []string
+	for entries := range vfs.List(shown, dir) {
+		for _, e := range entries[:min(len(entries), maxNames)] {
+			names = append(names, e.Name())
+		}
+		break
+	}
+	word := hint.Nearest(absent, names)
+	near := path.Join(dir, word, rest)
+	if _, err := fs.Stat(shown, near); err != nil || word == "" {
+		return ""
+	}
+	return near
 }
 
 // exampleSide is the largest side of a box in a hint, in voxels.
