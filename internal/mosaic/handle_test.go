@@ -97,3 +97,49 @@ func TestCancelWhileOpenFails(t *testing.T) {
 		}
 	}
 }
+
+// crowd is a mag of more cubes than a survey keeps the versions of.
+type crowd struct{ oneCube }
+
+func (crowd) Cubes(zy ...int) ([]int, error) {
+	if len(zy) < 2 {
+		return []int{0}, nil
+	}
+	all := make([]int, maxComplete+1)
+	for i := range all {
+		all[i] = i
+	}
+	return all, nil
+}
+
+// private is a cube that only its owner may read.
+type private struct{ seven }
+
+func (private) Info() fs.FileInfo {
+	info, _ := fstest.MapFS{"x": {Mode: 0o600}}.Stat("x")
+	return info
+}
+
+// TestCubeOfFewerUsers reads a cube that has fewer permissions than the survey says. The snapshot does not have its version. If other users
+// have files of the mosaic open, they must not get its voxels.
+func TestCubeOfFewerUsers(t *testing.T) {
+	for _, c := range []struct {
+		cube   volume.CubeFile
+		shared bool
+		want   error
+	}{{private{}, true, vfs.ErrChanged}, {private{}, false, nil}, {seven{}, true, nil}} {
+		m, err := New(crowd{oneCube{open: func() (volume.CubeFile, error) { return c.cube, nil }}}, c.shared)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.snapshot.complete() {
+			t.Fatal("the snapshot has the versions of all cubes")
+		}
+		if _, err := volume.ReadBlock(t.Context(), m, volume.Vec{}); !errors.Is(err, c.want) {
+			t.Errorf("%T, shared %v: got %v, expected %v", c.cube, c.shared, err, c.want)
+		}
+		if m.outdated.Load() != (c.want != nil) {
+			t.Errorf("%T, shared %v: outdated: %v", c.cube, c.shared, m.outdated.Load())
+		}
+	}
+}
