@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -132,5 +133,32 @@ func TestGeometryChanges(t *testing.T) {
 	m.checked = m.checked.Add(-2 * recheckInterval)
 	if _, err := m.CubeGrid(); err == nil {
 		t.Error("got a geometry after the only header was removed")
+	}
+}
+
+// brokenDisk is a file system on a disk that can have an error.
+type brokenDisk struct {
+	fs.FS
+	err error
+}
+
+func (d *brokenDisk) Open(name string) (fs.File, error) {
+	if d.err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: d.err}
+	}
+	return d.FS.Open(name)
+}
+
+// TestGeometryAfterDiskError: a mag has no error longer than the disk.
+func TestGeometryAfterDiskError(t *testing.T) {
+	var w warnings
+	disk := &brokenDisk{source(t, entries{"color/1/header.wkw": soundHeader}), syscall.EIO}
+	m := magOf(disk, nil, &w)
+	if _, err := m.CubeGrid(); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("got %v, expected %v", err, syscall.EIO)
+	}
+	disk.err = nil
+	if _, err := m.CubeGrid(); err != nil {
+		t.Errorf("after the error: %v", err)
 	}
 }
