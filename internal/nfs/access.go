@@ -11,7 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/lru"
 )
 
-// nobody is the user and the group of callers that have none: AUTH_NONE, and root of another machine.
+// nobody is the user and the group of callers that have none: AUTH_NONE, and root of another machine. It is also the group of others there
+// who claim that of root.
 const nobody = 65534
 
 // caller is the user whom a request counts as.
@@ -26,12 +27,21 @@ func callerOf(c claim, peer peer) caller {
 	switch {
 	case peer.known && peer.uid != 0: // a user's process
 		return caller{claim: peer.claim}
-	case c.uid != 0:
-		return caller{claim: c}
-	case peer.known: // root, who can read the source anyway
-		return caller{claim: c, root: true}
+	case peer.known: // root, who can read the source anyway, and may act for others
+		return caller{claim: c, root: c.uid == 0}
+	case c.uid == 0:
+		return caller{claim: claim{uid: nobody, gid: nobody}}
 	}
-	return caller{claim: claim{uid: nobody, gid: nobody}}
+	return caller{claim: c.withoutRoot()}
+}
+
+// withoutRoot returns the claim without the group of root.
+func (c claim) withoutRoot() claim {
+	if c.gid == 0 {
+		c.gid = nobody
+	}
+	c.groups = slices.DeleteFunc(slices.Clone(c.groups), func(gid uint32) bool { return gid == 0 })
+	return c
 }
 
 // within returns a caller who may read nothing unless it is the only user, if there is one.
