@@ -123,6 +123,7 @@ func TestErrors(t *testing.T) {
 		{"more windows", func(s *stream) { s.windows = append(s.windows, 0) }, nil, "window 2 at byte 50: expected the end of the windows, 0 bytes before the end of the chunk, found 1 more bytes"},
 		{"fewer windows", func(s *stream) { s.windows = s.windows[:1] }, nil, "window 1 at byte 49: expected 2 windows, found 1 before the end"},
 		{"long run", func(s *stream) { s.windows[0] = 3<<1 | 1 }, nil, "window 0 at byte 48: expected a run within 2 windows, 0 done, found 3"},
+		{"long run after another", func(s *stream) { s.windows[1] = 2<<1 | 1 }, nil, "window 1 at byte 49: expected a run within 2 windows, 1 done, found 2"},
 		{"value", func(s *stream) { s.windows[1] = 2 << 1 }, nil, "window 1 at byte 49: expected one of 2 values, found 2"},
 		{"fewer ids", func(s *stream) { s.ids = s.ids[:2] }, nil, "id 2 at byte 38: expected a label for each component, found 2 labels"},
 		{"more ids", func(s *stream) { s.ids = append(s.ids, 1) }, nil, "id 3 at byte 39: expected 4 components, found 3"},
