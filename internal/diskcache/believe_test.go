@@ -157,3 +157,24 @@ func TestLargeListing(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswerFromBefore checks that the answer to a request is not believed if the source said something else while it was in flight.
+func TestAnswerFromBefore(t *testing.T) {
+	const key = "k"
+	old, q := object.Object{Key: key, Version: "1"}, query{delimiter: "/"}
+	for _, changed := range []bool{false, true} {
+		b := newBeliefs(time.Minute)
+		since := b.now()
+		if changed {
+			b.forget(key)
+		}
+		b.addHead(key, old, nil, since)
+		b.addList(listBelief{query: q, batches: [][]object.Object{{old}}, until: since.time.Add(b.time)}, 1, since)
+		if _, _, ok := b.head(key); ok == changed {
+			t.Errorf("changed: %v: the description is believed: %v", changed, ok)
+		}
+		if _, ok := b.list(q); ok == changed {
+			t.Errorf("changed: %v: the listing is believed: %v", changed, ok)
+		}
+	}
+}
