@@ -201,3 +201,59 @@ func TestImplausibleSize(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestVersionsOfOneFile: the version of a cube names its voxels, not only its file: blocks of the same version and index share memory in a
+// cache. Layers may show other channels or axes of one array, and chunks of the same bytes may be links to one file, but those at the end of
+// the array have other voxels.
+func TestVersionsOfOneFile(t *testing.T) {
+	a := &Array{Shape: []int{2, 3, 3, 3}, Chunk: []int{2, 2, 2, 2}, Type: volume.Uint8, Order: []int{0, 1, 2, 3}, Key: Key{"", "."}}
+	dir, m := writeArray(t, a, Options{})
+	first := filepath.Join(dir, "0.0.0.0")
+	for _, name := range []string{"0.0.0.1", "0.1.0.0"} {
+		if err := errors.Join(os.Remove(filepath.Join(dir, name)), os.Link(first, filepath.Join(dir, name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shownAs := func(o Options) *Mag {
+		other, err := New(m.fsys, ".", a, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return other
+	}
+	type cube struct {
+		what string
+		m    *Mag
+		at   volume.Vec
+	}
+	found := map[vfs.Version]string{}
+	for _, c := range []cube{
+		{"all channels", m, volume.Vec{}},
+		{"channel 0", shownAs(Options{Channels: 1}), volume.Vec{}},
+		{"channel 1", shownAs(Options{Channel: 1, Channels: 1}), volume.Vec{}},
+		{"other axes", shownAs(Options{Axes: []string{"c", "x", "y", "z"}}), volume.Vec{}},
+		{"cut on x", m, volume.Vec{1}},
+		{"cut on z", m, volume.Vec{2: 1}},
+	} {
+		info, err := c.m.StatCubes(c.at[2], c.at[1], c.at[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := c.m.OpenCube(c.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		v := f.Version()
+		if v != vfs.VersionOf(info) {
+			t.Errorf("%s: the open cube has another version", c.what)
+		}
+		if other, ok := found[v]; ok {
+			t.Errorf("%s: the same version as %s", c.what, other)
+		}
+		found[v] = c.what
+	}
+	if info, err := shownAs(Options{}).StatCubes(0, 0, 0); err != nil || found[vfs.VersionOf(info)] != "all channels" {
+		t.Errorf("the same cube of another mag: got %v, %v", info, err)
+	}
+}

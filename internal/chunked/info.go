@@ -28,15 +28,31 @@ func (m *Mag) cubeInfo(c volume.Vec, parts []fs.FileInfo) (fs.FileInfo, error) {
 		return nil, m.noCube("open", []int{c[2], c[1], c[0]})
 	case found == 0:
 		return absentInfo{fmt.Sprintf("x%d", c[0]), m.absentVersion(c)}, nil
-	case len(parts) == 1:
-		return first, nil
 	}
-	return joinInfos(first, parts), nil
+	info := joinedInfo{first, first.Size(), vfs.StoredOf(first), first.ModTime(), vfs.VersionOf(first)}
+	if len(parts) > 1 {
+		info = joinInfos(first, parts)
+	}
+	info.version = m.version(c, info.version)
+	return info, nil
+}
+
+// version returns the version of a cube by that of its files. It names the voxels of the cube: other mags may show other channels or axes of
+// the same files, and a file may be linked as several cubes, of which those at the end of the array have other voxels.
+func (m *Mag) version(c volume.Vec, files vfs.Version) vfs.Version {
+	inside := m.size.Sub(c.Mul(m.grid.Size)).Min(m.grid.Size)
+	sum := sha256.Sum256(fmt.Appendf(files[:], "%s %v", m.meaning, inside))
+	return vfs.Version(sum[:16])
+}
+
+// meaningOf describes what the stored bytes of an array mean: how they become blocks.
+func meaningOf(g *geometry, a *Array) string {
+	return fmt.Sprint(g.axis, g.channels, g.part, g.cut, g.grid.Size, g.grid.Block, g.grid.Type, a.Order, a.BigEndian, a.Fill, a.Shards, a.Codecs, a.Header != nil)
 }
 
 // joinInfos describes several files as one: all their bytes, the latest time, and the permissions of users who may read
 // all of them. The version changes with that of any file, or if a file appears.
-func joinInfos(first fs.FileInfo, parts []fs.FileInfo) fs.FileInfo {
+func joinInfos(first fs.FileInfo, parts []fs.FileInfo) joinedInfo {
 	joined := joinedInfo{mod: first.ModTime()}
 	allowed := access.Unrestricted
 	h := sha256.New()
@@ -59,7 +75,7 @@ func joinInfos(first fs.FileInfo, parts []fs.FileInfo) fs.FileInfo {
 	return joined
 }
 
-// joinedInfo describes several files as one.
+// joinedInfo describes the files of a cube as one.
 type joinedInfo struct {
 	fs.FileInfo
 	size, stored int64

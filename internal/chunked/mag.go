@@ -41,6 +41,7 @@ type Mag struct {
 	lattice lattice.Lattice
 	list    listing
 	indexes *indexes
+	meaning string // of the stored bytes; part of versions
 }
 
 var (
@@ -71,7 +72,7 @@ func New(fsys fs.FS, dir string, a *Array, o Options) (*Mag, error) {
 		return nil, err
 	}
 	g.grid.Origin, g.grid.Spacing = o.Origin, o.Spacing
-	m := &Mag{geometry: g, array: a, fsys: fsys, dir: dir, options: o, lattice: l, indexes: newIndexes(indexBudget)}
+	m := &Mag{geometry: g, array: a, fsys: fsys, dir: dir, options: o, lattice: l, indexes: newIndexes(indexBudget), meaning: meaningOf(g, a)}
 	m.list = listing{mag: m, limit: lattice.MaxPositions}
 	if o.maxPositions > 0 {
 		m.list.limit = o.maxPositions
