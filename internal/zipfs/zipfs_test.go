@@ -83,6 +83,9 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%d bytes at %d: got %q, %v", c.n, c.off, p[:n], err)
 		}
 	}
+	if entries, err := fs.ReadDir(a, "zarr.json"); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file is listed as a directory: got %v, %v", entries, err)
+	}
 	for _, name := range []string{"c/0/2", "zarr.json/x", "", "../a.zip", "/c"} {
 		if _, err := a.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q: got %v", name, err)
@@ -157,6 +160,38 @@ func TestExtents(t *testing.T) {
 		if c.err == "" && (err != nil || string(got) != "voxels") || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 			t.Errorf("%s: got %q, %v, expected %q", c.what, got, err, c.err)
 		}
+	}
+}
+
+// TestLongExtra: the bytes of an entry start after the end of the archive, because its header claims an extra field that is longer.
+func TestLongExtra(t *testing.T) {
+	b := zipped(t, entry{"a", "voxels", zip.Store})
+	binary.LittleEndian.PutUint16(b[28:], 0xffff)
+	a, err := open(t, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Open("a"); err == nil || !strings.Contains(err.Error(), "expected an extent in the") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestVersions: each entry has a version of its own. Others may have the same checksum.
+func TestVersions(t *testing.T) {
+	a, err := open(t, zipped(t, entry{"a", "voxels", zip.Store}, entry{"b", "voxels", zip.Store}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[vfs.Version]string{}
+	for _, name := range []string{".", "a", "b"} {
+		info, err := a.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, ok := found[vfs.VersionOf(info)]; ok {
+			t.Errorf("%s has the version of %s", name, other)
+		}
+		found[vfs.VersionOf(info)] = name
 	}
 }
 
