@@ -191,6 +191,16 @@ func TestRequests(t *testing.T) {
 		if string(b) != "other bytes" {
 			t.Errorf("got %q", b)
 		}
+		m.objects["mag/z0/x0"] = "third bytes!"
+		if file, err = f.Open("mag/z0/x0"); err == nil {
+			err = file.(vfs.PartsReader).ReadParts(t.Context(), []vfs.Range{{P: make([]byte, 3)}})
+		}
+		check("a replaced object, in parts", "read mag/z0/x0", err, vfs.ErrChanged)
+		b, err = fs.ReadFile(f, "mag/z0/x0")
+		check("the open after that", "tree mag/z0/, read mag/z0/x0", err, nil)
+		if string(b) != "third bytes!" {
+			t.Errorf("got %q", b)
+		}
 	})
 }
 
@@ -327,5 +337,23 @@ func TestReadInOrder(t *testing.T) {
 	}
 	if n := strings.Count(m.asked(), "read"); n != 3 { // of 256, 512 KiB and the rest
 		t.Errorf("%d requests", n)
+	}
+}
+
+// TestDescribedVersion: what was described is opened later only in the version that it had. Without one, a read would not notice a change.
+func TestDescribedVersion(t *testing.T) {
+	for _, c := range []struct {
+		found fact
+		want  bool
+	}{
+		{fact{Object{Key: "a", Size: 1, Version: "1"}, file}, true},
+		{fact{Object{Key: "a", Size: 1}, file}, false},
+		{fact{Object{Key: "a"}, directory}, false},
+	} {
+		k := newFacts(false)
+		k.describe("a", c.found)
+		if _, ok := k.described("a"); ok != c.want {
+			t.Errorf("%+v: got %v", c.found, ok)
+		}
 	}
 }
