@@ -220,3 +220,26 @@ func TestOpenErrors(t *testing.T) {
 		t.Errorf("got %q, %v", b, err)
 	}
 }
+
+// replacing is a directory in which a name becomes a FIFO after it was described.
+type replacing struct {
+	root
+	path string
+}
+
+func (r replacing) OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	file := filepath.Join(r.path, name)
+	if err := errors.Join(os.Remove(file), syscall.Mkfifo(file, 0o644)); err != nil {
+		return nil, err
+	}
+	return r.root.OpenFile(name, flag, perm)
+}
+
+// TestReplacedByFIFO: what became a FIFO between its description and its open is refused, and does not hang.
+func TestReplacedByFIFO(t *testing.T) {
+	d, path := tree(t)
+	d = &Dir{root: replacing{d.root, path}}
+	if f, err := d.Open("file"); err == nil || !strings.Contains(err.Error(), "FIFO") {
+		t.Errorf("got %v, %v", f, err)
+	}
+}
