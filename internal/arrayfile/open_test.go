@@ -214,6 +214,7 @@ func TestOpenErrors(t *testing.T) {
 		"tiff by JPEG":           {tiff(3, 7), "Compression at byte 8"},
 		"tiff of negatives":      {tiff(4, 0), "PhotometricInterpretation at byte 8: expected 0 as black"},
 		"tiff with strips away":  {tiff(5, 60000), "strip 0 within the 232 bytes"},
+		"tiff with long strips":  {tiff(7, 60000), "strip 0 within the 232 bytes"},
 		"tiff with more strips":  {tiff(6, 1), "expected 4 strips, found 1 offsets and 1 lengths"},
 		"tiff with short strips": {tiff(7, 31), "strip lengths at byte 8: expected at least 32 bytes in strip 0, found 31"},
 	} {
