@@ -60,7 +60,7 @@ func (f *file) copyRange(ctx context.Context, buf []byte, i int64) error {
 		if err != nil {
 			return err
 		}
-		if from > off || to < end {
+		if from > off {
 			f.hasHoles.Store(true)
 		}
 		if from == end {
