@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -290,14 +291,17 @@ func TestNoVersion(t *testing.T) {
 	}
 }
 
-// TestClosed checks that reads go on after Close.
+// TestClosed checks that reads go on after Close, without the cache.
 func TestClosed(t *testing.T) {
 	o := object.Object{Key: "k", Size: 1 << 20, Version: "1"}
-	c := openCache(t, t.TempDir(), Options{})
-	b := c.Bucket(newFakeBucket(o))
+	c, fake := openCache(t, t.TempDir(), Options{}), newFakeBucket(o)
+	b := c.Bucket(fake)
 	c.Close()
 	c.Close()
 	check(t, b, o, 10, 100)
+	if reads := fake.taken(); !slices.Equal(reads, []span{{10, 110}}) { // a flight would have a whole unit
+		t.Errorf("requests %v, want one for the bytes of the read", reads)
+	}
 }
 
 // TestMemoryOfFlights checks that flights give back all their memory: read, shared, abandoned, failed or written.
