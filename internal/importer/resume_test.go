@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/batch"
 	"github.com/wkwfs/wkwfs/internal/pyramid"
 	"github.com/wkwfs/wkwfs/internal/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
@@ -126,5 +127,10 @@ func TestInputChanges(t *testing.T) {
 	}
 	if err := Import(t.Context(), mustOpen(t, name), dir, small("l")); !errors.Is(err, ErrUnfinished) {
 		t.Errorf("the import of the changed input resumed the other one: %v", err)
+	}
+	part := small("part")
+	part.Part = batch.Part{I: 1, N: 2}
+	if err := Import(t.Context(), in, dir, part); err == nil || !strings.Contains(err.Error(), "has changed") {
+		t.Errorf("a part: got %v", err)
 	}
 }
