@@ -1,6 +1,7 @@
 package precomputed
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -133,7 +134,7 @@ func (f *files) stat(c volume.Vec) (fs.FileInfo, error) {
 		info, err := fs.Stat(f.fsys, name)
 		if err == nil {
 			if err = vfs.CheckKind(name, info, 0); err == nil {
-				return info, nil
+				return f.describe(c, info), nil
 			}
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -143,6 +144,26 @@ func (f *files) stat(c volume.Vec) (fs.FileInfo, error) {
 	return nil, f.missing("stat", c)
 }
 
+// describe returns the attributes of chunk c, which is a file. Its version names the voxels: a file may be linked as several chunks, and of
+// several volumes, but a chunk at the end of the scale has other voxels of the same bytes.
+func (f *files) describe(c volume.Vec, file fs.FileInfo) fs.FileInfo {
+	s, version := f.scale, vfs.VersionOf(file)
+	sum := sha256.Sum256(fmt.Appendf(version[:], "%v %v %d %s %v %v", s.grid().Size, s.dataType, s.channels, s.encoding.name, s.block, s.chunkBox(c).Size()))
+	return fileInfo{file, vfs.Version(sum[:16])}
+}
+
+// fileInfo describes a chunk that is a file.
+type fileInfo struct {
+	fs.FileInfo
+	version vfs.Version
+}
+
+// Stored implements [vfs.StoredInfo].
+func (i fileInfo) Stored() int64 { return vfs.StoredOf(i.FileInfo) }
+
+// Version implements [vfs.VersionedInfo].
+func (i fileInfo) Version() vfs.Version { return i.version }
+
 func (f *files) open(c volume.Vec) (*storedChunk, error) {
 	for _, form := range []struct {
 		suffix      string
@@ -151,7 +172,7 @@ func (f *files) open(c volume.Vec) (*storedChunk, error) {
 		name := f.path(c) + form.suffix
 		file, info, err := vfs.OpenRegular(f.fsys, name)
 		if err == nil {
-			return &storedChunk{file, name, info, info, 0, info.Size(), form.compression}, nil
+			return &storedChunk{file, name, info, f.describe(c, info), 0, info.Size(), form.compression}, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return nil, vfs.CheckAbsent(f.fsys, ".", name, err)

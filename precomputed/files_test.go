@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"syscall"
@@ -216,5 +217,40 @@ func TestChangedChunk(t *testing.T) {
 	}
 	if _, err := f.(volume.Sized).StoredSize(volume.Vec{}); !errors.Is(err, vfs.ErrChanged) {
 		t.Errorf("got %v, expected %v", err, vfs.ErrChanged)
+	}
+}
+
+// TestLinkedChunks: chunks that are links to one file have the same version if they have the same voxels, and only then: blocks of the same
+// version share memory in a cache.
+func TestLinkedChunks(t *testing.T) {
+	s := goodScale(t)
+	full, cutOnY := volume.Vec{}, volume.Vec{0, 2, 0}
+	dir := writeFiles(t, map[string][]byte{
+		"info":                                   []byte(goodInfo),
+		path.Join("8_8_30", s.chunkName(full)):   bytes.Repeat([]byte{7}, 8*8*4),
+		path.Join("8_8_30", s.chunkName(cutOnY)): bytes.Repeat([]byte{7}, 8*1*4),
+	})
+	link := func(from, to volume.Vec) {
+		if err := os.Link(filepath.Join(dir, path.Join("8_8_30", s.chunkName(from))), filepath.Join(dir, path.Join("8_8_30", s.chunkName(to)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	alsoFull, cutOnXZ := volume.Vec{1, 0, 0}, volume.Vec{2, 0, 2}
+	link(full, alsoFull)
+	link(cutOnY, cutOnXZ)
+	mag := openScale(t, dir, "8_8_30")
+	version := func(c volume.Vec) vfs.Version {
+		f, err := mag.OpenCube(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		return f.Version()
+	}
+	if version(full) != version(alsoFull) {
+		t.Error("equal chunks have different versions")
+	}
+	if version(cutOnY) == version(cutOnXZ) {
+		t.Error("chunks of 8 × 1 × 4 and 4 × 8 × 1 voxels have the same version")
 	}
 }
