@@ -15,19 +15,20 @@ const (
 // number of slabs: in Morton order, four blocks of a slab follow each other in the file, but 32 blocks of two slabs. So a disk gets few long
 // requests, and none twice. A source that may answer late has many requests in flight instead. It is called with mu held.
 func (r *Reader) announce(i int) {
-	l := r.layout
+	w := &r.window
+	l := w.layout
 	if r.state != sequential || r.undecided.Load() || l.portionsPerSlab() > 1 || l.slabs > 1 || !r.source.AnswersAtOnce() {
 		return
 	}
 	end := l.announcedEnd(i)
 	from := i
-	if r.announced <= end {
-		from = max(from, r.announced) // else the reader went back
+	if w.announced <= end {
+		from = max(from, w.announced) // else the reader went back
 	}
 	if from >= end {
 		return
 	}
-	r.announced = end
+	w.announced = end
 	var blocks volume.Box
 	for ; from < end; from++ {
 		blocks = blocks.Union(l.validBlocks(from))

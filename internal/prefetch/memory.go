@@ -24,7 +24,7 @@ func (r *Reader) reserveWindow() bool {
 	long := r.source.LongRead() > 0 && l.blocks.Min[2]%cell[2] == 0
 	thin := long && r.source.Near()
 	if long && !thin && r.reserve(l.thick(), true) || r.reserve(l, true) {
-		r.thin = thin
+		r.window.thin = thin
 		r.pushing = r.pusher.sink.All && r.pusher.accepts()
 		return true
 	}
@@ -59,8 +59,7 @@ func (r *Reader) reserve(l layout, reclaim bool) bool {
 	if !r.prefetcher.reserve(r, need, reclaim) {
 		return false
 	}
-	r.layout, r.reserved = l, need
-	r.window, r.oldest, r.grownAt = make([]*portion, 2), 0, 0
+	r.window = newWindow(l, 2, need)
 	return true
 }
 
@@ -70,35 +69,24 @@ func (r *Reader) releaseIfIdle(now time.Time) bool {
 		return false
 	}
 	defer r.mu.Unlock()
-	if r.reserved == 0 && r.head == nil || now.Sub(r.lastRead) <= idleTime || r.portionInUse() {
+	if r.window.reserved == 0 && r.head == nil || now.Sub(r.lastRead) <= idleTime || r.window.inUse() {
 		return false
 	}
 	r.releaseAll()
 	return true
 }
 
-// portionInUse reports whether a portion is being decoded, pushed or read.
-func (r *Reader) portionInUse() bool {
-	for _, s := range r.window {
-		if s != nil && s.hold.InUse() {
-			return true
-		}
-	}
-	return false
-}
-
 // releaseAll releases all portions and their memory. The state is random afterwards.
 func (r *Reader) releaseAll() {
 	r.dropHead()
 	r.dropAhead()
-	for _, s := range r.window {
+	for _, s := range r.window.portions {
 		if s != nil {
 			r.prefetcher.drop(s)
 		}
 	}
-	r.window, r.oldest = nil, 0
-	if r.reserved > 0 {
-		r.prefetcher.release(r, r.reserved)
+	if r.window.reserved > 0 {
+		r.prefetcher.release(r, r.window.reserved)
 	}
-	r.state, r.reserved, r.pushing, r.thin, r.layout = random, 0, false, false, newLayout(r.array)
+	r.state, r.pushing, r.window = random, false, newWindow(newLayout(r.array), 0, 0)
 }

@@ -31,25 +31,17 @@ type Reader struct {
 	undecided atomic.Bool // the reader may stop in the slab that it has reached: the next one is not started
 	alone     atomic.Bool // one thread reads
 
-	mu        sync.Mutex // protects what follows
-	detector  detector
-	patches   patches
-	guesses   int // that are being loaded or pushed
-	state     state
-	layout    layout
-	reserved  int64      // bytes of the budget
-	pushing   bool       // portions are pushed to the sink
-	thin      bool       // portions are single slabs because a disk cache answers for the source
-	window    []*portion // the portion that is read, and the one before or those after it; nil where there is none yet
-	oldest    int        // index in window of the portion that is replaced next
-	grownAt   int        // number of the portion at which the window last grew
-	reached   int        // number of the portion that the reader has reached
-	announced int        // number of the portion after the last one that was announced to the source
-	ahead     ahead
-	head      *head        // of the plane that is read; nil if there is none
-	started   map[int]bool // portions of the reached slab and the next one that were started; they are not started again
-	lastRead  time.Time
-	whole     bool // a read had all of the array
+	mu       sync.Mutex // protects what follows
+	detector detector
+	patches  patches
+	guesses  int // that are being loaded or pushed
+	state    state
+	window   window
+	pushing  bool // portions are pushed to the sink
+	ahead    ahead
+	head     *head // of the plane that is read; nil if there is none
+	lastRead time.Time
+	whole    bool // a read had all of the array
 }
 
 // Hint is what the opener of a file knows about how it will be read.
@@ -75,7 +67,7 @@ func (p *Prefetcher) NewReader(a Array, h Hint) *Reader {
 	r.pusher = pusher{array: a.Array, head: a.Head}
 	r.detector.plane = a.PlaneBytes()
 	r.patches = newPatches(a.Array, p.cache.Reservable()/4)
-	r.layout = newLayout(a.Array)
+	r.window = newWindow(newLayout(a.Array), 0, 0)
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }
@@ -163,8 +155,8 @@ func (r *Reader) portionFor(ctx context.Context, off, n int64) (portionView, blo
 		how.guessed = r.startGuess(next, off+n)
 	}
 	var place <-chan struct{}
-	if portion.portion == nil && r.pushing && r.state == sequential && r.mayStart(r.layout.portionAt(off)) && r.window[r.oldest] != nil {
-		place = r.window[r.oldest].pushed
+	if portion.portion == nil && r.pushing && r.state == sequential && r.window.mayStart(r.window.layout.portionAt(off)) && r.window.oldestPortion() != nil {
+		place = r.window.oldestPortion().pushed
 	}
 	r.mu.Unlock()
 	if place == nil {

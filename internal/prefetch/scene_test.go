@@ -151,8 +151,8 @@ func (s *scene) read(r *Reader, off, n int64) {
 // expectState checks the state of a reader, and that it has memory except in the random state.
 func (s *scene) expectState(r *Reader, want state) {
 	s.t.Helper()
-	if r.state != want || (r.reserved > 0) != (want != random) {
-		s.t.Errorf("state %d with %d bytes, expected %d", r.state, r.reserved, want)
+	if r.state != want || (r.window.reserved > 0) != (want != random) {
+		s.t.Errorf("state %d with %d bytes, expected %d", r.state, r.window.reserved, want)
 	}
 }
 

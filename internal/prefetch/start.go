@@ -1,21 +1,17 @@
 package prefetch
 
-import (
-	"slices"
-
-	"github.com/wkwfs/wkwfs/cache"
-)
+import "github.com/wkwfs/wkwfs/cache"
 
 // The methods in this file are called with mu held.
 
 // key returns the key of portion i.
 func (r *Reader) key(i int) portionKey {
-	return portionKey{r.version, r.array.Grid().BlockBytes(), r.layout.validBlocks(i)}
+	return portionKey{r.version, r.array.Grid().BlockBytes(), r.window.layout.validBlocks(i)}
 }
 
 // view returns portion i as a part of the array.
 func (r *Reader) view(i int, s *portion) portionView {
-	return portionView{s, r.array, r.layout.portionBox(i)}
+	return portionView{s, r.array, r.window.layout.portionBox(i)}
 }
 
 // startNext starts the portions of the window after portion i, if there is room. The reader reads n bytes of portion i at off.
@@ -35,12 +31,12 @@ func (r *Reader) startNext(i int, off, n int64) {
 	if done < all/8 || r.undecided.Load() {
 		return
 	}
-	for range len(r.window) - 1 {
-		i = r.next(i)
-		if i < r.layout.count() && r.outgrown(i) {
+	for range len(r.window.portions) - 1 {
+		i = r.window.next(i)
+		if i < r.window.layout.count() && r.outgrown(i) {
 			i = r.thicken(i)
 		}
-		if i >= r.layout.count() {
+		if i >= r.window.layout.count() { // of the new layout
 			return
 		}
 		s := r.prefetcher.acquire(r.key(i))
@@ -63,41 +59,30 @@ const (
 // growWindow adds a place to the window if the source answers late and the reader has reached portion i before it is
 // decoded. What a disk cache answers does not count: the reader waits for processors then, and more memory does not help.
 func (r *Reader) growWindow(i int, s *portion) {
-	if i <= r.grownAt || s.hold.Ready() || !r.source.Late() || r.source.Near() || r.thin || len(r.window) >= maxWindowPortions {
+	w := &r.window
+	if i <= w.grownAt || s.hold.Ready() || !r.source.Late() || r.source.Near() || w.thin || len(w.portions) >= maxWindowPortions {
 		return
 	}
-	need := r.layout.portionMemory()
-	if r.reserved+need > max(maxWindowBytes, r.layout.windowMemory()) || !r.growTo(r.reserved+need) {
+	need := w.reserved + w.layout.portionMemory()
+	if need > max(maxWindowBytes, w.layout.windowMemory()) || !r.growTo(need) {
 		return
 	}
-	r.grownAt = i
-	r.window = slices.Insert(r.window, r.oldest, nil)
-}
-
-// next returns the number of the portion that is read after portion i. A reader that became sequential in the middle of a
-// plane needs the first portions of the slab for the next plane.
-func (r *Reader) next(i int) int {
-	if (i+1)%r.layout.portionsPerSlab() == 0 {
-		for first := r.layout.slabStart(i); first < i; first++ {
-			if !r.started[first] {
-				return first
-			}
-		}
-	}
-	return i + 1
+	w.grownAt = i
+	w.grow()
 }
 
 // start starts to decode portion i in the place of the oldest portion, and returns it with a use of its hold. ahead says that no read
 // waits for it. It returns nil if the oldest portion is still in use or portion i was started before.
 func (r *Reader) start(i int, ahead bool) *portion {
-	if !r.mayStart(i) {
+	w := &r.window
+	if !w.mayStart(i) {
 		return nil
 	}
-	if old := r.window[r.oldest]; old != nil {
+	if old := w.oldestPortion(); old != nil {
 		if old.hold.InUse() {
 			return nil
 		}
-		r.window[r.oldest] = nil
+		w.portions[w.oldest] = nil
 		r.prefetcher.drop(old)
 	}
 	keep := cache.Never
@@ -109,22 +94,14 @@ func (r *Reader) start(i int, ahead bool) *portion {
 		return nil // the cache is closed: reading the blocks returns this error
 	}
 	s.hold.Acquire() // for the caller
-	newest := r.window[(r.oldest+len(r.window)-1)%len(r.window)]
-	r.window[r.oldest] = s
-	r.oldest = (r.oldest + 1) % len(r.window)
-	r.started[i] = true
+	before := w.newestPortion()
+	w.place(i, s)
 	r.prefetcher.add(s)
 	r.announce(i)
 	if r.pushing && r.state == sequential {
-		r.push(i, s, newest)
+		r.push(i, s, before)
 	}
 	return s
-}
-
-// mayStart reports whether portion i was not started before. A portion that was started and is needed again would be
-// started for each of its planes.
-func (r *Reader) mayStart(i int) bool {
-	return i >= r.layout.slabStart(r.reached) && !r.started[i]
 }
 
 // push pushes portion i in a new goroutine, after it is decoded and the portion before it, if any, is pushed.

@@ -1,7 +1,6 @@
 package prefetch
 
 import (
-	"maps"
 	"time"
 
 	"github.com/wkwfs/wkwfs/cache"
@@ -33,7 +32,7 @@ func (r *Reader) recordRead(off, n int64) (inSequence bool, how blockUse, next g
 	o, strided := observation{sequential: true, needsAgain: true}, false
 	switch {
 	case r.hint == HintSequential:
-	case r.pushing && r.state == sequential && r.inReachedSlab(off):
+	case r.pushing && r.state == sequential && r.window.inReachedSlab(off):
 		r.detector.skipTo(max(r.detector.wide.end, off+n))
 	default:
 		o = r.detector.observe(off, n)
@@ -56,28 +55,11 @@ func (r *Reader) recordRead(off, n int64) (inSequence bool, how blockUse, next g
 	return o.sequential, how, next
 }
 
-// inReachedSlab reports whether off lies in the slab that the reader has reached, or in the first portion of the next
-// slab. If portions are pushed, the reads of a sequential reader have gaps: it reads the first plane of a slab, in
-// which one read may span several portions, and finds the other planes in the page cache, except for some pages. Its
-// next read is at the start of the next slab.
-func (r *Reader) inReachedSlab(off int64) bool {
-	i, start := r.layout.portionAt(off), r.layout.slabStart(r.reached)
-	return i >= start && i <= start+r.layout.portionsPerSlab()
-}
-
 // advance records that the reader has reached off.
 func (r *Reader) advance(off int64, jumped bool) {
-	if r.state == random {
-		return
+	if r.state != random {
+		r.window.advance(r.window.layout.portionAt(off), jumped)
 	}
-	i := r.layout.portionAt(off)
-	if jumped {
-		r.started = map[int]bool{}
-	} else if i <= r.reached {
-		return
-	}
-	r.reached = i
-	maps.DeleteFunc(r.started, func(i int, _ bool) bool { return i < r.layout.slabStart(r.reached) })
 }
 
 // claimPortion changes the state after a read, and returns the portion that contains the byte at off, with a use of its
@@ -85,11 +67,11 @@ func (r *Reader) advance(off int64, jumped bool) {
 func (r *Reader) claimPortion(off, n int64, inSequence bool) portionView {
 	r.changeState(off, inSequence)
 	if r.pushing && r.pusher.refused.Load() {
-		if r.pushing = false; r.layout.portionsPerSlab() > 1 {
+		if r.pushing = false; r.window.layout.portionsPerSlab() > 1 {
 			r.releaseAll() // each portion would be decoded for one plane
 		}
 	}
-	i := r.layout.portionAt(off)
+	i := r.window.layout.portionAt(off)
 	s := r.prefetcher.acquire(r.key(i))
 	if s == nil && (r.state == preloaded || r.state == sequential && !r.pastFirstQuarter(i, off)) {
 		s = r.start(i, false)
@@ -121,13 +103,14 @@ func (r *Reader) changeState(off int64, inSequence bool) {
 
 // enter leaves the random state. Memory for portions is reserved.
 func (r *Reader) enter(s state, off int64) {
-	r.state, r.started, r.reached, r.announced = s, map[int]bool{}, r.layout.portionAt(off), 0
+	r.state = s
+	r.window.enter(r.window.layout.portionAt(off))
 }
 
 // pastFirstQuarter reports whether a reader with HintSequential has passed the first quarter of portion i. Decoding the
 // portion does not pay then, because the cache has the blocks of the planes that were read before.
 func (r *Reader) pastFirstQuarter(i int, off int64) bool {
-	box := r.layout.portionBlocks(i)
+	box := r.window.layout.portionBlocks(i)
 	_, z := r.array.RowAt(off)
 	side := r.array.Grid().Block[2]
 	return r.hint == HintSequential && z-max(box.Min[2]*side, r.array.Box().Min[2]) > side/4
