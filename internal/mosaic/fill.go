@@ -65,8 +65,8 @@ const maxAnnounced = maxIdle / 4
 // Announce implements [volume.Announcer]. It opens the cubes of the box, unless they are many. It stops at the first cube that takes no
 // announcements: the others do not, either.
 func (m *Mosaic) Announce(ctx context.Context, box volume.Box) {
-	cubes := volume.Box{Min: box.Min.Div(m.blocks), Max: box.Max.CeilDiv(m.blocks)}
-	if n := cubes.Size(); n[0]*n[1]*n[2] > maxAnnounced {
+	cubes := box.Div(m.blocks)
+	if !hasAtMost(cubes, maxAnnounced) {
 		return
 	}
 	for c := range cubes.All() {
@@ -85,9 +85,8 @@ func (m *Mosaic) announce(ctx context.Context, c volume.Vec, box volume.Box) boo
 	defer m.release(h)
 	a, ok := h.file.(volume.Announcer)
 	if ok {
-		lo := c.Mul(m.blocks)
-		part := box.Intersect(volume.Box{Min: lo, Max: lo.Add(m.blocks)})
-		a.Announce(ctx, volume.Box{Min: part.Min.Sub(lo), Max: part.Max.Sub(lo)})
+		blocks := c.Box().Mul(m.blocks)
+		a.Announce(ctx, box.Intersect(blocks).Sub(blocks.Min))
 	}
 	return ok
 }
