@@ -50,6 +50,9 @@ func (p *pusher) pushPlanes(ctx context.Context, s portionView) {
 	start := p.head + s.start()
 	end := (start + s.planes()*p.array.PlaneBytes()) / page * page
 	start = (start + p.array.PlaneBytes() + page - 1) / page * page
+	if start >= end {
+		return // the portion has one plane, or the other planes have no whole page
+	}
 	next := atomic.Int64{}
 	next.Store(start / piece)
 	var group sync.WaitGroup
