@@ -50,7 +50,8 @@ var arrows = map[string][]string{
 
 	"internal/codec":     {"volume", "wkw/lz4block", "github.com/klauspost/compress", "github.com/ulikunitz/xz"},
 	"internal/flat":      {"volume"},
-	"internal/prefetch":  {"internal/vfs", "volume", "cache", "internal/flat"},
+	"internal/prefetch":  {"internal/vfs", "volume", "cache", "internal/flat", "internal/span"},
+	"internal/span":      {},
 	"internal/mosaic":    {"internal/access", "internal/lru", "internal/vfs", "volume", "internal/flat", "internal/parallel"},
 	"internal/parallel":  {},
 	"internal/jsonlimit": {},
