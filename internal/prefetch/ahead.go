@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/span"
 )
 
 // ahead gathers what the reader of a preloaded array reads next, while the kernel copies the last reply. Gathering and copying
@@ -16,17 +18,11 @@ type ahead struct {
 
 // gathered is a range of an array, gathered or being gathered.
 type gathered struct {
-	off, end int64
-	bytes    []byte        // shorter if a block cannot be read; valid when done is closed
-	done     chan struct{} // closed when the bytes are final
-	users    atomic.Int32  // the reader, and the goroutine that gathers
+	part  span.Span     // of the array
+	bytes []byte        // shorter if a block cannot be read; valid when done is closed
+	done  chan struct{} // closed when the bytes are final
+	users atomic.Int32  // the reader, and the goroutine that gathers
 }
-
-const (
-	// leastAhead and mostAhead bound the reads that are followed by one that is gathered ahead, in bytes. The kernel does not send more.
-	leastAhead = 256 << 10
-	mostAhead  = 1 << 20
-)
 
 // maxUnused is the number of ranges after which nothing is gathered ahead any more.
 const maxUnused = 2
@@ -36,18 +32,18 @@ var replies = make(bufferPool, 4)
 
 // aheadMemory is the memory for ranges of a Reader: one that is lent, one that is gathered, and those that the reader did not
 // read, which may still be being gathered.
-const aheadMemory = (2 + maxUnused) * mostAhead
+func (l *limits) aheadMemory() int64 { return (2 + maxUnused) * l.mostAhead }
 
 // startAhead starts to gather n bytes at off from a portion of the whole array. It does nothing if there is a sink, or no memory.
 // It is called with mu held.
 func (r *Reader) startAhead(s *portion, off, n int64) {
 	a := &r.ahead
-	end := min(off+n, r.array.Size())
-	if r.pusher.sink.Write != nil || n < leastAhead || n > mostAhead || off >= end {
+	part := span.Of(off, n).Clip(span.Of(0, r.array.Size()))
+	if r.pusher.sink.Write != nil || n < r.leastAhead || n > r.mostAhead || part.Empty() {
 		return
 	}
 	if old := a.next; old != nil {
-		if old.off == off {
+		if old.part.Start() == off {
 			return
 		}
 		a.next = nil
@@ -58,12 +54,12 @@ func (r *Reader) startAhead(s *portion, off, n int64) {
 		return
 	}
 	if a.memory == 0 {
-		if !r.prefetcher.cache.Reserve(aheadMemory) {
+		if !r.prefetcher.cache.Reserve(r.aheadMemory()) {
 			return
 		}
-		a.memory = aheadMemory
+		a.memory = r.aheadMemory()
 	}
-	g := &gathered{off: off, end: end, done: make(chan struct{})}
+	g := &gathered{part: part, done: make(chan struct{})}
 	g.users.Store(2)
 	a.next = g
 	view := r.view(0, s)
@@ -72,7 +68,7 @@ func (r *Reader) startAhead(s *portion, off, n int64) {
 		defer g.release()
 		defer close(g.done)
 		defer s.hold.Release()
-		g.bytes = replies.get(mostAhead)[:end-off]
+		g.bytes = replies.get(r.mostAhead)[:part.Len()]
 		g.bytes = g.bytes[:view.read(r.ctx, g.bytes, off)]
 	})
 }
@@ -107,13 +103,13 @@ func (r *Reader) takeAhead(n, off int64) *gathered {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	g := r.ahead.next
-	if g == nil || g.off != off || g.end-g.off != n || r.state != preloaded {
+	if g == nil || g.part != span.Of(off, n) || r.state != preloaded {
 		return nil
 	}
 	r.lastRead = time.Now()
 	r.ahead.next = nil
 	if s := r.prefetcher.acquire(r.key(0)); s != nil { // it may be the portion of another Reader
-		r.startAhead(s, g.end, n)
+		r.startAhead(s, g.part.End(), n)
 		s.hold.Release()
 	}
 	return g

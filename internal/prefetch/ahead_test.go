@@ -10,7 +10,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-const aheadPiece = leastAhead // a plane of the scene
+var aheadPiece = usual.leastAhead // a plane of the scene
 
 // aheadBox has three planes of each block in the first slab.
 var aheadBox = volume.Box{Max: volume.Vec{512, 512, 6}}
@@ -80,7 +80,7 @@ func TestNotLent(t *testing.T) {
 				r := s.open(aheadBox, c.hint)
 				defer r.Close()
 				if c.sink {
-					r.Push(vfs.Sink{Page: pageSize, Piece: pageSize, Write: func([]byte, int64) bool { return true }})
+					r.Push(vfs.Sink{Page: usual.page, Piece: usual.page, Write: func([]byte, int64) bool { return true }})
 				}
 				s.readPiece(r, 0)
 				s.lend(r, aheadPiece, false)

@@ -2,14 +2,9 @@ package prefetch
 
 import "github.com/wkwfs/wkwfs/volume"
 
-const (
-	// slabsAhead is how many slabs after a slab that is started are announced to the disk at least. One takes a disk about as long as
-	// two cores need to decode another.
-	slabsAhead = 2
-	// maxAnnounced bounds the slabs that are announced and not yet decoded, in bytes of blocks. The page cache must keep what they take in the
-	// file until they are decoded.
-	maxAnnounced = 256 << 20
-)
+// slabsAhead is how many slabs after a slab that is started are announced to the disk at least. One takes a disk about as long as
+// two cores need to decode another.
+const slabsAhead = 2
 
 // announce tells the source of a sequential reader which blocks it reads with portion i and after it. They are an even
 // number of slabs: in Morton order, four blocks of a slab follow each other in the file, but 32 blocks of two slabs. So a disk gets few long
@@ -39,12 +34,12 @@ func (r *Reader) announce(i int) {
 // announcedEnd returns the portion after the last one that is announced when portion i is started. It is the end of a pair of slabs, or of the
 // array. It is i if a pair is too large.
 func (l layout) announcedEnd(i int) int {
-	if l.portionBytes() > maxAnnounced/2 {
+	if l.portionBytes() > l.maxAnnounced/2 {
 		return i
 	}
 	end := i + 1 + slabsAhead
 	end += (l.blocks.Min[2] + end) % 2
-	for int64(end-i)*l.portionBytes() > maxAnnounced {
+	for int64(end-i)*l.portionBytes() > l.maxAnnounced {
 		end -= 2
 	}
 	return min(end, l.count())

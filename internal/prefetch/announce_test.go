@@ -63,7 +63,7 @@ func TestAnnouncedEnd(t *testing.T) {
 		size := volume.Vec{1024, 1024, 256}
 		a := flat.New(voxeltest.Grid(size, volume.Cube(32), c.voxel, 1), volume.Box{Min: volume.Vec{0, 0, 32 * c.minZ}, Max: size}, volume.Box{Max: size})
 		for i, want := range c.want {
-			if got := newLayout(a).announcedEnd(i); got != want {
+			if got := newLayout(a, &usual).announcedEnd(i); got != want {
 				t.Errorf("%s: portion %d: got %d, expected %d", c.name, i, got, want)
 			}
 		}

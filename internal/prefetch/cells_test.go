@@ -11,7 +11,7 @@ import (
 func TestCells(t *testing.T) {
 	box := volume.Box{Min: volume.Vec{-1, 3, 0}, Max: volume.Vec{9, 6, 3}}
 	blocks := slices.Collect(box.All())
-	of := cells(blocks)
+	of := cells(blocks, usual.cell)
 	numbers, next := map[volume.Vec]int32{}, int32(0)
 	for i, b := range blocks {
 		at := volume.Vec{floorDiv(b[0], 4), floorDiv(b[1], 4), floorDiv(b[2], 2)}

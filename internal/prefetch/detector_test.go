@@ -52,9 +52,9 @@ func TestSpan(t *testing.T) {
 		{"a long stream, then rows of planes", append(reads(0, m, m, 100), reads(100*m, m, 4*k, 300)...), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var s span
+			var s stretch
 			for _, r := range c.reads {
-				s.add(r.off, r.n, wideSlack)
+				s.add(r.off, r.n, usual.wideSlack, &usual)
 			}
 			if got := s.dense(m); got != c.want {
 				t.Errorf("dense: %v, expected %v; %+v", got, c.want, s)
@@ -66,7 +66,7 @@ func TestSpan(t *testing.T) {
 // TestObserve checks what the detector finds out about the last read of a list. Planes have 4 MiB.
 func TestObserve(t *testing.T) {
 	const p = 4 * m
-	const need = p + kernelReadahead
+	need := p + usual.kernelReadahead
 	for _, c := range []struct {
 		name  string
 		reads []read
@@ -80,14 +80,14 @@ func TestObserve(t *testing.T) {
 		{"the start, in 4 KiB pieces", reads(0, 4*k, 4*k, 49), observation{needsAgain: true, sequential: true}},
 		{"the start, several reads in flight", swapped(reads(0, 64*k, 64*k, 4)), observation{needsAgain: true, sequential: true}},
 		{"the start, with gaps", reads(0, 80*k, 64*k, 4), observation{needsAgain: true}},
-		{"a plane, too little", reads(3*p, 128*k, 128*k, need/(128*k)), observation{isReadahead: true}},
-		{"a plane, enough", reads(3*p, 128*k, 128*k, need/(128*k)+1), observation{sequential: true, needsAgain: true}},
-		{"a plane, several reads in flight", swapped(reads(3*p, 128*k, 128*k, need/(128*k)+1)), observation{sequential: true, needsAgain: true}},
+		{"a plane, too little", reads(3*p, 128*k, 128*k, int(need)/(128*k)), observation{isReadahead: true}},
+		{"a plane, enough", reads(3*p, 128*k, 128*k, int(need)/(128*k)+1), observation{sequential: true, needsAgain: true}},
+		{"a plane, several reads in flight", swapped(reads(3*p, 128*k, 128*k, int(need)/(128*k)+1)), observation{sequential: true, needsAgain: true}},
 		{"all of a plane", reads(3*p, 128*k, 128*k, p/(128*k)), observation{}},
-		{"the middle of a plane", reads(3*p+100*k, 4*k, 4*k, need/(4*k)+1), observation{sequential: true, needsAgain: true}},
-		{"every other 64 KiB", reads(3*p, 128*k, 64*k, 2*need/(128*k)+2), observation{sequential: true, needsAgain: true}},
+		{"the middle of a plane", reads(3*p+100*k, 4*k, 4*k, int(need)/(4*k)+1), observation{sequential: true, needsAgain: true}},
+		{"every other 64 KiB", reads(3*p, 128*k, 64*k, 2*int(need)/(128*k)+2), observation{sequential: true, needsAgain: true}},
 		{"after a plane", reads(3*p+p/2, 128*k, 128*k, p/2/(128*k)+1), observation{isReadahead: true}},
-		{"far after a plane", reads(3*p+3*m, 128*k, 128*k, m/(128*k)+1+kernelReadahead/(128*k)), observation{needsAgain: true}},
+		{"far after a plane", reads(3*p+3*m, 128*k, 128*k, int(m+usual.kernelReadahead)/(128*k)+1), observation{needsAgain: true}},
 		{"after a plane that was not read", reads(4*p, 128*k, 128*k, 1), observation{startsPlane: true}},
 		{"a row of each plane", reads(9*k, p, 4*k, 500), observation{}},
 		{"2 MiB of every fifth plane", reads(0, 5*p, 2*m, 10), observation{jumped: true}},
@@ -96,11 +96,11 @@ func TestObserve(t *testing.T) {
 		{"the same page", reads(5*p, 0, 4*k, 1000), observation{}},
 		{"sequential, then elsewhere", join(reads(0, 128*k, 128*k, 100), reads(50*p, 0, 4*k, 1)), observation{jumped: true}},
 		{"sequential, then elsewhere, and back", join(reads(3*p, 128*k, 128*k, 100), reads(50*p, 0, 4*k, 1),
-			reads(3*p+100*128*k, 128*k, 128*k, need/(128*k)+1)), observation{sequential: true, needsAgain: true}},
+			reads(3*p+100*128*k, 128*k, 128*k, int(need)/(128*k)+1)), observation{sequential: true, needsAgain: true}},
 		{"rows of planes after sequential reads", join(reads(0, 128*k, 128*k, 800), reads(25*p, p, 4*k, 40)), observation{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, got := detector{plane: p}, observation{}
+			d, got := detector{limits: &usual, plane: p}, observation{}
 			for _, r := range c.reads {
 				got = d.observe(r.off, r.n)
 			}
@@ -114,10 +114,10 @@ func TestObserve(t *testing.T) {
 // TestObserveSmallPlanes checks an array whose planes are smaller than the kernel's readahead.
 func TestObserveSmallPlanes(t *testing.T) {
 	const p = 100 * k
-	d := detector{plane: p}
+	d := detector{limits: &usual, plane: p}
 	for i := range int64(100) {
 		got := d.observe((20+i)*p, p)
-		if want := (i+1)*p > p+kernelReadahead; got.sequential != want {
+		if want := (i+1)*p > p+usual.kernelReadahead; got.sequential != want {
 			t.Errorf("plane %d: sequential: %v, expected %v", i, got.sequential, want)
 		}
 		if got.isReadahead {
@@ -128,10 +128,10 @@ func TestObserveSmallPlanes(t *testing.T) {
 
 // TestObserveHugePlanes checks that a reader of a plane that is larger than history becomes sequential and stays so.
 func TestObserveHugePlanes(t *testing.T) {
-	d := detector{plane: 1 << 30}
+	d := detector{limits: &usual, plane: 1 << 30}
 	for _, r := range reads(5<<30+m, 128*k, 128*k, 7000) {
 		got := d.observe(r.off, r.n)
-		if want := r.off+r.n-(5<<30+m) > sequentialLength+kernelReadahead; got.sequential != want {
+		if want := r.off+r.n-(5<<30+m) > usual.sequentialLength+usual.kernelReadahead; got.sequential != want {
 			t.Fatalf("at %d of its plane: sequential: %v, expected %v; %+v", r.off-5<<30, got.sequential, want, d)
 		}
 	}
@@ -141,7 +141,7 @@ func TestObserveHugePlanes(t *testing.T) {
 func TestReturningReader(t *testing.T) {
 	const p = 512 * k
 	for _, away := range []int64{2 * m, 13 * m, 800 * m} {
-		d, got := detector{plane: p}, observation{}
+		d, got := detector{limits: &usual, plane: p}, observation{}
 		for _, r := range reads(5*m, 100*k, 100*k, 50) {
 			got = d.observe(r.off, r.n)
 		}
@@ -171,7 +171,7 @@ func TestSkipTo(t *testing.T) {
 		{"returns", read{100 * k, 4 * k}, false},
 		{"elsewhere", read{300 * m, 4 * k}, false},
 	} {
-		d := detector{plane: m}
+		d := detector{limits: &usual, plane: m}
 		for _, r := range reads(0, 64*k, 64*k, 4) { // just enough at the start of the array
 			d.observe(r.off, r.n)
 		}

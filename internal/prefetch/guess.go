@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/internal/span"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -17,17 +18,19 @@ const maxGuesses = 4
 // channel that is closed when the guess is pushed. It does nothing and returns nil if there is no sink, or no memory. It
 // is called with mu held.
 func (r *Reader) startGuess(g guess, end int64) <-chan struct{} {
-	if g.start >= g.end || !r.pusher.sink.All || !r.pusher.accepts() || r.guesses >= maxGuesses {
+	if g.run.Empty() || !r.pusher.sink.All || !r.pusher.accepts() || r.guesses >= maxGuesses {
 		return nil
 	}
-	rest := run{end - (g.from-1)*r.array.PlaneBytes(), g.end} // of the plane that is being read
-	if rest.start > r.array.PlaneBytes() {
+	plane := r.array.PlaneBytes()
+	reached := end - (g.from-1)*plane // in the plane that is being read
+	if reached > plane {
 		return nil // the read goes on in the next plane
 	}
-	if rest.start <= g.start || rest.start >= g.end {
-		rest = run{}
+	var rest span.Span // of the plane that is being read
+	if reached > g.run.Start() {
+		rest = g.run.From(reached)
 	}
-	if g.from == g.to && rest == (run{}) {
+	if g.from >= g.to && rest.Empty() {
 		return nil
 	}
 	view, memory := r.loadGuess(g)
@@ -50,20 +53,20 @@ func (r *Reader) startGuess(g guess, end int64) <-chan struct{} {
 func (r *Reader) loadGuess(g guess) (portionView, int64) {
 	key, box := r.guessBlocks(g)
 	memory := cache.BlockMemory(key.blockBytes)
-	if memory > maxGuess {
+	if memory > r.maxGuess {
 		return portionView{}, 0
 	}
 	for _, n := range key.blocks.Size() {
-		memory *= min(int64(n), maxGuess) // does not overflow: one size at most is large
+		memory *= min(int64(n), r.maxGuess) // does not overflow: one size at most is large
 	}
-	if memory == 0 || memory > maxGuess {
+	if memory == 0 || memory > r.maxGuess {
 		return portionView{}, 0
 	}
 	memory += int64(pushers()) * r.pusher.sink.Piece
 	if !r.prefetcher.cache.Reserve(memory) {
 		return portionView{}, 0
 	}
-	s, err := newPortion(r.source, key, cache.ShortTerm, false)
+	s, err := r.newPortion(r.source, key, cache.ShortTerm, false)
 	if err != nil { // the cache is closed
 		r.prefetcher.cache.Unreserve(memory)
 		return portionView{}, 0
@@ -74,13 +77,13 @@ func (r *Reader) loadGuess(g guess) (portionView, int64) {
 // guessBlocks returns the blocks of a guess, and the part of the array that they cover.
 func (r *Reader) guessBlocks(g guess) (portionKey, volume.Box) {
 	plane, box, side := r.array.PlaneBytes(), r.array.Box(), r.array.Grid().Block
-	if plane%pageSize != 0 || (r.pusher.head+g.start)%pageSize != 0 {
-		g.start, g.end = max(g.start-pageSize, 0), min(g.end+pageSize, plane) // the pages of other planes start elsewhere
+	rows := g.run
+	if plane%r.page != 0 || (r.pusher.head+rows.Start())%r.page != 0 {
+		rows = rows.Grow(r.page).To(plane) // the pages of other planes start elsewhere
 	}
-	firstY, firstZ := r.array.RowAt((g.from-1)*plane + g.start)
-	lastY, lastZ := r.array.RowAt((g.to-1)*plane + g.end - 1)
-	rows := volume.Box{Min: volume.Vec{box.Min[0], firstY, firstZ}, Max: volume.Vec{box.Max[0], lastY + 1, lastZ + 1}}
-	box = rows.Div(side).Mul(side).Intersect(box)
+	firstY, firstZ := r.array.RowAt((g.from-1)*plane + rows.Start())
+	lastY, lastZ := r.array.RowAt((g.to-1)*plane + rows.End() - 1)
+	box = volume.Box{Min: volume.Vec{box.Min[0], firstY, firstZ}, Max: volume.Vec{box.Max[0], lastY + 1, lastZ + 1}}.Div(side).Mul(side).Intersect(box)
 	return portionKey{r.version, r.array.Grid().BlockBytes(), validBlocksIn(r.array, box)}, box
 }
 
@@ -111,35 +114,34 @@ func (p *pusher) pushGuess(ctx context.Context, s portionView, g guess) {
 }
 
 // runs returns the run of plane z of a guess, or the parts of it before and after the page that is left out.
-func (p *pusher) runs(g guess, z int64) (before, after run) {
+func (p *pusher) runs(g guess, z int64) (before, after span.Span) {
 	if !g.proof || z < g.to-1 {
-		return g.run, run{}
+		return g.run, span.Span{}
 	}
 	start := p.head + z*p.array.PlaneBytes() // in the file
-	page := (start+(g.start+g.end)/2)/p.sink.Page*p.sink.Page - start
-	return run{g.start, page}, run{page + p.sink.Page, g.end}
+	middle := g.run.Start() + g.run.Len()/2
+	page := span.Of((start+middle)/p.sink.Page*p.sink.Page, p.sink.Page).Add(-start)
+	return g.run.To(page.Start()), g.run.From(page.End())
 }
 
-// pushRows pushes the pages of a run of plane z, without those that reach into other planes.
-func (p *pusher) pushRows(ctx context.Context, s portionView, rows run, z int64) {
-	page, plane := p.sink.Page, p.array.PlaneBytes()
-	first := (p.head + z*plane + page - 1) / page * page // in the file, as at and end
-	at := max((p.head+z*plane+rows.start)/page*page, first)
-	end := min((p.head+z*plane+rows.end+page-1)/page*page, (p.head+(z+1)*plane)/page*page)
-	if at >= end {
+// pushRows pushes the pages of a run of plane z, without those that reach into other planes. It stops at a block that cannot be read.
+func (p *pusher) pushRows(ctx context.Context, s portionView, rows span.Span, z int64) {
+	plane := p.inFile(span.Of(z*p.array.PlaneBytes(), p.array.PlaneBytes()))
+	pages := rows.Add(plane.Start()).AlignOut(p.sink.Page).Clip(plane.AlignIn(p.sink.Page))
+	if rows.Empty() || pages.Empty() {
 		return
 	}
 	buffer := buffers.get(p.sink.Piece)
 	defer buffers.put(buffer)
-	for at < end {
-		n := min(p.sink.Piece, end-at)
-		if s.read(ctx, buffer[:n], at-p.head) < int(n) {
+	for !pages.Empty() {
+		piece := pages.To(pages.Start() + p.sink.Piece)
+		if !p.read(ctx, s, buffer, piece) {
 			return
 		}
-		if !p.sink.Write(buffer[:n], at) {
+		if !p.sink.Write(buffer[:piece.Len()], piece.Start()) {
 			p.refused.Store(true)
 			return
 		}
-		at += n
+		pages = pages.From(piece.End())
 	}
 }

@@ -10,9 +10,6 @@ type head struct {
 	start, end int64 // of the plane, in bytes of the array; a read may start some bytes before
 }
 
-// maxHead bounds the memory of a head, in bytes.
-const maxHead = 8 << 20
-
 // updateHead keeps the blocks of a read if it is the first one of a plane, and releases those of the plane before. pins gets
 // the blocks. last reports whether the read is the last one for which the head is kept. It is called with mu held.
 func (r *Reader) updateHead(off, n int64, o observation) (pins *cache.Pins, last bool) {
@@ -32,15 +29,15 @@ func (r *Reader) updateHead(off, n int64, o observation) (pins *cache.Pins, last
 
 // newHead returns what gets the blocks of a new head, or nil if there is no memory or the next plane has other blocks.
 func (r *Reader) newHead(off, n int64) *cache.Pins {
-	_, z := r.array.RowAt(off + pageSize - 1) // a read starts at a page, and so maybe in the plane before
+	_, z := r.array.RowAt(off + r.page - 1) // a read starts at a page, and so maybe in the plane before
 	side := r.array.Grid().Block
 	if z+1 >= r.array.Box().Max[2] || (z+1)%side[2] == 0 {
 		return nil
 	}
-	l := newLayout(r.array)
+	l := newLayout(r.array, r.limits)
 	l.rows = int(n/(r.array.RowBytes()*int64(side[1]))) + 2
 	memory := l.portionMemory()
-	if memory > maxHead || !r.prefetcher.reserve(r, memory, false) {
+	if memory > r.maxHead || !r.prefetcher.reserve(r, memory, false) {
 		return nil
 	}
 	r.head = &head{memory: memory, start: off, end: off + r.array.PlaneBytes()}

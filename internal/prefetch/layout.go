@@ -11,6 +11,7 @@ import (
 // layout cuts an array into portions: slabs, each cut into groups of rows of blocks. Portions are numbered in
 // the order in which a sequential reader first reaches them.
 type layout struct {
+	*limits
 	array  *flat.Array
 	blocks volume.Box // that overlap the array
 	rows   int        // rows of blocks in a portion
@@ -18,9 +19,9 @@ type layout struct {
 }
 
 // newLayout returns the layout in which each slab is a portion.
-func newLayout(a *flat.Array) layout {
+func newLayout(a *flat.Array, l *limits) layout {
 	blocks := a.Blocks()
-	return layout{array: a, blocks: blocks, rows: blocks.Size()[1], slabs: 1}
+	return layout{limits: l, array: a, blocks: blocks, rows: blocks.Size()[1], slabs: 1}
 }
 
 // whole returns the layout in which the whole array is one portion.
@@ -31,7 +32,7 @@ func (l layout) whole() layout {
 
 // thick returns the layout whose portions have as many slabs as a cell.
 func (l layout) thick() layout {
-	l.slabs = min(cell[2], l.blocks.Size()[2])
+	l.slabs = min(l.cell[2], l.blocks.Size()[2])
 	return l
 }
 

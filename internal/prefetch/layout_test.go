@@ -26,13 +26,13 @@ func TestLayout(t *testing.T) {
 			for _, z := range lengths {
 				lo := volume.Vec{0, start, start}
 				a := arrayOf(size, volume.Box{Min: lo, Max: lo.Add(volume.Vec{2, y, z})})
-				for rows := 1; rows <= newLayout(a).slabRows(); rows++ {
-					l := newLayout(a)
+				for rows := 1; rows <= newLayout(a, &usual).slabRows(); rows++ {
+					l := newLayout(a, &usual)
 					l.rows = rows
 					checkLayout(t, l)
 				}
-				checkLayout(t, newLayout(a).whole())
-				checkLayout(t, newLayout(a).thick())
+				checkLayout(t, newLayout(a, &usual).whole())
+				checkLayout(t, newLayout(a, &usual).thick())
 			}
 		}
 	}
@@ -86,7 +86,7 @@ func TestLayoutOfHugeBoxes(t *testing.T) {
 	for _, size := range []volume.Vec{{far, 1 << 22, 1}, {1, 1 << 31, 1 << 31}, {1 << 20, 1 << 20, 1 << 22}, {far, 1, 1 << 22}, {1, far, 1 << 22}} {
 		for _, lo := range []volume.Vec{{}, volume.Cube(-far), volume.Cube(far)} {
 			a := arrayOf(volume.Cube(100), volume.Box{Min: lo, Max: lo.Add(size)})
-			for _, l := range []layout{newLayout(a), newLayout(a).whole()} {
+			for _, l := range []layout{newLayout(a, &usual), newLayout(a, &usual).whole()} {
 				if l.portionBytes() <= 0 || l.windowMemory() < l.portionBytes() {
 					t.Errorf("%v: a portion has %d bytes, a window needs %d", size, l.portionBytes(), l.windowMemory())
 				}

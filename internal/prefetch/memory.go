@@ -4,15 +4,6 @@ import "time"
 
 // The methods in this file are called with mu held, except for releaseIfIdle.
 
-const (
-	// maxPartialPortion bounds portions that are not whole slabs, in bytes of blocks: the reader waits for the first one.
-	maxPartialPortion = 64 << 20
-	// maxSmall bounds arrays that are decoded at once by their first read, in bytes of blocks.
-	maxSmall = 8 << 20
-	// maxWhole bounds arrays that are decoded at once for a sequential reader, in bytes of blocks.
-	maxWhole = 32 << 20
-)
-
 // reserveWindow reserves the memory for two portions. The portions are whole slabs if there is enough memory, or else
 // parts of slabs if the sink accepts pushes. They are two slabs each if requests to the source should be long, unless a disk cache
 // answers for it.
@@ -20,8 +11,8 @@ func (r *Reader) reserveWindow() bool {
 	if r.array.Box().Size()[2] == 1 {
 		return false // no block is needed twice
 	}
-	l := newLayout(r.array)
-	long := r.source.LongRead() > 0 && l.blocks.Min[2]%cell[2] == 0
+	l := newLayout(r.array, r.limits)
+	long := r.source.LongRead() > 0 && l.blocks.Min[2]%r.cell[2] == 0
 	thin := long && r.source.Near()
 	if long && !thin && r.reserve(l.thick(), true) || r.reserve(l, true) {
 		r.window.thin = thin
@@ -29,7 +20,7 @@ func (r *Reader) reserveWindow() bool {
 		return true
 	}
 	for l.rows /= 2; l.rows > 0 && r.pusher.accepts(); l.rows /= 2 {
-		if (l.portionBytes() <= maxPartialPortion || l.rows == 1) && r.reserve(l, false) {
+		if (l.portionBytes() <= r.maxPartialPortion || l.rows == 1) && r.reserve(l, false) {
 			r.pushing = true
 			return true
 		}
@@ -40,18 +31,22 @@ func (r *Reader) reserveWindow() bool {
 // reserveWhole reserves the memory for the whole array, if it is small, or if it is not much larger and inSequence reports that the
 // reader is sequential. If there is a sink, such a reader needs less memory for slabs that are pushed, and is as fast.
 func (r *Reader) reserveWhole(inSequence bool) bool {
-	l, most := newLayout(r.array).whole(), int64(maxSmall)
+	l, most := newLayout(r.array, r.limits).whole(), r.maxSmall
 	if inSequence && !r.pusher.accepts() {
-		most = maxWhole
+		most = r.maxWhole
 	}
 	return l.portionBytes() <= most && r.reserve(l, false)
 }
 
 // isSmall reports whether all blocks of the array may be decoded by its first read.
-func (r *Reader) isSmall() bool { return newLayout(r.array).whole().portionBytes() <= maxSmall }
+func (r *Reader) isSmall() bool {
+	return newLayout(r.array, r.limits).whole().portionBytes() <= r.maxSmall
+}
 
 // CanBeWhole reports whether the array is so small that all of its blocks are decoded at once, if memory is free and the hint is HintOnce.
-func (r *Reader) CanBeWhole() bool { return newLayout(r.array).whole().portionBytes() <= maxWhole }
+func (r *Reader) CanBeWhole() bool {
+	return newLayout(r.array, r.limits).whole().portionBytes() <= r.maxWhole
+}
 
 // reserve reserves the memory for a window of the layout. With reclaim, idle readers lose their portions to make room.
 func (r *Reader) reserve(l layout, reclaim bool) bool {
@@ -88,5 +83,5 @@ func (r *Reader) releaseAll() {
 	if r.window.reserved > 0 {
 		r.prefetcher.release(r, r.window.reserved)
 	}
-	r.state, r.pushing, r.window = random, false, newWindow(newLayout(r.array), 0, 0)
+	r.state, r.pushing, r.window = random, false, newWindow(newLayout(r.array, r.limits), 0, 0)
 }

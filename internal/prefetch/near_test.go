@@ -18,7 +18,7 @@ func TestNear(t *testing.T) {
 			s.near.Store(far > 0)
 			r := s.openAll(NoHint)
 			defer r.Close()
-			slab := newLayout(r.array).portionMemory()
+			slab := newLayout(r.array, &usual).portionMemory()
 			for z := range int64(32) {
 				if z == far {
 					s.near.Store(false)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/flat"
+	"github.com/wkwfs/wkwfs/internal/span"
 )
 
 // patches recognises readers that copy patches out of a mapped file, and guesses what they read next. A patch is a box
@@ -14,6 +15,7 @@ import (
 // A guess is about no more planes than the reader has read of this patch, or of the patches before. Only a read proves that a
 // reader has come to a plane. So a guess leaves out a page of the last plane. Planes are numbered from 0, all other numbers are bytes.
 type patches struct {
+	*limits
 	plane int64 // size of a plane of the array
 	count int64 // planes of the array
 	above int64 // planes of the first slab that are not in the array
@@ -36,48 +38,43 @@ type patches struct {
 // middle of the run of the last plane is left out: its read proves the guess. It is in the middle because the kernel reads the pages
 // around it, too, if they are not in memory.
 type guess struct {
-	run
+	run      span.Span
 	from, to int64
 	proof    bool
 }
 
 const (
-	// pageSize is the size of the pages of mapped files.
-	pageSize = 4096
-	// strideSlack is how far a read may be from the same rows in the plane before.
-	strideSlack = 64 << 10
 	// maxPatches is the number of patches that are remembered.
 	maxPatches = 8
 	// maxUnproven is the number of remembered patches that may be guessed when they begin without a read that proves them.
 	maxUnproven = 6
-	// maxGuess bounds the memory of a guess.
-	maxGuess = 32 << 20
 	// leastPatches is the number of patches after which a run that was too short once is tried again.
 	leastPatches = 32
 )
 
 // newPatches returns patches of an array whose guesses may use some memory.
-func newPatches(a *flat.Array, memory int64) patches {
+func newPatches(a *flat.Array, memory int64, l *limits) patches {
 	box, side := a.Box(), a.Grid().Block
 	size := a.Blocks().Size()
 	return patches{
-		plane: a.PlaneBytes(), count: int64(box.Size()[2]), slab: int64(side[2]), above: int64(box.Min[2] - box.Min.Div(side)[2]*side[2]),
-		rows: a.RowBytes() * int64(side[1]), rowMemory: min(int64(size[0]), maxGuess) * cache.BlockMemory(a.Grid().BlockBytes()),
-		memory: min(memory, maxGuess),
+		limits: l,
+		plane:  a.PlaneBytes(), count: int64(box.Size()[2]), slab: int64(side[2]), above: int64(box.Min[2] - box.Min.Div(side)[2]*side[2]),
+		rows: a.RowBytes() * int64(side[1]), rowMemory: min(int64(size[0]), l.maxGuess) * cache.BlockMemory(a.Grid().BlockBytes()),
+		memory: min(memory, l.maxGuess),
 	}
 }
 
 // observe records a read of n bytes at off. It reports whether the reader reads the same rows of one plane after the
 // other, and returns what it probably reads next, which may be nothing.
 func (p *patches) observe(off, n int64) (strided bool, g guess) {
-	if p.plane <= 2*strideSlack || n <= 0 {
+	if p.plane <= 2*p.strideSlack || n <= 0 {
 		return false, guess{}
 	}
-	middle := off + n/2/pageSize*pageSize
+	middle := off + n/2/p.page*p.page
 	z := middle / p.plane
-	read := run{max(off-z*p.plane, 0), min(off+n-z*p.plane, p.plane)}
+	read := span.New(off-z*p.plane, off-z*p.plane+n).To(p.plane)
 	i := len(p.recent) - 1
-	for i >= 0 && !p.recent[i].continues(z, read) {
+	for i >= 0 && !p.continues(&p.recent[i], z, read) {
 		i--
 	}
 	if i < 0 {
@@ -90,18 +87,18 @@ func (p *patches) observe(off, n int64) (strided bool, g guess) {
 
 // begin adds a patch that begins with a read of plane z. If a page of a mapped file is not in memory, the kernel reads as much
 // before this page as after it: so the reader needs the middle of the read.
-func (p *patches) begin(z int64, read run, middle int64) guess {
+func (p *patches) begin(z int64, read span.Span, middle int64) guess {
 	if len(p.recent) > 0 {
 		p.learn(&p.recent[len(p.recent)-1])
 	}
 	if len(p.recent) == maxPatches {
 		p.recent = slices.Delete(p.recent, 0, 1)
 	}
-	p.longest = max(p.longest, read.end-read.start)
-	q := patch{first: z, last: z, read: read, need: read, readahead: read.start, pushed: z + 1}
-	q.typical = read.end-read.start == p.longest
+	p.longest = max(p.longest, read.Len())
+	q := patch{first: z, last: z, read: read, need: read, readahead: read.Start(), pushed: z + 1}
+	q.typical = read.Len() == p.longest
 	if !p.fromStart { // pages that are in memory may have cut off a part of the read
-		q.need.start = min(max(read.start, read.end-p.longest/2/pageSize*pageSize), middle)
+		q.need = read.From(min(read.End()-p.longest/2/p.page*p.page, middle))
 	}
 	var g guess
 	depth := min(p.depth(), p.count-z)
@@ -109,7 +106,7 @@ func (p *patches) begin(z int64, read run, middle int64) guess {
 		p.least = 0 // patches of another size may follow
 	}
 	if depth > 2 && p.length > 0 {
-		q.need.end = min(q.need.start+p.length, p.plane)
+		q.need = span.Of(q.need.Start(), p.length).To(p.plane)
 		q.guessed = depth
 		g = p.guess(&q)
 	}
@@ -140,27 +137,27 @@ func (p *patches) learn(q *patch) {
 		return
 	}
 	if p.length == 0 {
-		p.length = q.need.end - q.need.start
+		p.length = q.need.Len()
 	}
 	if p.checked++; p.checked > leastPatches {
-		p.least, p.checked = p.least-pageSize, 0
+		p.least, p.checked = p.least-p.page, 0
 	}
-	p.length = max(p.length-pageSize, p.least, pageSize)
+	p.length = max(p.length-p.page, p.least, p.page)
 }
 
 // goOn records a read of plane z of a patch.
-func (p *patches) goOn(q *patch, z int64, read run) (strided bool, g guess) {
+func (p *patches) goOn(q *patch, z int64, read span.Span) (strided bool, g guess) {
 	proved := q.proves(z)
-	missed := z < q.pushed && (read.start < q.need.start || read.start >= q.need.end)
-	q.read = run{min(q.read.start, read.start), max(q.read.end, read.end)}
+	missed := z < q.pushed && !q.need.Contains(read.Start())
+	q.read = q.read.Union(read)
 	if z == q.first {
-		q.readahead = max(q.readahead, read.start)
+		q.readahead = max(q.readahead, read.Start())
 	}
 	if z <= q.last {
 		return q.last > q.first, guess{}
 	}
-	if q.last == q.first && q.guessed == 0 && q.readahead > q.need.start {
-		q.need.end = q.readahead // the kernel reads ahead of a reader, who did not need its last read
+	if q.last == q.first && q.guessed == 0 && q.readahead > q.need.Start() {
+		q.need = span.New(q.need.Start(), q.readahead) // the kernel reads ahead of a reader, who did not need its last read
 	}
 	q.last = z
 	if proved {
@@ -173,20 +170,20 @@ func (p *patches) goOn(q *patch, z int64, read run) (strided bool, g guess) {
 }
 
 // correct records a read of rows that a guess left out. The reader needs them in the other planes of the guess, too.
-func (p *patches) correct(q *patch, read run) guess {
+func (p *patches) correct(q *patch, read span.Span) guess {
 	g := guess{from: q.last + 1, to: q.pushed}
-	if read.start < q.need.start {
-		p.fromStart = p.fromStart || q.typical && near(read.start, q.read.start)
-		g.run = run{read.start, q.need.start}
-		q.need.start = read.start
+	if read.Start() < q.need.Start() {
+		p.fromStart = p.fromStart || q.typical && p.near(read.Start(), q.read.Start())
+		g.run = span.New(read.Start(), q.need.Start())
+		q.need = span.New(read.Start(), q.need.End())
 		return g
 	}
-	least := read.start + pageSize - q.need.start
-	g.run = run{q.need.end, min(read.start+max((read.end-read.start)/2/pageSize, 1)*pageSize, p.plane)}
-	q.need.end = g.end
+	least := read.Start() + p.page - q.need.Start()
+	g.run = span.New(q.need.End(), min(read.Start()+max(read.Len()/2/p.page, 1)*p.page, p.plane))
+	q.need = span.New(q.need.Start(), g.run.End())
 	if q.typical {
 		p.least, p.checked = max(p.least, least), 0
-		p.length = max(p.length, q.need.end-q.need.start)
+		p.length = max(p.length, q.need.Len())
 	}
 	return g
 }
@@ -213,6 +210,5 @@ func (p *patches) slabEnd(z int64) int64 { return z - (z+p.above)%p.slab + p.sla
 
 // slabs returns the number of slabs that a guess may have.
 func (p *patches) slabs(q *patch) int64 {
-	start, end := min(q.read.start, q.need.start), max(q.read.end, q.need.end)
-	return p.memory / (((end-start)/p.rows + 2) * p.rowMemory)
+	return p.memory / ((q.read.Union(q.need).Len()/p.rows + 2) * p.rowMemory)
 }

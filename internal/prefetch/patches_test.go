@@ -15,7 +15,7 @@ import (
 func testPatches() *patches {
 	grid := voxeltest.Grid(volume.Cube(1024), volume.Cube(32), volume.Uint8, 1)
 	box := volume.Box{Max: volume.Cube(1024)}
-	p := newPatches(flat.New(grid, box, box), maxGuess)
+	p := newPatches(flat.New(grid, box, box), usual.maxGuess, &usual)
 	return &p
 }
 
@@ -40,14 +40,14 @@ func mapped(p *patches, z, planes, page, pages int64) (read []int64, guesses []g
 		for i := from; i < to; i++ {
 			has[[2]int64{z, i}] = true
 		}
-		_, g := p.observe(z*m+from*pageSize, (to-from)*pageSize)
-		if g.start == g.end {
+		_, g := p.observe(z*m+from*usual.page, (to-from)*usual.page)
+		if g.run.Start() == g.run.End() {
 			return
 		}
 		guesses = append(guesses, g)
 		for plane := g.from - 1; plane < g.to; plane++ { // with the rest of the plane that is read
-			for i := g.start / pageSize; i < g.end/pageSize; i++ {
-				if !g.proof || plane < g.to-1 || i != (g.start+g.end)/2/pageSize {
+			for i := g.run.Start() / usual.page; i < g.run.End()/usual.page; i++ {
+				if !g.proof || plane < g.to-1 || i != (g.run.Start()+g.run.End())/2/usual.page {
 					has[[2]int64{plane, i}] = true
 				}
 			}
@@ -83,8 +83,8 @@ func TestPatch(t *testing.T) {
 		if g.to > g.from && (g.from-1)/32 != (g.to-1)/32 {
 			t.Errorf("guess %v has planes of two slabs", g)
 		}
-		if g.start != 150*pageSize || g.end > 174*pageSize {
-			t.Errorf("guess of pages %d to %d, expected 150 to 174 at most", g.start/pageSize, g.end/pageSize)
+		if g.run.Start() != 150*usual.page || g.run.End() > 174*usual.page {
+			t.Errorf("guess of pages %d to %d, expected 150 to 174 at most", g.run.Start()/usual.page, g.run.End()/usual.page)
 		}
 	}
 }
@@ -102,8 +102,8 @@ func TestNextPatches(t *testing.T) {
 			t.Errorf("patch %d: planes %v were read", i, read)
 		}
 	}
-	if g := guesses[0]; g.to-g.from != 63 || g.end-g.start != 17*pageSize {
-		t.Errorf("guess %+v of %d pages, expected 63 planes of 17 pages", g, (g.end-g.start)/pageSize)
+	if g := guesses[0]; g.to-g.from != 63 || g.run.End()-g.run.Start() != 17*usual.page {
+		t.Errorf("guess %+v of %d pages, expected 63 planes of 17 pages", g, (g.run.End()-g.run.Start())/usual.page)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestWrongGuesses(t *testing.T) {
 	mapped(p, 100, 64, 150, 17)
 	wrong := 0
 	for i := range int64(100) {
-		if _, g := p.observe((i*379%1000)*m+i*53%200*pageSize, 64*k); g.from < g.to {
+		if _, g := p.observe((i*379%1000)*m+i*53%200*usual.page, 64*k); g.from < g.to {
 			wrong++
 		}
 	}
@@ -175,11 +175,11 @@ func TestGuessBounds(t *testing.T) {
 			off := min(max(at+r.Int64N(9)*4*k-16*k, 0), 1024*m-1)
 			at += r.Int64N(3) * m / 2
 			_, g := p.observe(off, 1+r.Int64N(min(128*k, 1024*m-off)))
-			if g.start == g.end {
+			if g.run.Start() == g.run.End() {
 				continue
 			}
 			guesses++
-			if g.start < 0 || g.start > g.end || g.end > m || g.from > g.to || g.from < 1 || g.to > 1024 {
+			if g.run.Start() < 0 || g.run.Start() > g.run.End() || g.run.End() > m || g.from > g.to || g.from < 1 || g.to > 1024 {
 				t.Fatalf("guess %+v", g)
 			}
 		}
@@ -194,7 +194,7 @@ func TestFlatPatches(t *testing.T) {
 	p, log := testPatches(), strings.Builder{}
 	for i := range int64(30) {
 		for z := range int64(2) { // two planes of each patch
-			if _, g := p.observe((i*31%900+z)*m+i*37%200*pageSize, 64*k); g.to-g.from > 1 {
+			if _, g := p.observe((i*31%900+z)*m+i*37%200*usual.page, 64*k); g.to-g.from > 1 {
 				fmt.Fprintln(&log, i, g)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/flat"
+	"github.com/wkwfs/wkwfs/internal/span"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -31,14 +32,14 @@ type portionKey struct {
 
 // newPortion starts to decode the blocks of a key. ahead says that one core is left to the reader until it waits for them. That is for
 // readers of many small files: they wait for a reply several times for each file.
-func newPortion(src *cache.Source, key portionKey, keep cache.Keep, ahead bool) (*portion, error) {
+func (l *limits) newPortion(src *cache.Source, key portionKey, keep cache.Keep, ahead bool) (*portion, error) {
 	blocks := slices.Collect(key.blocks.All())
 	var hold *cache.Hold
 	var err error
 	if src.LongRead() > 0 && !src.Near() {
-		hold, err = src.HoldBatches(blocks, cells(blocks), keep)
+		hold, err = src.HoldBatches(blocks, cells(blocks, l.cell), keep)
 	} else {
-		least := leastBatch / src.Grid().BlockBytes()
+		least := l.leastBatch / src.Grid().BlockBytes()
 		if src.Late() && !src.Near() {
 			least = 1 // all requests are sent at once
 		}
@@ -51,12 +52,8 @@ func newPortion(src *cache.Source, key portionKey, keep cache.Keep, ahead bool) 
 	return &portion{key: key, hold: hold}, err
 }
 
-// cell is the size of the boxes of blocks that are loaded at once from sources whose requests should be long. In Morton order,
-// the blocks of an aligned cell follow each other in the file: 1 MiB if they have 32³ voxels of a byte and do not compress.
-var cell = volume.Vec{4, 4, 2}
-
 // cells returns the number of the cell of each block, in the order in which the list first reaches them.
-func cells(blocks []volume.Vec) []int32 {
+func cells(blocks []volume.Vec, cell volume.Vec) []int32 {
 	numbers := map[volume.Vec]int32{}
 	of := make([]int32, len(blocks))
 	for i, b := range blocks {
@@ -70,9 +67,6 @@ func cells(blocks []volume.Vec) []int32 {
 	}
 	return of
 }
-
-// leastBatch is the least number of decoded bytes of a batch. Smaller ones take longer to distribute than to decode.
-const leastBatch = 192 << 10
 
 // batchSize returns the number of blocks of a portion that are loaded at once, which is least or more. It is two rows of blocks, because in
 // Morton order groups of four of these blocks are neighbours in the file. It is less if there would be fewer than
@@ -92,41 +86,50 @@ type portionView struct {
 // planes returns the number of planes.
 func (v portionView) planes() int64 { return int64(v.box.Size()[2]) }
 
-// runBytes returns the length of the run of each plane.
-func (v portionView) runBytes() int64 { return v.array.RowBytes() * int64(v.box.Size()[1]) }
+// run returns the bytes of the array that are in a plane of the portion. Planes are numbered from 0.
+func (v portionView) run(plane int64) span.Span {
+	start := v.array.Offset(v.box.Min) + plane*v.array.PlaneBytes()
+	return span.Of(start, v.array.RowBytes()*int64(v.box.Size()[1]))
+}
 
-// start returns the offset of the first byte in the array.
-func (v portionView) start() int64 { return v.array.Offset(v.box.Min) }
+// planesAfterFirst returns the bytes of the array that are in the planes after the first one, if the portion has whole planes.
+func (v portionView) planesAfterFirst() span.Span {
+	first := v.run(0)
+	return span.Of(first.End(), (v.planes()-1)*first.Len())
+}
 
-// locate returns the plane that contains the byte at off of the array, and the offset of this byte in the run of that
-// plane.
-func (v portionView) locate(off int64) (plane, inRun int64) {
-	off -= v.start()
-	return off / v.array.PlaneBytes(), off % v.array.PlaneBytes()
+// runAt returns the number of the plane that has the byte at off of the array, and the part of its run from off on. That is empty
+// if the byte is not in the portion.
+func (v portionView) runAt(off int64) (plane int64, rest span.Span) {
+	plane = off/v.array.PlaneBytes() - v.array.Offset(v.box.Min)/v.array.PlaneBytes()
+	if plane < 0 || plane >= v.planes() || !v.run(plane).Contains(off) {
+		return plane, span.Span{}
+	}
+	return plane, v.run(plane).From(off)
 }
 
 // read copies bytes of the array to p, from off on, and returns how many. It stops at the end of p, at the first byte
 // outside of the portion, and at a block that cannot be read. It waits until the blocks are decoded.
 func (v portionView) read(ctx context.Context, p []byte, off int64) int {
 	n := 0
-	for run := v.runBytes(); n < len(p); {
-		plane, inRun := v.locate(off + int64(n))
-		m := min(run-inRun, int64(len(p)-n))
-		if plane >= v.planes() || m <= 0 || v.wait(ctx, off+int64(n), m) != nil {
+	for n < len(p) {
+		_, rest := v.runAt(off + int64(n))
+		part := rest.To(off + int64(len(p)))
+		if part.Empty() || v.wait(ctx, part) != nil {
 			break
 		}
-		v.array.Gather(p[n:n+int(m)], off+int64(n), v.key.blocks, v.hold.Voxels())
-		n += int(m)
+		v.array.Gather(p[n:][:part.Len()], part.Start(), v.key.blocks, v.hold.Voxels())
+		n += int(part.Len())
 	}
 	return n
 }
 
-// wait waits until the blocks of a range of n bytes in one plane are decoded.
-func (v portionView) wait(ctx context.Context, off, n int64) error {
+// wait waits until the blocks of a part of one plane are decoded.
+func (v portionView) wait(ctx context.Context, part span.Span) error {
 	blocks, side := v.key.blocks, v.array.Grid().Block
 	size := blocks.Size()
-	y, z := v.array.RowAt(off)
-	lastY, _ := v.array.RowAt(off + n - 1)
+	y, z := v.array.RowAt(part.Start())
+	lastY, _ := v.array.RowAt(part.End() - 1)
 	from, to := volume.Vec{1: y, 2: z}.Div(side).Sub(blocks.Min), volume.Vec{1: lastY}.Div(side).Sub(blocks.Min)
 	from[1], to[1] = max(from[1], 0), min(to[1], size[1]-1)
 	if from[1] > to[1] || from[2] < 0 || from[2] >= size[2] {

@@ -9,6 +9,7 @@ import (
 
 // Prefetcher is what all readers share: the memory budget and the portions.
 type Prefetcher struct {
+	*limits
 	cache *cache.Cache
 
 	mu       sync.Mutex
@@ -18,7 +19,7 @@ type Prefetcher struct {
 
 // New returns a Prefetcher that reserves up to half of the budget of the cache.
 func New(c *cache.Cache) *Prefetcher {
-	return &Prefetcher{cache: c, portions: map[portionKey]*portion{}, owners: map[*Reader]bool{}}
+	return &Prefetcher{limits: &usual, cache: c, portions: map[portionKey]*portion{}, owners: map[*Reader]bool{}}
 }
 
 // Cache returns the cache, which owns the memory.

@@ -1,12 +1,15 @@
 package prefetch
 
 import (
+	"bytes"
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/wkwfs/wkwfs/internal/flat"
+	"github.com/wkwfs/wkwfs/internal/span"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -36,38 +39,39 @@ func (p *pusher) accepts() bool { return p.sink.Write != nil && !p.refused.Load(
 func (p *pusher) push(ctx context.Context, s portionView) {
 	switch {
 	case !p.accepts():
-	case s.runBytes() == p.array.PlaneBytes():
+	case s.run(0).Len() == p.array.PlaneBytes():
 		p.pushPlanes(ctx, s)
 	default:
 		p.pushRuns(ctx, s)
 	}
 }
 
-// pushPlanes pushes a portion of whole planes, which are one stretch of the file. Several goroutines push: one alone
+// inFile returns a span of the array as a span of the file.
+func (p *pusher) inFile(array span.Span) span.Span { return array.Add(p.head) }
+
+// read copies a span of the file to buffer. It returns false if ctx is done or a block cannot be read.
+func (p *pusher) read(ctx context.Context, s portionView, buffer []byte, piece span.Span) bool {
+	n := int(piece.Len())
+	return s.read(ctx, buffer[:n], piece.Start()-p.head) == n && ctx.Err() == nil
+}
+
+// pushPlanes pushes a portion of whole planes, which are one span of the file. Several goroutines push: one alone
 // takes as long as two cores take to decode the next portion.
 func (p *pusher) pushPlanes(ctx context.Context, s portionView) {
-	page, piece := p.sink.Page, p.sink.Piece
-	start := p.head + s.start()
-	end := (start + s.planes()*p.array.PlaneBytes()) / page * page
-	start = (start + p.array.PlaneBytes() + page - 1) / page * page
-	if start >= end {
-		return // the portion has one plane, or the other planes have no whole page
-	}
+	pages := p.inFile(s.planesAfterFirst()).AlignIn(p.sink.Page)
 	next := atomic.Int64{}
-	next.Store(start / piece)
 	var group sync.WaitGroup
-	for range pushers() {
+	for range min(pushers(), int(pages.Pieces(p.sink.Piece))) {
 		group.Go(func() {
-			buffer := buffers.get(piece)
+			buffer := buffers.get(p.sink.Piece)
 			defer buffers.put(buffer)
 			for !p.refused.Load() {
-				at := (next.Add(1) - 1) * piece
-				from, to := max(at, start), min(at+piece, end)
+				piece := pages.Piece(next.Add(1)-1, p.sink.Piece)
 				switch {
-				case at >= end:
+				case piece.Empty():
 					return
-				case from < p.head+p.position.Load()+p.sink.Ahead: // the reader is there already
-				case s.read(ctx, buffer[:to-from], from-p.head) < int(to-from), ctx.Err() != nil, !p.sink.Write(buffer[:to-from], from):
+				case piece.Start() < p.head+p.position.Load()+p.sink.Ahead: // the reader is there already
+				case !p.read(ctx, s, buffer, piece), !p.sink.Write(buffer[:piece.Len()], piece.Start()):
 					p.refused.Store(true)
 				}
 			}
@@ -81,45 +85,52 @@ func (p *pusher) pushRuns(ctx context.Context, s portionView) {
 	partial := map[int64][]byte{}
 	buffer := buffers.get(p.sink.Piece)
 	defer buffers.put(buffer)
-	for plane, run := int64(1), s.runBytes(); plane < s.planes(); plane++ {
-		start := s.start() + plane*p.array.PlaneBytes()
-		for at, end := start, start+run; at < end; {
-			n := min(p.sink.Piece-(p.head+at)%p.sink.Piece, end-at)
-			if s.read(ctx, buffer[:n], at) < int(n) || ctx.Err() != nil || !p.pushRun(p.head+at, buffer[:n], partial) {
+	for plane := int64(1); plane < s.planes(); plane++ {
+		for piece := range p.inFile(s.run(plane)).Cut(p.sink.Piece) {
+			if !p.read(ctx, s, buffer, piece) || !p.pushRun(piece, buffer[:piece.Len()], partial) {
 				p.refused.Store(true)
 				return
 			}
-			at += n
 		}
 	}
 	p.partial = partial
 }
 
-// pushRun pushes the whole pages of a run of bytes at an offset of the file. It adds incomplete pages to partial, and
-// completes pages of the portion before. It returns false if the sink refuses.
-func (p *pusher) pushRun(at int64, run []byte, partial map[int64][]byte) bool {
-	pageSize := p.sink.Page
-	start := partial[at-at%pageSize] // from the plane before, if that is in the portion too
-	if start == nil {
-		start = p.partial[at-at%pageSize]
-	}
-	if int64(len(start)) == at%pageSize && len(start) > 0 {
-		n := min(int(pageSize)-len(start), len(run))
-		page := append(start[:len(start):len(start)], run[:n]...)
-		if len(page) < int(pageSize) {
-			partial[at-at%pageSize] = page
-		} else if !p.sink.Write(page, at-at%pageSize) {
-			return false
-		}
-	}
-	first := (at + pageSize - 1) / pageSize * pageSize
-	last := (at + int64(len(run))) / pageSize * pageSize
-	if first < last && !p.sink.Write(run[first-at:last-at], first) {
+// pushRun pushes the whole pages of a run, a span of the file. It adds incomplete pages to partial, and completes pages of the portion
+// before. It returns false if the sink refuses.
+func (p *pusher) pushRun(run span.Span, voxels []byte, partial map[int64][]byte) bool {
+	bytesOf := func(s span.Span) []byte { return voxels[s.Start()-run.Start() : s.End()-run.Start()] }
+	whole := run.AlignIn(p.sink.Page)
+	if first := run.To(whole.Start()); !first.Empty() && !p.completePage(first, bytesOf(first), partial) {
 		return false
 	}
-	if last >= at && last < at+int64(len(run)) {
-		partial[last] = append([]byte(nil), run[last-at:]...)
+	if !whole.Empty() && !p.sink.Write(bytesOf(whole), whole.Start()) {
+		return false
 	}
+	if last := run.From(whole.End()); !last.Empty() {
+		partial[last.Start()] = bytes.Clone(bytesOf(last))
+	}
+	return true
+}
+
+// completePage pushes the page of which part is the end or the middle, if the bytes before the part are known and it becomes complete. If it
+// does not, it adds the page to partial. It returns false if the sink refuses.
+func (p *pusher) completePage(part span.Span, voxels []byte, partial map[int64][]byte) bool {
+	start := part.AlignOut(p.sink.Page).Start()
+	var before []byte
+	if start < part.Start() {
+		if before = partial[start]; before == nil { // else from the plane before, which is in the portion too
+			before = p.partial[start]
+		}
+	}
+	if int64(len(before)) != part.Start()-start {
+		return true // of a plane that is not pushed
+	}
+	page := slices.Concat(before, voxels)
+	if int64(len(page)) == p.sink.Page {
+		return p.sink.Write(page, start)
+	}
+	partial[start] = page
 	return true
 }
 

@@ -23,20 +23,20 @@ func TestPushedPages(t *testing.T) {
 			grid := voxeltest.Grid(side, volume.Cube(32), volume.Uint8, 1)
 			src := voxeltest.Source{Shape: grid}
 			array := flat.New(grid, volume.Box{Max: side}, volume.Box{Max: side})
-			l := newLayout(array)
+			l := newLayout(array, &usual)
 			want := src.Flat(volume.Box{Max: side})
 			for i := range l.count() {
-				s, err := newPortion(blocks.Source(src), portionKey{blocks: l.validBlocks(i)}, cache.Never, false)
+				s, err := usual.newPortion(blocks.Source(src), portionKey{blocks: l.validBlocks(i)}, cache.Never, false)
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer s.hold.Close()
 				view := portionView{s, array, l.portionBox(i)}
-				start := head + view.start() + array.PlaneBytes()
-				end := head + view.start() + view.planes()*array.PlaneBytes()
+				start := head + view.run(0).Start() + array.PlaneBytes()
+				end := head + view.run(0).Start() + view.planes()*array.PlaneBytes()
 				missing := max(end/pageSize-(start+pageSize-1)/pageSize, 0)
 				var mu sync.Mutex
-				p := pusher{array: array, head: head, sink: vfs.Sink{All: true, Page: pageSize, Piece: 256 << 10, Ahead: kernelReadahead, Write: func(b []byte, off int64) bool {
+				p := pusher{array: array, head: head, sink: vfs.Sink{All: true, Page: pageSize, Piece: 256 << 10, Ahead: usual.kernelReadahead, Write: func(b []byte, off int64) bool {
 					mu.Lock()
 					defer mu.Unlock()
 					if off%pageSize != 0 || len(b)%pageSize != 0 || !bytes.Equal(b, want[off-head:][:len(b)]) {
@@ -45,7 +45,7 @@ func TestPushedPages(t *testing.T) {
 					missing -= int64(len(b)) / pageSize
 					return true
 				}}}
-				p.position.Store(-kernelReadahead)
+				p.position.Store(-usual.kernelReadahead)
 				p.push(t.Context(), view)
 				if missing != 0 {
 					t.Errorf("%v after %d, portion %d: %d pages were not pushed", side, head, i, missing)

@@ -17,6 +17,7 @@ import (
 // Reader reads an array for one open file, or for several files that are read like one. Many goroutines may call its
 // methods at once. Close must be the last call.
 type Reader struct {
+	*limits
 	prefetcher *Prefetcher
 	array      *flat.Array
 	source     *cache.Source
@@ -63,11 +64,11 @@ type Array struct {
 
 // NewReader returns a Reader of the array.
 func (p *Prefetcher) NewReader(a Array, h Hint) *Reader {
-	r := &Reader{prefetcher: p, array: a.Array, source: a.Source, version: a.Version, hint: h}
+	r := &Reader{limits: p.limits, prefetcher: p, array: a.Array, source: a.Source, version: a.Version, hint: h}
 	r.pusher = pusher{array: a.Array, head: a.Head}
-	r.detector.plane = a.PlaneBytes()
-	r.patches = newPatches(a.Array, p.cache.Reservable()/4)
-	r.window = newWindow(newLayout(a.Array), 0, 0)
+	r.detector = detector{limits: p.limits, plane: a.PlaneBytes()}
+	r.patches = newPatches(a.Array, p.cache.Reservable()/4, p.limits)
+	r.window = newWindow(newLayout(a.Array, p.limits), 0, 0)
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }

@@ -47,7 +47,7 @@ func TestStates(t *testing.T) {
 					case 's':
 						n := 4 * 64 * k
 						if at > 0 { // it read elsewhere before
-							n = int(scenePlane + kernelReadahead + 64*k)
+							n = int(scenePlane + usual.kernelReadahead + 64*k)
 						}
 						s.read(r, at, int64(n))
 						at += int64(n)
@@ -128,7 +128,7 @@ func TestPreload(t *testing.T) {
 		r.Close()
 		s.expectState(r, random)
 
-		if r = s.openAll(HintOnce); newLayout(r.array).whole().portionBytes() > maxSmall {
+		if r = s.openAll(HintOnce); newLayout(r.array, &usual).whole().portionBytes() > usual.maxSmall {
 			t.Fatal("the array of the scene is too large for a preload")
 		}
 		r.Close()

@@ -17,7 +17,7 @@ func TestSinkRefuses(t *testing.T) {
 	for budget, want := range map[int64]int{fitsTwoReaders: 4 * slabBlocks, fitsPartialSlabs: 32 * slabBlocks} {
 		inScene(t, budget, func(t *testing.T, s *scene) {
 			r := s.openAll(NoHint)
-			r.Push(vfs.Sink{All: true, Page: 4 * k, Piece: 256 * k, Ahead: kernelReadahead, Write: func([]byte, int64) bool { return false }})
+			r.Push(vfs.Sink{All: true, Page: 4 * k, Piece: 256 * k, Ahead: usual.kernelReadahead, Write: func([]byte, int64) bool { return false }})
 			s.read(r, 0, 32*scenePlane)
 			synctest.Wait()
 			if got := int(s.loads.Load()); got < 4*slabBlocks || got > want {
@@ -34,7 +34,7 @@ func TestReadDoesNotWaitForSink(t *testing.T) {
 	inScene(t, fitsPartialSlabs, func(t *testing.T, s *scene) {
 		r := s.openAll(NoHint)
 		stuck := make(chan struct{})
-		r.Push(vfs.Sink{All: true, Page: 4 * k, Piece: 256 * k, Ahead: kernelReadahead, Write: func([]byte, int64) bool { <-stuck; return true }})
+		r.Push(vfs.Sink{All: true, Page: 4 * k, Piece: 256 * k, Ahead: usual.kernelReadahead, Write: func([]byte, int64) bool { <-stuck; return true }})
 		s.read(r, 0, scenePlane)
 		s.expectState(r, sequential)
 		start := time.Now()

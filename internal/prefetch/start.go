@@ -19,9 +19,9 @@ func (r *Reader) view(i int, s *portion) portionView {
 // progress.
 func (r *Reader) startNext(i int, off, n int64) {
 	current := r.view(i, nil)
-	plane, inRun := current.locate(off)
-	run := current.runBytes()
-	done, all := plane*run+inRun+n, run // bytes of the portion that are read from it
+	plane, rest := current.runAt(off)
+	run := current.run(0).Len()
+	done, all := (plane+1)*run-rest.Len()+n, run // bytes of the portion that are read from it
 	if !r.pushing {
 		all *= current.planes()
 	}
@@ -50,21 +50,15 @@ func (r *Reader) startNext(i int, off, n int64) {
 	}
 }
 
-const (
-	// maxWindowPortions and maxWindowBytes bound the window of a reader whose source answers late.
-	maxWindowPortions = 32
-	maxWindowBytes    = 256 << 20
-)
-
 // growWindow adds a place to the window if the source answers late and the reader has reached portion i before it is
 // decoded. What a disk cache answers does not count: the reader waits for processors then, and more memory does not help.
 func (r *Reader) growWindow(i int, s *portion) {
 	w := &r.window
-	if i <= w.grownAt || s.hold.Ready() || !r.source.Late() || r.source.Near() || w.thin || len(w.portions) >= maxWindowPortions {
+	if i <= w.grownAt || s.hold.Ready() || !r.source.Late() || r.source.Near() || w.thin || len(w.portions) >= r.maxWindowPortions {
 		return
 	}
 	need := w.reserved + w.layout.portionMemory()
-	if need > max(maxWindowBytes, w.layout.windowMemory()) || !r.growTo(need) {
+	if need > max(r.maxWindowBytes, w.layout.windowMemory()) || !r.growTo(need) {
 		return
 	}
 	w.grownAt = i
@@ -89,7 +83,7 @@ func (r *Reader) start(i int, ahead bool) *portion {
 	if r.state == preloaded {
 		keep = cache.IfSeen
 	}
-	s, err := newPortion(r.source, r.key(i), keep, ahead && r.hint == HintSequential)
+	s, err := r.newPortion(r.source, r.key(i), keep, ahead && r.hint == HintSequential)
 	if err != nil {
 		return nil // the cache is closed: reading the blocks returns this error
 	}

@@ -5,7 +5,7 @@ package prefetch
 
 // outgrown reports whether the disk cache no longer answers, and a portion of two slabs can start where portion i does.
 func (r *Reader) outgrown(i int) bool {
-	return r.window.thin && i%cell[2] == 0 && !r.window.started[i] && !r.source.Near()
+	return r.window.thin && i%r.cell[2] == 0 && !r.window.started[i] && !r.source.Near()
 }
 
 // thicken makes portions of two slabs, from portion i on, which is not started, and returns its new number. The thin portions before it
@@ -16,7 +16,7 @@ func (r *Reader) thicken(i int) int {
 	w.thin = false
 	l := w.layout.thick()
 	three := 3 * l.portionMemory() // two thin portions and a thick one; then three of these
-	grown := three <= maxWindowBytes && r.growTo(three)
+	grown := three <= r.maxWindowBytes && r.growTo(three)
 	if !grown && !r.growTo(l.windowMemory()) {
 		return i
 	}

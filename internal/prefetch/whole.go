@@ -23,7 +23,7 @@ func (r *Reader) readsWhole(n int) bool {
 // readWhole reads all of the array. The goroutine that decodes a block copies its rows. The block is in the cache of its core then, and
 // its memory is used for the next block.
 func (r *Reader) readWhole(ctx context.Context, p []byte) error {
-	size := batchSize(r.array.Blocks().Size(), leastBatch/r.array.Grid().BlockBytes())
+	size := batchSize(r.array.Blocks().Size(), r.leastBatch/r.array.Grid().BlockBytes())
 	return r.array.Fill(p, 0, func(blocks []volume.Vec, copyBlock func(at volume.Vec, voxels []byte)) error {
 		return r.source.ReadTogether(ctx, blocks, size, cache.IfSeen, copyBlock)
 	})

@@ -1,0 +1,77 @@
+package prefetch
+
+import "github.com/wkwfs/wkwfs/volume"
+
+// limits are the numbers that only large arrays reach. They are fields so that tests can make them small: then arrays of some hundred
+// bytes reach everything that depends on them. All but cell and maxWindowPortions are in bytes.
+type limits struct {
+	page int64 // size of the pages of mapped files
+
+	// wideSlack is the maximum distance of a sequential read from the end of the reads before.
+	wideSlack int64
+	// narrowSlack is the same for a reader that has returned to a place.
+	narrowSlack int64
+	// history is the length of a stretch. Longer ones lose their older half. It has room for twice the sum of sequentialLength and
+	// kernelReadahead.
+	history int64
+	// A reader is sequential when it has read sequentialLength, or a plane if that is less, without a large gap; and kernelReadahead
+	// more, because the kernel may read that much ahead of a reader that stops.
+	sequentialLength, kernelReadahead int64
+	// leastReadahead is what the kernel reads at once at least for a reader of more than that, from the start of a page on.
+	leastReadahead int64
+	// headLength is enough at the start of the array: most programs that read more than this read all of it.
+	headLength int64
+
+	// strideSlack is how far a read may be from the same rows in the plane before.
+	strideSlack int64
+	// maxGuess bounds the memory of a guess.
+	maxGuess int64
+
+	// maxPartialPortion bounds portions that are not whole slabs, in bytes of blocks: the reader waits for the first one.
+	maxPartialPortion int64
+	// maxSmall bounds arrays that are decoded at once by their first read, in bytes of blocks.
+	maxSmall int64
+	// maxWhole bounds arrays that are decoded at once for a sequential reader, in bytes of blocks.
+	maxWhole int64
+	// maxHead bounds the memory of a head.
+	maxHead int64
+	// maxWindowPortions and maxWindowBytes bound the window of a reader whose source answers late.
+	maxWindowPortions int
+	maxWindowBytes    int64
+	// maxAnnounced bounds the slabs that are announced and not yet decoded, in bytes of blocks. The page cache must keep what they
+	// take in the file until they are decoded.
+	maxAnnounced int64
+	// leastAhead and mostAhead bound the reads that are followed by one that is gathered ahead. The kernel does not send more.
+	leastAhead, mostAhead int64
+
+	// leastBatch is the least number of decoded bytes of a batch. Smaller ones take longer to distribute than to decode.
+	leastBatch int
+	// cell is the size of the boxes of blocks that are loaded at once from sources whose requests should be long. In Morton order, the
+	// blocks of an aligned cell follow each other in the file: 1 MiB if they have 32³ voxels of a byte and do not compress.
+	cell volume.Vec
+}
+
+// usual are the limits of a Prefetcher.
+var usual = limits{
+	page:              4096,
+	wideSlack:         16 << 20,
+	narrowSlack:       1 << 20,
+	history:           64 << 20,
+	sequentialLength:  24 << 20,
+	kernelReadahead:   512 << 10,
+	leastReadahead:    64 << 10,
+	headLength:        192 << 10,
+	strideSlack:       64 << 10,
+	maxGuess:          32 << 20,
+	maxPartialPortion: 64 << 20,
+	maxSmall:          8 << 20,
+	maxWhole:          32 << 20,
+	maxHead:           8 << 20,
+	maxWindowPortions: 32,
+	maxWindowBytes:    256 << 20,
+	maxAnnounced:      256 << 20,
+	leastAhead:        256 << 10,
+	mostAhead:         1 << 20,
+	leastBatch:        192 << 10,
+	cell:              volume.Vec{4, 4, 2},
+}
