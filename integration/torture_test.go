@@ -30,6 +30,7 @@ var trials = []torture.Trial{
 	importTrial,
 	settingsTrial,
 	lateTrial,
+	geometryTrial,
 }
 
 // TestTorture runs random cases of all trials, and makes those that fail small.

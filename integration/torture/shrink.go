@@ -50,6 +50,8 @@ func each(v reflect.Value, yield func(reflect.Value) bool) bool {
 		return eachString(v, yield)
 	case reflect.Slice:
 		return eachSlice(v, yield)
+	case reflect.Array:
+		return eachElement(v, yield)
 	case reflect.Map:
 		return eachMap(v, yield)
 	case reflect.Struct:
@@ -68,13 +70,12 @@ func with(v reflect.Value, change func(reflect.Value)) reflect.Value {
 	return n
 }
 
+// eachInt makes a number smaller by all of it, a half, a quarter, and so on, down to 1.
 func eachInt(v reflect.Value, yield func(reflect.Value) bool) bool {
 	n := v.Int()
-	for _, candidate := range []int64{0, 1, n / 2, n - 1} {
-		if candidate >= 0 && candidate < n || n < 0 && candidate > n && candidate <= 0 {
-			if !yield(with(v, func(to reflect.Value) { to.SetInt(candidate) })) {
-				return false
-			}
+	for less := n; less != 0; less /= 2 {
+		if !yield(with(v, func(to reflect.Value) { to.SetInt(n - less) })) {
+			return false
 		}
 	}
 	return true
@@ -104,11 +105,19 @@ func eachSlice(v reflect.Value, yield func(reflect.Value) bool) bool {
 			}
 		}
 	}
+	return eachElement(v, yield)
+}
+
+// eachElement makes single elements of a slice or an array smaller.
+func eachElement(v reflect.Value, yield func(reflect.Value) bool) bool {
 	for i := range v.Len() {
 		if !each(v.Index(i), func(element reflect.Value) bool {
-			changed := reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v)
-			changed.Index(i).Set(element)
-			return yield(changed)
+			return yield(with(v, func(to reflect.Value) {
+				if v.Kind() == reflect.Slice {
+					to.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v))
+				}
+				to.Index(i).Set(element)
+			}))
 		}) {
 			return false
 		}
