@@ -74,6 +74,7 @@ test-all: check test-once
 	@$(GOTEST) $(ONCE) ./integration -run '^(TestEveryByteDamaged|TestImportKilled|TestImportFinishKilled|TestManyMounts|TestMemoryOfSmallBlocks|TestMetadataBombs|TestListingOfManyCubes|TestOpenWhileCubesAreReplaced|TestRandom|TestRandomLate)$$' \
 		-long -damage.all -import.kills 100 -random.steps 10000
 	@$(GOTEST) $(ONCE) ./integration -run '^TestLoad$$' -load.duration 20s
+	@$(GOTEST) $(ONCE) ./internal/prefetch -run '^TestAllReaders$$' -every 31
 	@$(GOTEST) $(ONCE) ./integration/bench -run '^TestTiny$$' -bench.all
 	@GOMAXPROCS=1 $(GOTEST) $(ONCE) ./cache ./internal/prefetch ./internal/view ./wkw
 
