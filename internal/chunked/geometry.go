@@ -41,7 +41,7 @@ func newGeometry(a *Array, o Options) (*geometry, error) {
 	if channels == 0 {
 		channels = total - first
 	}
-	if first < 0 || channels < 1 || first+channels > total || channels > maxChannels {
+	if first < 0 || channels < 1 || channels > total-first || channels > maxChannels { // first+channels may overflow
 		return nil, fmt.Errorf("channels: expected some of 0 to %d, at most %d, found %d from %d on", total-1, maxChannels, channels, first)
 	}
 	g.channels = [2]int{first, first + channels}
