@@ -15,13 +15,25 @@ type Array struct {
 	row   int64      // of a row of the box
 	plane int64      // of an xy plane of the box
 	size  int64      // of the box
+
+	limits
 }
+
+// limits bound what a caller of [Array.Fill] reads at once. Tests make them small, so that small arrays reach them.
+type limits struct {
+	blocks int        // the most blocks that are read at once
+	tile   volume.Vec // the size of the groups in which blocks are read, in blocks
+}
+
+// usual are the limits of an array. Formats store neighbours on x and y close to each other. A tile has one layer of blocks: a cache with
+// little more room than for one layer needs all of a layer to be read before the next.
+var usual = limits{blocks: 1024, tile: volume.Vec{4, 2, 1}}
 
 // New returns the array of a box. The box and its valid part are in voxels of the grid. The box must not be empty,
 // and must have fewer than 2^63 bytes (see volume.Grid.Validate). It may reach outside of valid, and valid must lie
 // inside the grid.
 func New(grid volume.Grid, box, valid volume.Box) *Array {
-	a := &Array{grid: grid, box: box, valid: valid, voxel: int64(grid.VoxelBytes())}
+	a := &Array{grid: grid, box: box, valid: valid, voxel: int64(grid.VoxelBytes()), limits: usual}
 	size := box.Size()
 	a.row = a.voxel * int64(size[0])
 	a.plane = a.row * int64(size[1])
@@ -64,7 +76,7 @@ func (a *Array) RowAt(off int64) (y, z int) {
 }
 
 // Fill copies the bytes [off, off+len(p)) of the array to p. The range must lie in the array. Fill calls read for the
-// blocks that contain valid bytes of the range: each block once, at most maxBlocks in a call. For each of these
+// blocks that contain valid bytes of the range: each block once, at most 1,024 in a call. For each of these
 // blocks, read must call copyBlock with the voxels of the block, or with nil if it was never written, in any order. Several
 // goroutines may do so at once. Fill returns the first error of read.
 func (a *Array) Fill(p []byte, off int64, read func(blocks []volume.Vec, copyBlock func(at volume.Vec, voxels []byte)) error) error {

@@ -25,23 +25,15 @@ func (a *Array) newRange(p []byte, off int64) byteRange {
 	return byteRange{a, p, off, off + int64(len(p)), bounds}
 }
 
-// maxBlocks bounds the number of blocks that are read at once.
-const maxBlocks = 1024
-
-// tile is the size of the groups in which blocks are read, in blocks. Formats store neighbours on x and y close to
-// each other. A tile has one layer of blocks: a cache with little more room than for one layer needs all of a layer
-// to be read before the next.
-var tile = volume.Vec{4, 2, 1}
-
 // readBlocks calls read for the blocks that contain valid bytes of the range, and clears the other bytes.
 func (r byteRange) readBlocks(read func([]volume.Vec) error) error {
 	blocks := volume.Box{Min: r.bounds.Min.Div(r.grid.Block), Max: r.bounds.Max.CeilDiv(r.grid.Block)}
-	tiles := volume.Box{Min: blocks.Min.Div(tile), Max: blocks.Max.CeilDiv(tile)}
+	tiles := volume.Box{Min: blocks.Min.Div(r.tile), Max: blocks.Max.CeilDiv(r.tile)}
 	list := make([]volume.Vec, 0, 64)
 	exact := r.exact()
 	for t := range tiles.All() {
-		lo := t.Mul(tile)
-		for b := range blocks.Intersect(volume.Box{Min: lo, Max: lo.Add(tile)}).All() {
+		lo := t.Mul(r.tile)
+		for b := range blocks.Intersect(volume.Box{Min: lo, Max: lo.Add(r.tile)}).All() {
 			part, valid := r.clip(b)
 			switch {
 			case !exact && !r.overlaps(part):
@@ -50,7 +42,7 @@ func (r byteRange) readBlocks(read func([]volume.Vec) error) error {
 				r.clear(part)
 				continue
 			}
-			if list = append(list, b); len(list) == maxBlocks {
+			if list = append(list, b); len(list) == r.limits.blocks {
 				if err := read(list); err != nil {
 					return err
 				}
