@@ -59,14 +59,11 @@ func (m *Mosaic) Fill(ctx context.Context, blocks []volume.Block, memory func(at
 	}
 }
 
-// maxAnnounced is the most cubes that an announcement may open. With more of them, the first ones would be closed before they are read.
-const maxAnnounced = maxIdle / 4
-
 // Announce implements [volume.Announcer]. It opens the cubes of the box, unless they are many. It stops at the first cube that takes no
 // announcements: the others do not, either.
 func (m *Mosaic) Announce(ctx context.Context, box volume.Box) {
 	cubes := box.Div(m.blocks)
-	if !hasAtMost(cubes, maxAnnounced) {
+	if !hasAtMost(cubes, m.surveyor.limits.announced()) {
 		return
 	}
 	for c := range cubes.All() {

@@ -22,14 +22,9 @@ type handle struct {
 	err    error
 }
 
-const (
-	// maxIdle is how many cubes a mosaic keeps open without users. It keeps fewer if the process has too many open files.
-	maxIdle = 256
-
-	// idleTimeout is how long cubes stay open after the last file of the mosaic was closed. Programs that read boxes or
-	// slices open one file after another.
-	idleTimeout = 5 * time.Second
-)
+// idleTimeout is how long cubes stay open after the last file of the mosaic was closed. Programs that read boxes or
+// slices open one file after another.
+const idleTimeout = 5 * time.Second
 
 // acquire returns an open handle of the cube. The caller releases it. It returns nil if there is no cube, or an error.
 func (m *Mosaic) acquire(ctx context.Context, c volume.Vec) (*handle, error) {

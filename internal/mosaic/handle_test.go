@@ -105,7 +105,7 @@ func (crowd) Cubes(zy ...int) ([]int, error) {
 	if len(zy) < 2 {
 		return []int{0}, nil
 	}
-	all := make([]int, maxComplete+1)
+	all := make([]int, usual.complete+1)
 	for i := range all {
 		all[i] = i
 	}

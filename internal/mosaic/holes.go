@@ -13,6 +13,7 @@ import (
 // cubeIndex lists the rows of a mag that have cubes. It is read from the source at the first call of load.
 type cubeIndex struct {
 	mag  volume.Mag
+	most int // rows: see limits
 	once sync.Once
 	zs   numbers
 	ys   map[int]numbers // by z
@@ -23,9 +24,6 @@ type numbers struct {
 	sorted []int // ascending
 	all    bool  // every position
 }
-
-// maxRows is the largest number of rows of cubes that an index lists. A mag of more rows has no holes.
-const maxRows = 100_000
 
 // load reads the index from the source, once. A directory that cannot be listed may have a cube at every position: its
 // rows are errors, and no holes.
@@ -38,7 +36,7 @@ func (i *cubeIndex) load() {
 		rows := 0
 		for z, ys := range parallel.Each(i.zs.sorted, func(z int) numbers { return i.list(z) }) {
 			i.ys[z] = ys
-			if rows += len(ys.sorted); rows > maxRows {
+			if rows += len(ys.sorted); rows > i.most {
 				i.zs, i.ys = numbers{all: true}, nil
 				return
 			}
@@ -46,11 +44,11 @@ func (i *cubeIndex) load() {
 	})
 }
 
-// list lists a directory of the index of cubes, if it has at most maxRows entries.
+// list lists a directory of the index of cubes, if it has at most that many entries.
 func (i *cubeIndex) list(zy ...int) numbers {
 	var found []int
 	for piece, err := range volume.ListCubes(i.mag, zy...) {
-		if found = append(found, piece...); err != nil || len(found) > maxRows {
+		if found = append(found, piece...); err != nil || len(found) > i.most {
 			return numbers{all: true}
 		}
 	}
@@ -92,27 +90,25 @@ func (l numbers) firstMissing(n, limit int) int {
 
 // Holes returns the holes of an array that [Mosaic.Flat] returned.
 func (m *Mosaic) Holes(a *flat.Array) *Holes {
-	return &Holes{a, &m.index, m.cube.Size}
+	return &Holes{a, &m.index, m.cube.Size, m.surveyor.limits.hole}
 }
 
 // Holes finds the holes of a flat box of a mosaic. A hole is a range of rows that no cube has at any x, or that lie
-// outside of the bounding box. Gaps between the cubes of a row are not reported, and neither are holes shorter than
-// minHole: skipping them costs more than reading zeros. A mag of more than maxRows rows has no holes. Offsets are in bytes
+// outside of the bounding box. Gaps between the cubes of a row are not reported, and neither are short
+// holes: skipping them costs more than reading zeros. A mag of very many rows has no holes. Offsets are in bytes
 // of the array.
 type Holes struct {
 	array *flat.Array
 	index *cubeIndex
 	side  volume.Vec // of a cube, in voxels
+	least int64      // bytes of a hole: see limits
 }
-
-// minHole is the length of the shortest hole that is reported, in bytes.
-const minHole = 64 << 10
 
 // SeekData returns the first offset ≥ off that is not in a hole. It returns io.EOF if the rest is a hole.
 func (h Holes) SeekData(off int64) (int64, error) {
 	h.index.load()
 	data, err := h.nextRow(off)
-	if err == nil && data-off < minHole {
+	if err == nil && data-off < h.least {
 		return off, nil
 	}
 	return data, err
@@ -124,7 +120,7 @@ func (h Holes) SeekHole(off int64) (int64, error) {
 	for {
 		hole := h.nextGap(off)
 		data, err := h.nextRow(hole)
-		if err == io.EOF || data-hole >= minHole {
+		if err == io.EOF || data-hole >= h.least {
 			return hole, nil
 		}
 		off = data
@@ -169,7 +165,7 @@ func (h Holes) nextGap(off int64) int64 {
 		if ny, ok := h.following(ys, y, 1); !ok || ny > y {
 			return off
 		}
-		end := min(a.Valid().Max[1], a.Box().Max[1])
+		end := a.Valid().Max[1]
 		end = min(ys.firstMissing(y/h.side[1], end/h.side[1]+1)*h.side[1], end)
 		if end < a.Box().Max[1] {
 			return rowOffset(a, end, z)

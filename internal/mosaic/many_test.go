@@ -21,9 +21,9 @@ func TestSurveyTakesNoMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	var s *survey
-	peak := voxeltest.PeakHeap(func() { s = takeSurvey(root.Mag, true) })
+	peak := voxeltest.PeakHeap(func() { s = takeSurvey(root.Mag, true, usual.complete) })
 	want := volume.Box{Max: volume.Vec{n, 1, 1}}
-	if s.err != nil || s.bounds != want || s.stored != int64(n*len(header)) || s.cubes != nil && n > maxComplete || s.unlisted {
+	if s.err != nil || s.bounds != want || s.stored != int64(n*len(header)) || s.cubes != nil && n > usual.complete || s.unlisted {
 		t.Errorf("got %v, %v, %d stored bytes", s.err, s.bounds, s.stored)
 	}
 	if peak > limit {
@@ -51,8 +51,8 @@ func TestHolesOfManyRows(t *testing.T) {
 	for _, c := range []struct {
 		zs, ys int
 		many   bool
-	}{{100, 1000, false}, {100, 1001, true}, {maxRows + 1, 1, true}} {
-		i := cubeIndex{mag: rowsMag{zs: c.zs, ys: c.ys}}
+	}{{100, 1000, false}, {100, 1001, true}, {usual.rows + 1, 1, true}} {
+		i := cubeIndex{mag: rowsMag{zs: c.zs, ys: c.ys}, most: usual.rows}
 		if i.load(); i.zs.all != c.many || i.rows(0).all != c.many || !c.many && len(i.rows(c.zs-1).sorted) != c.ys {
 			t.Errorf("%d × %d: all %v, %d rows", c.zs, c.ys, i.zs.all, len(i.ys))
 		}

@@ -59,7 +59,7 @@ var (
 // New takes a snapshot of a mag. shared means that other users than that of this process may read files that are made
 // of the mosaic. Then the permissions of such files allow only users whom all cubes and their directories allow.
 func New(mag volume.Mag, shared bool) (*Mosaic, error) {
-	return newMosaic(&surveyor{mag: mag, shared: shared})
+	return newMosaic(&surveyor{mag: mag, shared: shared, limits: usual})
 }
 
 // Next takes another snapshot of the same mag.
@@ -75,8 +75,8 @@ func newMosaic(w *surveyor) (*Mosaic, error) {
 	}
 	g := s.grid
 	m := &Mosaic{
-		mag: w.mag, surveyor: w, snapshot: &snapshot{mag: w.mag, survey: s}, cube: g, blocks: g.Blocks(), bounds: s.bounds, grid: g,
-		index: cubeIndex{mag: w.mag}, handles: map[volume.Vec]*handle{}, idle: lru.New[volume.Vec, *handle](maxIdle),
+		mag: w.mag, surveyor: w, snapshot: &snapshot{mag: w.mag, survey: s, most: w.limits.few}, cube: g, blocks: g.Blocks(), bounds: s.bounds, grid: g,
+		index: cubeIndex{mag: w.mag, most: w.limits.rows}, handles: map[volume.Vec]*handle{}, idle: lru.New[volume.Vec, *handle](int64(w.limits.idle)),
 	}
 	m.grid.Size = m.Local(s.bounds).Max.CeilDiv(g.Size).Max(volume.Cube(1)).Mul(g.Size)
 	id := binary.LittleEndian.AppendUint64(nil, uint64(lastMosaic.Add(1)))

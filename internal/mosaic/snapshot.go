@@ -14,6 +14,7 @@ import (
 type snapshot struct {
 	mag    volume.Mag
 	survey *survey
+	most   int      // cubes that are few: see limits
 	pinned sync.Map // volume.Vec → *pin; empty if the survey is complete
 }
 
@@ -47,11 +48,8 @@ func (s *snapshot) pin(c volume.Vec, v vfs.Version) {
 	}
 }
 
-// maxFew is the largest number of cubes that are checked one by one.
-const maxFew = 64
-
 // isFew reports whether a box has few positions.
-func isFew(cubes volume.Box) bool { return hasAtMost(cubes, maxFew) }
+func (s *snapshot) isFew(cubes volume.Box) bool { return hasAtMost(cubes, s.most) }
 
 // hasAtMost reports whether a box has at most n positions. The product of its sides may overflow.
 func hasAtMost(b volume.Box, n int) bool {
@@ -61,14 +59,14 @@ func hasAtMost(b volume.Box, n int) bool {
 
 // hasFew reports whether a box has few cubes.
 func (s *snapshot) hasFew(cubes volume.Box) bool {
-	return isFew(cubes) || s.complete() && len(s.few(cubes)) <= maxFew
+	return s.isFew(cubes) || s.complete() && len(s.few(cubes)) <= s.most
 }
 
-// few returns the cubes of a complete snapshot in a box, up to maxFew + 1 of them.
+// few returns the cubes of a complete snapshot in a box, up to one more than are few.
 func (s *snapshot) few(cubes volume.Box) (found []volume.Vec) {
 	for c := range *s.survey.cubes {
 		if cubes.Contains(c) {
-			if found = append(found, c); len(found) > maxFew {
+			if found = append(found, c); len(found) > s.most {
 				break
 			}
 		}
@@ -78,7 +76,7 @@ func (s *snapshot) few(cubes volume.Box) (found []volume.Vec) {
 
 // mayExist returns the positions in a box that has few cubes, without those of cubes known to be absent.
 func (s *snapshot) mayExist(cubes volume.Box) (found []volume.Vec) {
-	if !isFew(cubes) {
+	if !s.isFew(cubes) {
 		return s.few(cubes)
 	}
 	for c := range cubes.All() {
@@ -91,7 +89,7 @@ func (s *snapshot) mayExist(cubes volume.Box) (found []volume.Vec) {
 
 // matches reports whether the source still has the same versions of the cubes in a box that has few.
 func (s *snapshot) matches(cubes volume.Box) bool {
-	if !isFew(cubes) {
+	if !s.isFew(cubes) {
 		return s.matchesListing(cubes)
 	}
 	return all(slices.Collect(cubes.All()), func(c volume.Vec) bool {

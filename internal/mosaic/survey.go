@@ -16,7 +16,7 @@ type survey struct {
 	grid   volume.Grid // of a cube
 	bounds volume.Box  // of the layer, in absolute voxels of the mag
 
-	// cubes has the version of each cube. It is nil if there are more than maxComplete cubes, or if a directory could
+	// cubes has the version of each cube. It is nil if there are too many cubes, or if a directory could
 	// not be listed. Then any other cube may exist.
 	cubes    *versions
 	extent   volume.Box    // of the cubes, in cubes
@@ -31,9 +31,6 @@ type survey struct {
 
 // versions has the version of each cube that exists.
 type versions map[volume.Vec]vfs.Version
-
-// maxComplete is the largest number of cubes of which a survey keeps the versions. A survey takes some microseconds per cube.
-const maxComplete = 20_000
 
 // Versions that no cube file has.
 var (

@@ -15,15 +15,16 @@ import (
 type surveying struct {
 	mag    volume.Mag
 	shared bool
+	most   int // cubes of which it keeps the versions: see limits
 
 	mu sync.Mutex // guards the survey
 	*survey
 }
 
-// takeSurvey lists all cubes of a mag, many directories at a time. If shared, it also joins their access. It holds only
-// some entries of the directories in memory.
-func takeSurvey(mag volume.Mag, shared bool) *survey {
-	s := &surveying{mag: mag, shared: shared, survey: &survey{access: access.Unrestricted, cubes: &versions{}, taken: time.Now()}}
+// takeSurvey lists all cubes of a mag, many directories at a time. It keeps the versions of all cubes if there are at most most of
+// them. If shared, it also joins their access. It holds only some entries of the directories in memory.
+func takeSurvey(mag volume.Mag, shared bool, most int) *survey {
+	s := &surveying{mag: mag, shared: shared, most: most, survey: &survey{access: access.Unrestricted, cubes: &versions{}, taken: time.Now()}}
 	base, err := s.statMag()
 	if err == nil {
 		s.newest = base.ModTime()
@@ -151,7 +152,7 @@ func (s *surveying) setUnlisted() { s.cubes, s.unlisted = nil, true }
 func (s *surveying) addCube(c volume.Vec, e volume.CubeEntry) {
 	s.extent = s.extent.Union(c.Box())
 	if s.cubes != nil {
-		if (*s.cubes)[c] = versionOf(e.Info, e.Err); len(*s.cubes) > maxComplete {
+		if (*s.cubes)[c] = versionOf(e.Info, e.Err); len(*s.cubes) > s.most {
 			s.cubes = nil
 		}
 	}

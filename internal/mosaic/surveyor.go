@@ -11,6 +11,7 @@ import (
 // surveyor takes surveys of a mag, one at a time. All mosaics of the mag share it.
 type surveyor struct {
 	mag    volume.Mag
+	limits limits
 	shared bool // other users than that of this process may read files that are made of the cubes
 
 	latest   atomic.Pointer[survey]
@@ -73,7 +74,7 @@ func (w *surveyor) fresh() *survey {
 
 // take takes a survey. The caller holds taking. If the cubes have not changed, the survey shares the map of the last one.
 func (w *surveyor) take() *survey {
-	s, last := takeSurvey(w.mag, w.shared), w.last()
+	s, last := takeSurvey(w.mag, w.shared, w.limits.complete), w.last()
 	if last != nil && s.cubes != nil && last.cubes != nil && len(*s.cubes) == len(*last.cubes) && s.cubes.hasAll(*last.cubes, everywhere) {
 		s.cubes = last.cubes
 	}

@@ -202,7 +202,7 @@ func TestSurveyIsConcurrent(t *testing.T) {
 		p := newPlaneMag(20)
 		p.delay = time.Millisecond
 		start := time.Now()
-		s := takeSurvey(p, true)
+		s := takeSurvey(p, true, usual.complete)
 		if len(*s.cubes) != 400 {
 			t.Errorf("%d cubes", len(*s.cubes))
 		}
