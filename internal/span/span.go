@@ -1,5 +1,6 @@
 // Package span has ranges of bytes as values that cannot be wrong: a [Span] never starts below 0, never ends before it starts, and no
-// method overflows. Code that computes with such ranges asks them for parts instead of subtracting offsets.
+// method overflows. Code that computes with such ranges asks them for parts instead of subtracting offsets. A Span may also be a range
+// of other things with numbers from 0 on, such as chunks on an axis.
 //
 // What depends on a range of a file, such as the pages to push, is computed in this order: the range that is wanted, [Span.Clip] to what
 // exists, [Span.AlignIn] or [Span.AlignOut] to pages, [Span.Empty] to see if anything is left.
@@ -86,13 +87,16 @@ func (s Span) AlignOut(unit int64) Span {
 	return Span{s.start / unit * unit, end}
 }
 
-// Pieces returns the number of pieces of the span if it is cut at each multiple of unit. unit is at least 1.
-func (s Span) Pieces(unit int64) int64 {
+// Units returns the numbers of the units that the span overlaps. Unit n starts at n × unit. unit is at least 1.
+func (s Span) Units(unit int64) Span {
 	if s.Empty() {
-		return 0
+		return Span{}
 	}
-	return (s.end-1)/unit - s.start/unit + 1
+	return Span{s.start / unit, (s.end-1)/unit + 1}
 }
+
+// Pieces returns the number of pieces of the span if it is cut at each multiple of unit. unit is at least 1.
+func (s Span) Pieces(unit int64) int64 { return s.Units(unit).Len() }
 
 // Piece returns piece i of the span if it is cut at each multiple of unit. It is empty if there is no such piece.
 func (s Span) Piece(i, unit int64) Span {

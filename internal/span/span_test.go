@@ -73,6 +73,11 @@ func TestAllSmallSpans(t *testing.T) {
 					}
 				}
 				expect("AlignOut", s.AlignOut(unit), touched)
+				units := slices.Clone(whole)
+				for i := range units {
+					units[i] /= unit
+				}
+				expect("Units", s.Units(unit), slices.Compact(units))
 				together := []int64{}
 				for p := range s.Cut(unit) {
 					if p.Empty() || p.start/unit != (p.end-1)/unit {

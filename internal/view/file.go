@@ -6,8 +6,8 @@ import (
 	"io/fs"
 
 	"github.com/wkwfs/wkwfs/internal/header"
-	"github.com/wkwfs/wkwfs/internal/mosaic"
 	"github.com/wkwfs/wkwfs/internal/prefetch"
+	"github.com/wkwfs/wkwfs/internal/span"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -18,7 +18,7 @@ type openFile struct {
 	info              info
 	layout            header.Layout
 	voxels            *prefetch.Reader // nil: the file has no voxels
-	holes             *mosaic.Holes    // of voxels; nil: not known
+	holes             vfs.HoleSeeker   // of voxels; nil: not known
 	once              bool             // see ReadOnce
 	close             func()
 
@@ -37,15 +37,13 @@ func newFile(i info, layout header.Layout, voxels *prefetch.Reader, close func()
 
 func (f *openFile) Stat() (fs.FileInfo, error) { return f.info, nil }
 
-// headSize returns the length of the head, in bytes.
-func (f *openFile) headSize() int64 { return int64(len(f.layout.Head)) }
-
-// voxelsSize returns the length of the voxels, in bytes.
-func (f *openFile) voxelsSize() int64 {
+// middle returns where the voxels are, after the head and before the tail. It is empty if the file has none.
+func (f *openFile) middle() span.Span {
+	head := int64(len(f.layout.Head))
 	if f.voxels == nil {
-		return 0
+		return span.Of(head, 0)
 	}
-	return f.voxels.Array().Size()
+	return span.Of(head, f.voxels.Array().Size())
 }
 
 // ReadAtContext implements vfs.ContextReaderAt. A read that fails returns no bytes.
@@ -69,30 +67,37 @@ func (f *openFile) ReadAtContext(ctx context.Context, p []byte, off int64) (int,
 
 // readPart reads from one part, up to its end at most. It returns 0 bytes at the end of the file.
 func (f *openFile) readPart(ctx context.Context, p []byte, off int64) (int, error) {
-	if off < f.headSize() {
-		return copy(p, f.layout.Head[off:]), nil
-	}
-	off -= f.headSize()
+	middle := f.middle()
 	switch {
-	case off < f.voxelsSize() && f.whole != nil:
-		return f.whole.ReadAt(ctx, p[:min(int64(len(p)), f.voxelsSize()-off)], f.offset+off)
-	case off < f.voxelsSize():
-		return f.voxels.ReadAt(ctx, p, off)
+	case off < middle.Start():
+		return copy(p, f.layout.Head[off:]), nil
+	case off < middle.End() && f.whole != nil:
+		return f.whole.ReadAt(ctx, p[:span.Of(off, int64(len(p))).Clip(middle).Len()], f.offset+off-middle.Start())
+	case off < middle.End():
+		return f.voxels.ReadAt(ctx, p, off-middle.Start())
+	case off-middle.End() < f.layout.TailSize:
+		return f.layout.Tail.ReadAt(p, off-middle.End())
 	}
-	off -= f.voxelsSize()
-	if off >= f.layout.TailSize {
-		return 0, io.EOF
-	}
-	return f.layout.Tail.ReadAt(p, off)
+	return 0, io.EOF
 }
 
 // Lend implements vfs.Lender.
 func (f *openFile) Lend(ctx context.Context, n, off int64) (p []byte, release func()) {
-	n, off = min(n, f.info.size-off), off-f.headSize()
-	if f.voxels == nil || f.whole != nil || off < 0 || off+n > f.voxelsSize() {
+	part := f.lendable(n, off)
+	if f.whole != nil || part.Empty() {
 		return nil, nil
 	}
-	return f.voxels.Lend(ctx, n, off)
+	return f.voxels.Lend(ctx, part.Len(), part.Start())
+}
+
+// lendable returns the part of the voxels that a read of n bytes at off gets. It is empty if the read also gets bytes of the head or the tail.
+func (f *openFile) lendable(n, off int64) span.Span {
+	middle := f.middle()
+	part := span.Of(off, n).To(f.info.size)
+	if off < middle.Start() || part.Clip(middle) != part {
+		return span.Span{}
+	}
+	return part.Add(-middle.Start())
 }
 
 // Push implements vfs.Pusher. A reader of the whole array does not push: what it decodes also belongs to other files.
@@ -107,28 +112,28 @@ func (f *openFile) ReadOnce() bool { return f.once }
 
 // SeekData implements vfs.HoleSeeker.
 func (f *openFile) SeekData(off int64) (int64, error) {
-	at := off - f.headSize()
-	if f.holes == nil || at < 0 || at >= f.voxelsSize() {
+	middle := f.middle()
+	if f.holes == nil || !middle.Contains(off) {
 		return off, nil
 	}
-	data, err := f.holes.SeekData(at)
+	data, err := f.holes.SeekData(off - middle.Start())
 	if err == io.EOF && f.layout.TailSize > 0 {
-		return f.headSize() + f.voxelsSize(), nil
+		return middle.End(), nil
 	}
-	return f.headSize() + data, err
+	return middle.Start() + data, err
 }
 
 // SeekHole implements vfs.HoleSeeker.
 func (f *openFile) SeekHole(off int64) (int64, error) {
-	at := max(off-f.headSize(), 0)
-	if f.holes == nil || at >= f.voxelsSize() {
+	middle := f.middle()
+	if f.holes == nil || off >= middle.End() {
 		return f.info.size, nil
 	}
-	hole, err := f.holes.SeekHole(at)
-	if hole == f.voxelsSize() {
+	hole, err := f.holes.SeekHole(max(off-middle.Start(), 0))
+	if hole == middle.Len() {
 		return f.info.size, err // after the tail
 	}
-	return f.headSize() + hole, err
+	return middle.Start() + hole, err
 }
 
 // Close cancels prefetching. It waits for pushes in flight, but not for loads.

@@ -1,12 +1,14 @@
 package view
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"slices"
 	"strconv"
 
 	"github.com/wkwfs/wkwfs/internal/omezarr"
+	"github.com/wkwfs/wkwfs/internal/span"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -124,15 +126,15 @@ func (d omeChunks) list(yield func(entry, error) bool) {
 		yield(entry{}, err)
 		return
 	}
-	var found []span
+	var found []span.Span
 	if a.channels > 1 && len(d.at) == 0 {
-		found = []span{{0, a.channels}}
+		found = []span.Span{span.Of(0, int64(a.channels))}
 	} else if found, err = d.spans(snap, a); err != nil {
 		yield(entry{}, err)
 		return
 	}
 	for _, s := range found {
-		for n := s.first; n < s.end; n++ {
+		for n := int(s.Start()); n < int(s.End()); n++ {
 			if !yield(entry{strconv.Itoa(n), d.entry(a, n)}, nil) {
 				return
 			}
@@ -140,24 +142,21 @@ func (d omeChunks) list(yield func(entry, error) bool) {
 	}
 }
 
-// span is a range of numbers.
-type span struct{ first, end int }
-
 // spans returns the numbers that have voxels of a cube, in order. It returns none if there are more than maxListed.
-func (d omeChunks) spans(snap *snapshot, a omeArray) (found []span, err error) {
+func (d omeChunks) spans(snap *snapshot, a omeArray) (found []span.Span, err error) {
 	zy := a.space(d.at)
 	axis := 2 - len(zy)
 	cubes := snap.Cube()
-	total := 0
+	total := int64(0)
 	err = eachCube(d.l.d.m, d.cubesOf(cubes, a, zy), nil, func(n int) bool {
 		var c volume.Vec
 		c[axis] = n
-		box := cubes.CubeBox(c).Intersect(bandOf(axis, snap.Bounds()))
-		if box.Empty() {
+		box := cubes.CubeBox(c).Intersect(snap.Bounds())
+		s := along(axis, box.Sub(a.extent.Min)).Units(int64(a.chunk[axis]))
+		if s.Empty() {
 			return true
 		}
-		s := span{(box.Min[axis] - a.extent.Min[axis]) / a.chunk[axis], (box.Max[axis]-a.extent.Min[axis]-1)/a.chunk[axis] + 1}
-		total += s.end - s.first
+		total += s.Len()
 		found = append(found, s)
 		return total <= maxListed
 	})
@@ -167,32 +166,25 @@ func (d omeChunks) spans(snap *snapshot, a omeArray) (found []span, err error) {
 	return joined(found), err
 }
 
-// bandOf returns the box without limits on the other axes.
-func bandOf(axis int, box volume.Box) volume.Box {
-	const far = 1 << 60
-	band := volume.Box{Min: volume.Cube(-far), Max: volume.Cube(far)}
-	band.Min[axis], band.Max[axis] = box.Min[axis], box.Max[axis]
-	return band
+// along returns the range of a box on an axis.
+func along(axis int, box volume.Box) span.Span {
+	return span.New(int64(box.Min[axis]), int64(box.Max[axis]))
 }
 
 // cubesOf returns the cubes, z first, that the numbers of chunks in zy have parts of.
-func (d omeChunks) cubesOf(g volume.Grid, a omeArray, zy []int) (cubes []span) {
+func (d omeChunks) cubesOf(g volume.Grid, a omeArray, zy []int) (cubes []span.Span) {
 	for i, n := range zy {
 		axis := 2 - i
 		var c volume.Vec
 		c[axis] = n
-		box := a.voxels(c)
-		cubes = append(cubes, span{
-			volume.Vec{box.Min[axis] - g.Origin[axis]}.Div(volume.Cube(g.Size[axis]))[0],
-			volume.Vec{box.Max[axis] - g.Origin[axis]}.CeilDiv(volume.Cube(g.Size[axis]))[0],
-		})
+		cubes = append(cubes, along(axis, a.voxels(c).Sub(g.Origin)).Units(int64(g.Size[axis])))
 	}
 	return cubes
 }
 
 // eachCube calls add with the entries of the levels of the index of cubes whose numbers above are in the spans, until add
 // returns false. at is the numbers of the levels above.
-func eachCube(m volume.Mag, above []span, at []int, add func(n int) bool) error {
+func eachCube(m volume.Mag, above []span.Span, at []int, add func(n int) bool) error {
 	if len(above) == 0 {
 		for piece, err := range volume.ListCubes(m, at...) {
 			for _, n := range piece {
@@ -206,8 +198,8 @@ func eachCube(m volume.Mag, above []span, at []int, add func(n int) bool) error 
 		}
 		return nil
 	}
-	for n := above[0].first; n < above[0].end; n++ {
-		if err := eachCube(m, above[1:], append(at[:len(at):len(at)], n), add); err != nil {
+	for n := above[0].Start(); n < above[0].End(); n++ {
+		if err := eachCube(m, above[1:], append(at[:len(at):len(at)], int(n)), add); err != nil {
 			return err
 		}
 	}
@@ -215,12 +207,12 @@ func eachCube(m volume.Mag, above []span, at []int, add func(n int) bool) error 
 }
 
 // joined sorts spans and joins those that touch.
-func joined(all []span) []span {
-	slices.SortFunc(all, func(a, b span) int { return a.first - b.first })
-	var joined []span
+func joined(all []span.Span) []span.Span {
+	slices.SortFunc(all, func(a, b span.Span) int { return cmp.Compare(a.Start(), b.Start()) })
+	var joined []span.Span
 	for _, s := range all {
-		if last := len(joined) - 1; last >= 0 && s.first <= joined[last].end {
-			joined[last].end = max(joined[last].end, s.end)
+		if last := len(joined) - 1; last >= 0 && s.Start() <= joined[last].End() {
+			joined[last] = joined[last].Union(s)
 		} else {
 			joined = append(joined, s)
 		}
