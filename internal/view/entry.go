@@ -107,8 +107,8 @@ func (e entry) Type() fs.FileMode {
 	return 0
 }
 
-// batches yields the entries of a directory as vfs.List does.
-func batches(d directory) iter.Seq2[[]fs.DirEntry, error] {
+// batches yields the entries of a directory as vfs.List does, size at a time.
+func batches(d directory, size int) iter.Seq2[[]fs.DirEntry, error] {
 	return func(yield func([]fs.DirEntry, error) bool) {
 		var batch []fs.DirEntry
 		for e, err := range d.list {
@@ -117,11 +117,11 @@ func batches(d directory) iter.Seq2[[]fs.DirEntry, error] {
 				yield(batch, err)
 				return
 			}
-			if len(batch) == vfs.BatchSize {
+			if len(batch) == size {
 				if vfs.SortByName(batch); !yield(batch, nil) {
 					return
 				}
-				batch = make([]fs.DirEntry, 0, vfs.BatchSize)
+				batch = make([]fs.DirEntry, 0, size)
 			}
 			batch = append(batch, e)
 		}
@@ -131,10 +131,6 @@ func batches(d directory) iter.Seq2[[]fs.DirEntry, error] {
 		}
 	}
 }
-
-// maxListed is the largest number of entries that a directory lists if they are computed, such as slices. A larger
-// directory lists none of them. They can still be opened by name.
-const maxListed = 1 << 20
 
 // yieldChildren yields the entries of children by name. It omits those that have been removed since they were listed. It
 // returns false if yield does.
@@ -161,7 +157,7 @@ func openDir(d directory) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	next, stop := iter.Pull2(batches(d))
+	next, stop := iter.Pull2(batches(d, vfs.BatchSize))
 	opened := &openedDir{info: info, next: next, stop: stop}
 	if opened.fill(); opened.err != nil && opened.err != io.EOF {
 		stop()

@@ -42,7 +42,8 @@ type FS struct {
 	log       *slog.Logger
 	prefetch  *prefetch.Prefetcher
 	snapshots snapshots
-	levels    *levelCache
+	levels    levelCache
+	limits    limits
 
 	hideBlocks bool // see Options
 }
@@ -54,7 +55,9 @@ var (
 )
 
 // New returns the tree of a source. The caller may close the source when it no longer uses the tree and its files.
-func New(root volume.Root, o Options) *FS {
+func New(root volume.Root, o Options) *FS { return newFS(root, o, usual) }
+
+func newFS(root volume.Root, o Options, l limits) *FS {
 	if o.Cache == nil {
 		o.Cache = noCache()
 	}
@@ -62,8 +65,11 @@ func New(root volume.Root, o Options) *FS {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	p := prefetch.New(o.Cache)
-	f := &FS{log: o.Log, prefetch: p, levels: newLevelCache(), snapshots: snapshots{prefetch: p, shared: !o.Private, unit: o.Unit, last: lru.New[volume.Mag, *snapshot](maxCubes)}}
-	f.hideBlocks, f.snapshots.durable = o.HideBlocks, o.DurableVersions
+	f := &FS{log: o.Log, prefetch: p, limits: l, hideBlocks: o.HideBlocks}
+	f.levels.last = lru.New[levelKey, foundLevel](l.levels)
+	f.snapshots = snapshots{
+		prefetch: p, shared: !o.Private, unit: o.Unit, durable: o.DurableVersions, column: l.column, last: lru.New[volume.Mag, *snapshot](l.cubes),
+	}
 	f.root = f.rootDir(root)
 	return f
 }
@@ -186,7 +192,7 @@ func (f *FS) List(name string) iter.Seq2[[]fs.DirEntry, error] {
 			yield(nil, &fs.PathError{Op: "readdir", Path: name, Err: errNotDir})
 			return
 		}
-		for batch, err := range batches(dir) {
+		for batch, err := range batches(dir, vfs.BatchSize) {
 			if err != nil {
 				err = &fs.PathError{Op: "readdir", Path: name, Err: err}
 			}

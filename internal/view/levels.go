@@ -98,16 +98,9 @@ type levelCache struct {
 	last *lru.Cache[levelKey, foundLevel]
 }
 
-// maxLevels is the budget of a levelCache.
-const maxLevels = 1024
-
-func newLevelCache() *levelCache {
-	return &levelCache{last: lru.New[levelKey, foundLevel](maxLevels)}
-}
-
 // find returns the level of a mag, as it was at most levelAge ago. If there is none, the error is fs.ErrNotExist.
 func (v levels) find(name string) (level, error) {
-	cache, key, now := v.l.fsys.levels, levelKey{v.format, path.Join(v.l.name, name)}, time.Now()
+	cache, key, now := &v.l.fsys.levels, levelKey{v.format, path.Join(v.l.name, name)}, time.Now()
 	cache.mu.Lock()
 	found, ok := cache.last.Get(key)
 	cache.mu.Unlock()

@@ -19,7 +19,7 @@ type omeArray struct {
 func newOMEArray(snap *snapshot) omeArray {
 	g, bounds := snap.Cube(), snap.Bounds()
 	a := omeArray{channels: g.Channels, blosc: g.Channels == 1 && snap.About().LZ4}
-	a.chunk, a.extent = columnOf(g), volume.Box{Max: bounds.Max}
+	a.chunk, a.extent = columnOf(g, snap.column), volume.Box{Max: bounds.Max}
 	first := snap.Local(bounds).Min.Div(a.chunk).Mul(a.chunk).Add(g.Origin)
 	for axis := range 3 {
 		if bounds.Min[axis] < 0 {

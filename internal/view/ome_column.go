@@ -9,24 +9,14 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// A chunk is a column of blocks: of up to 128 KiB, decoded, or of up to four blocks if these have at most 512 KiB. A
-// program that reads all of an array spends most of its time on opening files, so larger columns are faster. A program that reads a
-// plane reads the whole columns, so larger columns are slower. PERFORMANCE.md has figures of both. Types of many bytes are
-// mostly IDs of segments, which compress well.
-const (
-	columnBytes     = 128 << 10
-	wideColumnBytes = 512 << 10
-	wideColumn      = 4 // blocks
-)
-
 // columnOf returns the extent of a chunk of OME-Zarr in voxels: a chunk of [chunkOf], or a power of two of them, one after
 // the other on z. In C order, the voxels of such a column are those of its blocks, one after the other. No chunk
 // has voxels of two cubes.
-func columnOf(g volume.Grid) volume.Vec {
+func columnOf(g volume.Grid, most columnLimits) volume.Vec {
 	chunk := chunkOf(g)
 	bytes := g.Type.Size() * chunk[0] * chunk[1] * chunk[2]
 	for n := 2; g.Size[2]%(2*chunk[2]) == 0; n *= 2 {
-		if n*bytes > columnBytes && (n > wideColumn || n*bytes > wideColumnBytes) {
+		if n*bytes > most.bytes && (n > most.wideBlocks || n*bytes > most.wideBytes) {
 			break
 		}
 		chunk[2] *= 2

@@ -119,7 +119,7 @@ func (d omeChunks) entry(a omeArray, n int) node {
 	return c
 }
 
-// list yields the numbers that have voxels of a cube. It yields none if there are more than maxListed.
+// list yields the numbers that have voxels of a cube. It yields none if there are more than limits.listed.
 func (d omeChunks) list(yield func(entry, error) bool) {
 	snap, a, err := d.array()
 	if err != nil {
@@ -142,12 +142,12 @@ func (d omeChunks) list(yield func(entry, error) bool) {
 	}
 }
 
-// spans returns the numbers that have voxels of a cube, in order. It returns none if there are more than maxListed.
+// spans returns the numbers that have voxels of a cube, in order. It returns none if there are more than limits.listed.
 func (d omeChunks) spans(snap *snapshot, a omeArray) (found []span.Span, err error) {
 	zy := a.space(d.at)
 	axis := 2 - len(zy)
 	cubes := snap.Cube()
-	total := int64(0)
+	total, most := int64(0), int64(d.l.d.fsys.limits.listed)
 	err = eachCube(d.l.d.m, d.cubesOf(cubes, a, zy), nil, func(n int) bool {
 		var c volume.Vec
 		c[axis] = n
@@ -158,9 +158,9 @@ func (d omeChunks) spans(snap *snapshot, a omeArray) (found []span.Span, err err
 		}
 		total += s.Len()
 		found = append(found, s)
-		return total <= maxListed
+		return total <= most
 	})
-	if total > maxListed {
+	if total > most {
 		return nil, err
 	}
 	return joined(found), err

@@ -58,10 +58,10 @@ func distinct(all []volume.Vec) []volume.Vec {
 	return slices.Compact(all)
 }
 
-// chunks returns the chunks of each cube. few is false if there are more than maxListed, counted once for each cube that they
+// chunks returns the chunks of each cube. few is false if there are more than limits.listed, counted once for each cube that they
 // have parts of. It makes no names: a header of 16 bytes can ask for 2^60 of them.
 func (s scale) chunks(snap *snapshot, g geometry) (found []volume.Vec, few bool, err error) {
-	left := maxListed
+	left := s.d.fsys.limits.listed
 	for c, err := range volume.AllCubes(s.d.m) {
 		if err != nil {
 			return nil, false, err

@@ -19,7 +19,7 @@ func (s slicesDir) list(yield func(entry, error) bool) {
 		return
 	}
 	bounds := snap.Bounds()
-	if bounds.Size()[2] > maxListed {
+	if bounds.Size()[2] > s.d.fsys.limits.listed {
 		return
 	}
 	if _, err := s.slice(snap, bounds.Min[2]).contents(snap); errors.Is(err, fs.ErrNotExist) {

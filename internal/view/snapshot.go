@@ -23,6 +23,7 @@ type snapshot struct {
 	*mosaic.Mosaic
 	unit    header.Unit // of lengths in headers
 	durable bool        // see Options.DurableVersions
+	column  columnLimits
 	blocks  *cache.Source
 	stack   *prefetch.Stack // of the planes of the whole volume
 	layouts sync.Map        // of the whole volume: suffix of the format → result of makeLayout
@@ -74,18 +75,14 @@ type snapshots struct {
 	shared   bool // as in mosaic.New
 	unit     header.Unit
 	durable  bool // see Options.DurableVersions
+	column   columnLimits
 
 	mu   sync.Mutex
 	last *lru.Cache[volume.Mag, *snapshot] // the budget is a number of cubes
 }
 
-const (
-	// maxCubes is the number of cubes of all snapshots together, about 40 MB. A mag whose snapshot was evicted gets a new
-	// one. Open files keep theirs.
-	maxCubes = 1 << 19
-	// snapshotCost is the cost of a snapshot without cubes.
-	snapshotCost = 512
-)
+// snapshotCost is the cost of a snapshot without cubes, in cubes.
+const snapshotCost = 512
 
 // get returns the last snapshot of a mag if it is acceptable, or else a new one.
 func (s *snapshots) get(mag volume.Mag, acceptable func(*snapshot) bool) (*snapshot, error) {
@@ -132,7 +129,7 @@ func (s *snapshots) take(mag volume.Mag, last *snapshot) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	snap := &snapshot{Mosaic: m, unit: s.unit, durable: s.durable, blocks: s.prefetch.Cache().Source(m)}
+	snap := &snapshot{Mosaic: m, unit: s.unit, durable: s.durable, column: s.column, blocks: s.prefetch.Cache().Source(m)}
 	snap.stack = s.prefetch.NewStack(func() (prefetch.Array, func()) {
 		m.Open()
 		return snap.array(m.Bounds(), 0), m.Close
