@@ -36,7 +36,7 @@ func TIFF(a Array) (Layout, error) {
 		return Layout{}, err
 	}
 	for _, width := range [...]tiffWidth{classic, bigTIFF} {
-		t, err := newTIFF(a, width)
+		t, err := newTIFF(a, width, maxStrip)
 		if err != nil {
 			return Layout{}, err
 		}
@@ -61,7 +61,8 @@ type tiffFile struct {
 	stripBytes int64 // bytes of a full strip
 }
 
-func newTIFF(a Array, width tiffWidth) (*tiffFile, error) {
+// newTIFF computes a file with strips of up to strip bytes, or of one row.
+func newTIFF(a Array, width tiffWidth, strip int64) (*tiffFile, error) {
 	g := a.Grid
 	if g.Size[0] > math.MaxInt32 || g.Size[1] > math.MaxInt32 || g.Size[2] > math.MaxInt32 {
 		return nil, &Unrepresentable{"TIFF", fmt.Sprintf("%v voxels: readers support at most 2^31 − 1 on an axis", g.Size)}
@@ -71,7 +72,7 @@ func newTIFF(a Array, width tiffWidth) (*tiffFile, error) {
 	}
 	rowBytes := int64(g.VoxelBytes()) * int64(g.Size[0])
 	t := &tiffFile{width: width, planes: g.Size[2], planeBytes: rowBytes * int64(g.Size[1]), rows: g.Size[1]}
-	t.stripRows = int(min(int64(t.rows), max(1, maxStrip/rowBytes)))
+	t.stripRows = int(min(int64(t.rows), max(1, strip/rowBytes)))
 	t.stripBytes = int64(t.stripRows) * rowBytes
 	if t.strips() > math.MaxUint16 {
 		return nil, &Unrepresentable{"TIFF", fmt.Sprintf("a plane of %d bytes needs %d strips", t.planeBytes, t.strips())}

@@ -199,6 +199,78 @@ func TestTIFFTailIsReadAnywhere(t *testing.T) {
 	}
 }
 
+// TestAllSmallTIFFs writes small arrays of all shapes with strips of all lengths, in both widths. The strips of all pages are the voxels, and all
+// ranges of the tail agree.
+func TestAllSmallTIFFs(t *testing.T) {
+	for size := range (volume.Box{Min: volume.Cube(1), Max: volume.Vec{4, 6, 5}}).All() {
+		for channels := 1; channels <= 5; channels += 2 {
+			for strip := int64(0); strip <= 20; strip += 4 {
+				for _, width := range []tiffWidth{classic, bigTIFF} {
+					a := with(func(a *Array) { a.Grid.Size, a.Grid.Channels = size, channels })
+					f, err := newTIFF(a, width, strip)
+					if err != nil {
+						t.Fatal(err)
+					}
+					checkStrips(t, a, f, strip)
+					if size[0]+size[1] == 3 && channels == 1 && strip == 4 {
+						checkTail(t, f.layout())
+					}
+				}
+			}
+		}
+	}
+}
+
+func checkStrips(t *testing.T, a Array, f *tiffFile, strip int64) {
+	t.Helper()
+	g, l := a.Grid, f.layout()
+	row := uint64(g.VoxelBytes() * g.Size[0])
+	next := uint64(len(l.Head))
+	pages, _ := readTIFF(t, l, g.Bytes())
+	if len(pages) != g.Size[2] || int64(len(l.Head))%Align != 0 || f.end() != int64(len(l.Head))+g.Bytes()+l.TailSize {
+		t.Fatalf("%v, strips of %d: %d pages, a head of %d, a file of %d", g, strip, len(pages), len(l.Head), f.end())
+	}
+	for z, p := range pages {
+		for i, offset := range p[273] {
+			n := p[279][i]
+			if offset != next || n == 0 || n%row != 0 || n > max(uint64(strip), row) || n != p[278][0]*row && i+1 < len(p[273]) {
+				t.Errorf("%v, strips of %d, page %d, strip %d: %d bytes at %d, expected at %d", g, strip, z, i, n, offset, next)
+			}
+			next += n
+		}
+		if next != uint64(len(l.Head))+uint64(z+1)*uint64(g.Size[1])*row {
+			t.Errorf("%v, strips of %d: page %d ends at %d", g, strip, z, next)
+		}
+	}
+}
+
+// checkTail compares all ranges of a tail with the whole tail.
+func checkTail(t *testing.T, l Layout) {
+	t.Helper()
+	if l.TailSize == 0 {
+		return
+	}
+	whole := make([]byte, l.TailSize)
+	if n, err := l.Tail.ReadAt(whole, 0); n != len(whole) || err != nil && err != io.EOF {
+		t.Fatalf("%d of %d, %v", n, len(whole), err)
+	}
+	p := make([]byte, len(whole)+1)
+	for off := -1; off <= len(whole)+1; off++ {
+		for n := 1; n <= len(whole)+1 && n < 40; n++ {
+			read, err := l.Tail.ReadAt(p[:n], int64(off))
+			if off < 0 || off >= len(whole) {
+				if read != 0 || err == nil {
+					t.Fatalf("%d bytes at %d of %d: got %d, %v", n, off, len(whole), read, err)
+				}
+				continue
+			}
+			if want := whole[off:min(off+n, len(whole))]; !bytes.Equal(p[:read], want) || (err == io.EOF) != (read < n) {
+				t.Fatalf("%d bytes at %d of %d: got %d, %v", n, off, len(whole), read, err)
+			}
+		}
+	}
+}
+
 // BenchmarkTIFFTail reads from the tail of a volume with 100,000 planes. It must be as fast as with few planes.
 func BenchmarkTIFFTail(b *testing.B) {
 	a := with(func(a *Array) { a.Grid.Size = volume.Vec{100000, 100000, 100000} })
