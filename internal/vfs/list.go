@@ -26,13 +26,18 @@ func List(fsys fs.FS, dir string) iter.Seq2[[]fs.DirEntry, error] {
 	if l, ok := fsys.(ListFS); ok {
 		return l.List(dir)
 	}
+	return list(fsys, dir, BatchSize)
+}
+
+// list is List for a file system that is no ListFS, size entries at a time.
+func list(fsys fs.FS, dir string, size int) iter.Seq2[[]fs.DirEntry, error] {
 	if _, whole := fsys.(fs.ReadDirFS); !whole {
-		return listFile(fsys, dir)
+		return listFile(fsys, dir, size)
 	}
 	return func(yield func([]fs.DirEntry, error) bool) {
 		entries, err := fs.ReadDir(fsys, dir)
-		for ; len(entries) > BatchSize; entries = entries[BatchSize:] {
-			if !yield(entries[:BatchSize], nil) {
+		for ; len(entries) > size; entries = entries[size:] {
+			if !yield(entries[:size], nil) {
 				return
 			}
 		}
@@ -47,7 +52,7 @@ func List(fsys fs.FS, dir string) iter.Seq2[[]fs.DirEntry, error] {
 func CannotList(err error) bool { return errors.Is(err, errors.ErrUnsupported) }
 
 // listFile lists a directory by opening it.
-func listFile(fsys fs.FS, dir string) iter.Seq2[[]fs.DirEntry, error] {
+func listFile(fsys fs.FS, dir string, size int) iter.Seq2[[]fs.DirEntry, error] {
 	return func(yield func([]fs.DirEntry, error) bool) {
 		f, err := fsys.Open(dir)
 		if err != nil {
@@ -60,16 +65,18 @@ func listFile(fsys fs.FS, dir string) iter.Seq2[[]fs.DirEntry, error] {
 			yield(nil, &fs.PathError{Op: "readdir", Path: dir, Err: errors.ErrUnsupported})
 			return
 		}
-		Batches(opened)(yield)
+		batches(opened, size)(yield)
 	}
 }
 
 // Batches yields the entries of an open directory as [List] does.
-func Batches(dir fs.ReadDirFile) iter.Seq2[[]fs.DirEntry, error] {
+func Batches(dir fs.ReadDirFile) iter.Seq2[[]fs.DirEntry, error] { return batches(dir, BatchSize) }
+
+func batches(dir fs.ReadDirFile, size int) iter.Seq2[[]fs.DirEntry, error] {
 	return func(yield func([]fs.DirEntry, error) bool) {
 		for {
-			batch, err := readBatch(dir)
-			last := err != nil || len(batch) < BatchSize
+			batch, err := readBatch(dir, size)
+			last := err != nil || len(batch) < size
 			if errors.Is(err, io.EOF) {
 				err = nil
 			}
@@ -81,11 +88,11 @@ func Batches(dir fs.ReadDirFile) iter.Seq2[[]fs.DirEntry, error] {
 	}
 }
 
-// readBatch reads [BatchSize] entries. With fewer, it returns the error that ended the listing, or io.EOF.
-func readBatch(dir fs.ReadDirFile) (batch []fs.DirEntry, err error) {
-	for len(batch) < BatchSize && err == nil {
+// readBatch reads size entries. With fewer, it returns the error that ended the listing, or io.EOF.
+func readBatch(dir fs.ReadDirFile, size int) (batch []fs.DirEntry, err error) {
+	for len(batch) < size && err == nil {
 		var more []fs.DirEntry
-		more, err = dir.ReadDir(BatchSize - len(batch))
+		more, err = dir.ReadDir(size - len(batch))
 		if batch == nil {
 			batch = more
 		} else {
