@@ -21,11 +21,7 @@ import (
 // NOTIFY_STORE pushes bytes to the page cache. It takes whole pages only, none after the end of the file, and
 // none before the reply to the lookup of the file. A push waits for pages that reads in flight will fill. So
 // a goroutine that such a read waits for must not push.
-const (
-	pageSize      = 4096
-	pushSize      = 256 << 10 // bytes of one push: fits into the cache of one core
-	readsInFlight = 512 << 10
-)
+const pageSize = 4096
 
 // setReadAhead sets the readahead of the kernel on the mount, in KiB. Only root may do that. Other users keep
 // the default, 128 KiB.

@@ -102,7 +102,7 @@ func (l *listing) advance(ctx context.Context) error {
 		return err
 	}
 	l.start, l.batch = l.end(), entries
-	if l.ended = len(entries) < vfs.BatchSize; l.ended {
+	if l.ended = len(entries) < l.dir.limits.batch; l.ended {
 		l.close()
 	}
 	if !l.dir.calls.atOnce() {

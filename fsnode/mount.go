@@ -121,7 +121,9 @@ func newNodes(fsys fs.FS, o Options) (*mount, fuse.RawFileSystem, *fuse.MountOpt
 		observer: o.Observer,
 		override: override{o.UID, o.GID, o.Umask},
 		calls:    newSourceCalls(o.Log, o.AnswersAtOnce),
+		limits:   usual,
 	}
+	m.onceReads.limits = usual.once
 	top := m.newNode(".")
 	top.info.set(info)
 	timeout := cacheTimeout

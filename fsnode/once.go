@@ -16,37 +16,23 @@ import (
 // time and works in between has no readahead. A program that reads the file again finds nothing in the page cache. Such programs lose
 // with one file. After it, the next files are read through the page cache.
 type onceReads struct {
+	limits onceLimits
 	cached atomic.Int32 // the number of opens that will use the page cache
 	large  atomic.Bool  // the last reader that showed how it reads used large pieces, or may have
 }
-
-const (
-	// leastOnce is the size up to which a file is read through the page cache: the kernel reads that many bytes at once there.
-	leastOnce = 128 << 10
-	// mostUnseen is the largest file that is read past the page cache before a reader has used large pieces.
-	mostUnseen = 4 << 20
-	// largePiece is the least length of a piece of a reader that gains, in bytes.
-	largePiece = 512 << 10
-	// A reader loses if it uses smallPieces smaller pieces, or smaller pieces of smallBytes together. Readers of a header use fewer.
-	smallPieces = 16
-	smallBytes  = 512 << 10
-	// cachedOpens is the number of opens that use the page cache after a reader that lost without it. It lost as much as some
-	// tens of others gain.
-	cachedOpens = 256
-)
 
 // direct reports whether a file of size bytes is read past the page cache when it is opened now for the first time.
 func (o *onceReads) direct(size int64) bool {
 	if o.cached.Load() > 0 && o.cached.Add(-1) >= 0 {
 		return false
 	}
-	return size > leastOnce && (size <= mostUnseen || o.large.Load())
+	return size > o.limits.least && (size <= o.limits.unseen || o.large.Load())
 }
 
 // avoid makes the next opens use the page cache.
 func (o *onceReads) avoid() {
 	o.large.Store(false)
-	o.cached.Store(cachedOpens)
+	o.cached.Store(o.limits.opens)
 }
 
 // onceReader watches the first reader of a file that is usually read once.
@@ -62,17 +48,17 @@ type onceReader struct {
 // observe records a request for n bytes at offset off. Past the page cache, its length is that of a piece of the reader. Through the
 // page cache, only the first request says something: it is 128 KiB if the piece is as long or longer, and else less.
 func (r *onceReader) observe(off int64, n int) {
-	switch {
-	case !r.direct && off == 0 && n >= leastOnce:
+	switch l := &r.all.limits; {
+	case !r.direct && off == 0 && int64(n) >= l.least:
 		r.all.large.Store(true)
 	case !r.direct || r.lost.Load():
-	case n >= largePiece:
+	case n >= l.large:
 		r.large.Add(1)
 		r.all.large.Store(true)
 	default:
 		// The kernel adds a small piece to each large one if the memory of the reader does not start with a page.
-		many := r.small.Add(1) >= smallPieces+2*r.large.Load()
-		if long := r.bytes.Add(int64(n)) >= smallBytes; (many || long) && !r.lost.Swap(true) {
+		many := r.small.Add(1) >= l.smallPieces+2*r.large.Load()
+		if long := r.bytes.Add(int64(n)) >= l.smallBytes; (many || long) && !r.lost.Swap(true) {
 			r.all.avoid()
 		}
 	}

@@ -13,6 +13,11 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
+var (
+	leastOnce, mostUnseen    = int(usual.once.least), int(usual.once.unseen)
+	smallPieces, cachedOpens = int(usual.once.smallPieces), int(usual.once.opens)
+)
+
 // onceScene is a mount of 1,000 large files that are usually read once.
 type onceScene struct {
 	*session
