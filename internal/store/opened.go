@@ -124,7 +124,7 @@ func (f *readable) ReadAt(p []byte, off int64) (int, error) {
 func (f *readable) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
 	f.inFlight.Add(1)
 	defer f.inFlight.Add(-1)
-	if pages(off, int64(len(p))) > f.s.queue.longest && f.Late() {
+	if f.s.queue.pages(off, int64(len(p))) > f.s.queue.longest && f.Late() {
 		whole := []vfs.Range{{Off: off, P: p}}
 		switch f.readAtOnce(ctx, whole); {
 		case whole[0].Err == nil:

@@ -10,25 +10,16 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// maxInFlight is the maximum number of bytes of reads in flight if the source is late. Only a source of more
-// than 1.6 GB/s with answers after 20 ms could use more.
-const maxInFlight = 32 << 20
-
-// maxRemoteInFlight is the same for an object store. It has answers after 50 ms and more: 32 MiB would be 0.4 GB/s of a store that has
-// 1 GB/s for 64 requests at a time.
-const maxRemoteInFlight = 72 << 20
-
 // queue bounds and times the requests in flight. Reads have slots of their own, and lookups have others: if one kind gets no answer, the other
 // does not wait. Waiting requests get a slot in the order of their arrival.
 //
 // One lock protects everything. A read takes it twice; more would slow down reads of the page cache.
 type queue struct {
-	epoch   time.Time
-	bytes   *semaphore.Weighted
-	near    nearness
-	remote  bool
-	longest int64 // the maximum size of a request to a late source, in bytes
-	most    int64 // the maximum number of bytes of reads in flight
+	epoch  time.Time
+	bytes  *semaphore.Weighted
+	near   nearness
+	remote bool
+	limits
 
 	mu             sync.Mutex
 	mostInFlight   int
@@ -36,15 +27,15 @@ type queue struct {
 }
 
 func newQueue(o Options) *queue {
-	q := &queue{epoch: time.Now(), remote: o.Remote, longest: maxRequest, most: maxInFlight}
-	if o.Remote {
-		q.longest, q.most = maxRemoteRequest, maxRemoteInFlight
-	}
-	q.bytes = semaphore.NewWeighted(q.most)
+	q := &queue{epoch: time.Now(), remote: o.Remote}
+	q.setLimits(usualLimits(o.Remote))
 	q.reads.init(o)
 	q.lookups.init(o)
 	return q
 }
+
+// setLimits sets the limits. It is called before the first request.
+func (q *queue) setLimits(l limits) { q.limits, q.bytes = l, semaphore.NewWeighted(l.most) }
 
 // now returns the time since the epoch. It takes half the time of time.Now.
 func (q *queue) now() time.Duration { return time.Since(q.epoch) }

@@ -10,12 +10,22 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
+// limits bound the requests to a late source. Tests make them small, so that small files reach them.
+type limits struct {
+	// longest is the maximum size of a request in bytes of whole pages, a power of two. Long ranges are cut at its multiples, so that no
+	// two requests need the same page.
+	longest int64
+	page    int64 // a power of two
+	// gap is the maximum number of bytes between two ranges that are read in one request.
+	gap int64
+	// most is the maximum number of bytes of reads in flight.
+	most int64
+}
+
 const (
-	// maxRequest is the maximum size of a request to a late source, in bytes of whole pages. NFS requests up
-	// to 1 MiB at a time. FUSE requests 128 KiB at a time, one after the other, unless it bypasses the page
-	// cache: a request of 256 KiB then takes two round trips, and one of 1 MiB five. Long ranges are cut at
-	// multiples of maxRequest, so that no two requests need the same page. Four blocks that do not compress
-	// have a little more than 128 KiB.
+	// maxRequest is the longest request to a file server. NFS requests up to 1 MiB at a time. FUSE requests 128 KiB at a time, one
+	// after the other, unless it bypasses the page cache: a request of 256 KiB then takes two round trips, and one of 1 MiB five. Four
+	// blocks that do not compress have a little more than 128 KiB.
 	maxRequest = 256 << 10
 	pageSize   = 4 << 10
 
@@ -23,13 +33,28 @@ const (
 	// the first byte does.
 	maxRemoteRequest = 8 << 20
 
-	// maxGap is the maximum number of bytes between two ranges that are read in one request. They take 65 µs
-	// at 1 GB/s. At 200 MB/s they take as long as the fastest late answer.
+	// maxGap takes 65 µs at 1 GB/s. At 200 MB/s it takes as long as the fastest late answer.
 	maxGap = 64 << 10
+
+	// maxInFlight is the most bytes in flight from a file server. Only a source of more than 1.6 GB/s with answers after 20 ms could
+	// use more.
+	maxInFlight = 32 << 20
+
+	// maxRemoteInFlight is the same for an object store. It has answers after 50 ms and more: 32 MiB would be 0.4 GB/s of a store that
+	// has 1 GB/s for 64 requests at a time.
+	maxRemoteInFlight = 72 << 20
 )
 
+func usualLimits(remote bool) limits {
+	l := limits{longest: maxRequest, page: pageSize, gap: maxGap, most: maxInFlight}
+	if remote {
+		l.longest, l.most = maxRemoteRequest, maxRemoteInFlight
+	}
+	return l
+}
+
 // pages returns the size of the pages that contain n bytes at offset off, in bytes.
-func pages(off, n int64) int64 { return (off&(pageSize-1) + n + pageSize - 1) &^ (pageSize - 1) }
+func (l limits) pages(off, n int64) int64 { return (off&(l.page-1) + n + l.page - 1) &^ (l.page - 1) }
 
 // ReadRanges implements [vfs.RangeReader]. It reads what needs no request first, and the rest from the source.
 func (f *readable) ReadRanges(ctx context.Context, ranges []vfs.Range) {
@@ -82,7 +107,7 @@ func (f *readable) readInTurn(ctx context.Context, ranges []vfs.Range) (n int, l
 
 // readAtOnce reads all ranges, as many at a time as there are slots.
 func (f *readable) readAtOnce(ctx context.Context, ranges []vfs.Range) {
-	parts := cut(ranges, f.s.queue.longest)
+	parts := f.s.queue.cut(ranges)
 	f.readParts(ctx, parts, f.s.queue.joined)
 	for i := range ranges {
 		r := &ranges[i]
@@ -204,12 +229,12 @@ func fail(parts []vfs.Range, err error) {
 	}
 }
 
-// cut cuts the ranges into parts of up to longest bytes, a power of two. An empty range has no part.
-func cut(ranges []vfs.Range, longest int64) []vfs.Range {
+// cut cuts the ranges into parts of up to longest bytes of whole pages. An empty range has no part.
+func (l limits) cut(ranges []vfs.Range) []vfs.Range {
 	parts := make([]vfs.Range, 0, len(ranges))
 	for _, r := range ranges {
-		for pages(r.Off, int64(len(r.P))) > longest {
-			n := int(longest - r.Off&(longest-1))
+		for l.pages(r.Off, int64(len(r.P))) > l.longest {
+			n := int(l.longest - r.Off&(l.longest-1))
 			parts = append(parts, vfs.Range{Off: r.Off, P: r.P[:n]})
 			r.Off, r.P = r.Off+int64(n), r.P[n:]
 		}
@@ -222,14 +247,14 @@ func cut(ranges []vfs.Range, longest int64) []vfs.Range {
 
 // joined returns how many of the first parts go into one request, because they follow each other in the file
 // with small gaps.
-func (q *queue) joined(parts []vfs.Range) int {
+func (l limits) joined(parts []vfs.Range) int {
 	start, end := parts[0].Off, int64(len(parts[0].P))
 	for i, part := range parts[1:] {
 		gap := part.Off - start - end
-		if start < 0 || part.Off < start || gap < 0 || gap > maxGap {
+		if start < 0 || part.Off < start || gap < 0 || gap > l.gap {
 			return i + 1
 		}
-		if end += gap + int64(len(part.P)); pages(start, end) > q.longest {
+		if end += gap + int64(len(part.P)); l.pages(start, end) > l.longest {
 			return i + 1
 		}
 	}
