@@ -18,6 +18,7 @@ import (
 // needs room, it gives free buffers back to the kernel.
 type arena struct {
 	limit int64 // bytes of lent and free buffers together, unless more is lent
+	span  int   // bytes of a span: see spanBytes
 
 	mu       sync.Mutex
 	classes  map[int]*class // by size of a buffer
@@ -54,9 +55,9 @@ var pageSize = os.Getpagesize()
 // poison makes free overwrite buffers. Tests set it to detect reads of a buffer after it was freed.
 var poison = false
 
-// newArena returns an arena with a limit in bytes.
-func newArena(limit int64) *arena {
-	return &arena{limit: limit, classes: map[int]*class{}}
+// newArena returns an arena with a limit in bytes, and spans of span bytes.
+func newArena(limit int64, span int) *arena {
+	return &arena{limit: limit, span: span, classes: map[int]*class{}}
 }
 
 // bufferSize returns the size of a buffer for n bytes: whole pages, or n bytes of the garbage collector if n is less
@@ -157,8 +158,8 @@ func (a *arena) reserve(n int64) {
 // prepare prepares the next span of a class in a goroutine, if the buffers are small and there is room. While there are
 // holds, it prepares no more than they may take. It is called with mu held.
 func (a *arena) prepare(c *class, size int) {
-	enough := a.reserved > 0 && a.mapped+spanBytes > a.reserved
-	if c.preparing || a.closed || enough || size > spanBytes/4 || a.lent+a.spare+2*spanBytes > a.limit {
+	enough := a.reserved > 0 && a.mapped+int64(a.span) > a.reserved
+	if c.preparing || a.closed || enough || size > a.span/4 || a.lent+a.spare+2*int64(a.span) > a.limit {
 		return
 	}
 	c.preparing = true
@@ -175,7 +176,7 @@ func (a *arena) prepare(c *class, size int) {
 
 // newSpan maps a span for buffers of a size. It starts at a huge page. newSpan is called with mu held.
 func (a *arena) newSpan(size int) []byte {
-	n := max(size, spanBytes/size*size)
+	n := max(size, a.span/size*size)
 	span, err := mapPages(n + hugePage)
 	if err != nil {
 		panic(fmt.Errorf("cache: map %d bytes of memory: %w", n, err))

@@ -13,7 +13,7 @@ func address(p []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(
 
 // newTestArena returns an arena. The test must free all buffers. The arena is closed at its end.
 func newTestArena(t *testing.T, limit int64) *arena {
-	a := newArena(limit)
+	a := newArena(limit, spanBytes)
 	t.Cleanup(func() {
 		a.close()
 		checkArena(t, a, 0, 0)
@@ -190,7 +190,7 @@ func TestArenaTrimsMemory(t *testing.T) {
 
 // Lent memory stays valid after close. All memory is unmapped when the last buffer is freed.
 func TestArenaCloses(t *testing.T) {
-	a := newArena(1 << 20)
+	a := newArena(1<<20, spanBytes)
 	p, q, small := a.alloc(50_000), a.alloc(5000), a.alloc(50)
 	a.free(q)
 	p[49_999] = 7

@@ -30,6 +30,7 @@ type Cache struct {
 	inFlight  *semaphore.Weighted // maxInFlight bytes
 	lateLoads *semaphore.Weighted // maxLateLoads or maxLongLoads loads
 	hash      func(volume.Key) uint64
+	limits    limits
 
 	mu      sync.RWMutex // protects closed
 	closed  bool
@@ -56,19 +57,36 @@ var cores = runtime.GOMAXPROCS(0)
 
 // New returns an empty cache with a budget in bytes for decoded blocks. If the budget is smaller than a block,
 // nothing is kept. Readers that want the same block at the same time still share one load.
-func New(budget int64) *Cache {
+func New(budget int64) *Cache { return newCache(budget, usual) }
+
+// limits bound what a cache does at a time. Tests make them small, so that a few small blocks reach them.
+type limits struct {
+	load, own, round    int // bytes: see loadBytes, ownBytes and roundBytes
+	blocks              int // of a load: see loadBlocks
+	inFlight, shortTerm int64
+	span                int // bytes
+	history             int // the least number of buckets
+}
+
+// usual are the limits of all caches.
+var usual = limits{
+	load: loadBytes, own: ownBytes, round: roundBytes, blocks: loadBlocks, inFlight: maxInFlight, shortTerm: maxShortTerm, span: spanBytes, history: 1 << 10,
+}
+
+func newCache(budget int64, l limits) *Cache {
 	c := &Cache{
-		arena:     newArena(max(budget, 0) + maxInFlight),
+		limits:    l,
+		arena:     newArena(max(budget, 0)+l.inFlight, l.span),
 		frequent:  newFrequent(max(budget/5, 1)), // ristretto does not accept a capacity of 0
-		history:   newHistory(budget),
-		inFlight:  semaphore.NewWeighted(maxInFlight),
+		history:   newHistory(budget, l.history),
+		inFlight:  semaphore.NewWeighted(l.inFlight),
 		lateLoads: semaphore.NewWeighted(maxLongLoads),
 	}
 	c.hash = hash
 	c.frequent.release = c.release
 	c.recent.capacity = max(budget-budget/5, 0)
 	c.recent.onEvict = c.offer
-	c.shortTerm.capacity = min(maxShortTerm, max(budget, 0)/8)
+	c.shortTerm.capacity = min(l.shortTerm, max(budget, 0)/8)
 	c.shortTerm.onEvict = func(entries []*entry) {
 		for _, e := range entries {
 			c.frequent.drop(e)

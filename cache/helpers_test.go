@@ -142,7 +142,7 @@ func checkEmpty(t testing.TB, c *Cache) {
 			t.Errorf("block %d is still in the index", e.key.Index)
 		}
 	}
-	if !c.inFlight.TryAcquire(maxInFlight) {
+	if !c.inFlight.TryAcquire(c.limits.inFlight) {
 		t.Error("bytes in flight were not released")
 	}
 }

@@ -24,9 +24,8 @@ const (
 	earlier                // before: a reader has returned to the block
 )
 
-// newHistory returns a history for a cache of budget bytes.
-func newHistory(budget int64) history {
-	n := 1 << 10
+// newHistory returns a history for a cache of budget bytes. It has at least n buckets.
+func newHistory(budget int64, n int) history {
 	for int64(n) < 4*budget/usualBlock {
 		n *= 2
 	}

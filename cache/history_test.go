@@ -9,7 +9,7 @@ import (
 
 // The history remembers the last blocks, and forgets blocks after many others.
 func TestHistory(t *testing.T) {
-	h := newHistory(0)
+	h := newHistory(0, 1<<10)
 	record := func(from, to uint64) (seenBefore int) {
 		for i := from; i < to; i++ {
 			if h.recordRequest(mix(i), place(volume.Key{Index: i}), time.Now()) != unseen {
@@ -33,7 +33,7 @@ func TestHistory(t *testing.T) {
 		budget int64
 		n      int
 	}{{-1, 1 << 12}, {8 << 20, 1 << 12}, {9 << 20, 1 << 13}, {2 << 30, 1 << 20}} {
-		if got := len(newHistory(tt.budget)) * len(bucket{}); got != tt.n {
+		if got := len(newHistory(tt.budget, 1<<10)) * len(bucket{}); got != tt.n {
 			t.Errorf("budget %d: %d blocks are remembered, expected %d", tt.budget, got, tt.n)
 		}
 	}

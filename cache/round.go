@@ -86,7 +86,7 @@ func (r *request) loadRound(blocks []missing) error {
 		return ErrClosed
 	}
 	defer c.running.Done()
-	round := &round{cache: c, small: len(blocks)*r.source.bytes <= ownBytes}
+	round := &round{cache: c, small: len(blocks)*r.source.bytes <= c.limits.own}
 	if !r.reserved {
 		round.memory = r.source.inFlight(len(blocks))
 		if !c.inFlight.TryAcquire(round.memory) { // Acquire asks the context for its channel, which costs some contexts much
@@ -96,7 +96,7 @@ func (r *request) loadRound(blocks []missing) error {
 		}
 	}
 	if round.small && r.source.AnswersAtOnce() {
-		r.loadSize = max(r.loadSize, r.source.blocksIn(ownBytes))
+		r.loadSize = max(r.loadSize, r.source.blocksIn(c.limits.own))
 	}
 	round.loads = r.newLoads(blocks)
 	defer round.release()

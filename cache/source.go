@@ -82,7 +82,7 @@ func (s *Source) Read(ctx context.Context, blocks []volume.Vec, keep Keep, use f
 
 // ReadPinned is Read that also pins the blocks which it passes to use. If pins is nil, it pins nothing.
 func (s *Source) ReadPinned(ctx context.Context, blocks []volume.Vec, keep Keep, pins *Pins, use func(at volume.Vec, voxels []byte)) error {
-	r := s.newRequest(ctx, blocks, keep, s.blocksIn(loadBytes))
+	r := s.newRequest(ctx, blocks, keep, s.blocksIn(s.cache.limits.load))
 	defer r.recycle()
 	r.use, r.pins = use, pins
 	return r.read()
@@ -166,10 +166,10 @@ const (
 )
 
 // blocksIn returns how many blocks a load of n bytes has.
-func (s *Source) blocksIn(n int) int { return min(max(n/s.bytes, 1), loadBlocks) }
+func (s *Source) blocksIn(n int) int { return min(max(n/s.bytes, 1), s.cache.limits.blocks) }
 
 // roundSize returns the number of blocks in a round.
-func (s *Source) roundSize() int { return max(roundBytes/s.memory, 1) }
+func (s *Source) roundSize() int { return max(s.cache.limits.round/s.memory, 1) }
 
 // inFlight returns how many bytes of maxInFlight a round of n blocks takes. Many loads of a source whose requests should be long
 // wait at a time, each with memory for as many stored bytes, and half as much of them as garbage.
@@ -178,7 +178,7 @@ func (s *Source) inFlight(n int) int64 {
 	if s.LongRead() > 0 {
 		bytes += bytes + bytes/2
 	}
-	return min(bytes, maxInFlight)
+	return min(bytes, s.cache.limits.inFlight)
 }
 
 // workers returns the number of goroutines that run the loads of a request: one for each core, or more if they wait
@@ -196,8 +196,8 @@ func (s *Source) workers() int {
 // lateShare returns the share of a load of n blocks in maxLongLoads. A load of 256 to 512 KiB has two shares, because it has voxels in flight
 // besides its stored bytes. Larger loads are those of slabs: the budget has their voxels.
 func (s *Source) lateShare(n int) int64 {
-	bytes := n * s.bytes
-	if s.LongRead() > 0 && (bytes <= loadBytes/2 || bytes > loadBytes) {
+	bytes, most := n*s.bytes, s.cache.limits.load
+	if s.LongRead() > 0 && (bytes <= most/2 || bytes > most) {
 		return 1
 	}
 	return maxLongLoads / maxLateLoads

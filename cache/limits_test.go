@@ -1,0 +1,125 @@
+package cache
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// kindOfArray is an array that answers at once, late, or late and with long requests.
+type kindOfArray struct {
+	*array
+	kind int
+}
+
+const (
+	inTime = iota
+	answersAtOnce
+	late
+	long
+)
+
+func (a kindOfArray) AnswersAtOnce() bool { return a.kind == answersAtOnce }
+func (a kindOfArray) Late() bool          { return a.kind >= late }
+
+func (a kindOfArray) LongRead() int {
+	if a.kind == long {
+		return 64
+	}
+	return 0
+}
+
+// TestAllLimits lets several readers read the same few small blocks, with all kinds of small limits. Every block is right, the budget is kept, loads
+// are not too large, and all memory is given back.
+func TestAllLimits(t *testing.T) {
+	n := 0
+	for kind := range 4 {
+		for _, size := range []int{32, pageSize, 2*pageSize + 1} {
+			for _, load := range []int{1, 2, 3} { // blocks; as below
+				for _, blocks := range []int{1, 2, 4} {
+					for _, round := range []int{0, 2} {
+						for _, inFlight := range []int64{1, 100} {
+							for _, budget := range []int64{0, 1, 3, 9} {
+								if n++; testing.Short() && n%37 != 0 {
+									continue
+								}
+								memory := int64(max(bufferSize(size), overhead))
+								l := limits{
+									load: load * size, own: (4 - load) * size, round: round * int(memory), blocks: blocks, inFlight: inFlight * memory,
+									shortTerm: budget * memory / 3, span: pageSize * (1 + n%5), history: 1 << (n % 3),
+								}
+								runLimits(t, kind, size, 1+n%3, budget*BlockMemory(size), l)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func runLimits(t *testing.T, kind, size, batch int, budget int64, l limits) {
+	t.Helper()
+	const count = 7
+	c := newCache(budget, l)
+	a := kindOfArray{newArray(1, volume.Vec{count, 1, 1}, size), kind}
+	src := c.Source(a)
+	what := fmt.Sprintf("kind %d, blocks of %d in batches of %d, budget of %d, %+v", kind, size, batch, budget, l)
+	check := func(at volume.Vec, voxels []byte) {
+		if !bytes.Equal(voxels, a.content(at)) {
+			t.Errorf("%s: block %v: wrong bytes", what, at)
+		}
+	}
+	fail := func(err error) {
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	backwards := row(0, count)
+	slices.Reverse(backwards)
+	var readers sync.WaitGroup
+	for _, read := range []func(){
+		func() { fail(src.Read(context.Background(), row(0, count), Always, check)) },
+		func() {
+			for pair := range slices.Chunk(backwards, 2) {
+				fail(src.Read(context.Background(), pair, ShortTerm, check))
+			}
+		},
+		func() { fail(src.ReadTogether(context.Background(), row(1, count), batch, IfSeen, check)) },
+		func() {
+			memory := count * BlockMemory(size)
+			reserved := c.Reserve(memory)
+			h, err := src.Hold(row(0, count), batch, Never)
+			if fail(err); err == nil {
+				fail(h.WaitAll(context.Background()))
+				for i, voxels := range h.Voxels() {
+					check(volume.Vec{i, 0, 0}, voxels)
+				}
+				h.Close()
+			}
+			if reserved {
+				c.Unreserve(memory)
+			}
+		},
+	} {
+		readers.Go(read)
+	}
+	readers.Wait()
+	fail(src.Read(context.Background(), row(0, count), Always, check))
+	if held := c.Stats().HeldBytes; held > budget {
+		t.Errorf("%s: %d bytes are held", what, held)
+	}
+	most := max(min(max(l.load, l.own)/size, l.blocks), batch)
+	for _, fill := range a.fills {
+		if len(fill) > most {
+			t.Errorf("%s: a load of %d blocks", what, len(fill))
+		}
+	}
+	c.Close()
+	checkEmpty(t, c)
+}
