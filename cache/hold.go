@@ -138,11 +138,12 @@ func (h *Hold) load(b *batch) {
 	}
 }
 
-// Wait waits until blocks first to last of the list are loaded. It returns an error if a block of their batches
+// Wait waits until blocks first to last of the list are loaded, as far as there are such blocks. It returns an error if a block of their batches
 // cannot be read, or ctx.Err() if ctx is done.
 func (h *Hold) Wait(ctx context.Context, first, last int) error {
 	waited := int32(-1)
-	for _, n := range h.batchOf[min(first, len(h.batchOf)):min(last+1, len(h.batchOf))] {
+	for i := max(first, 0); i <= min(last, len(h.batchOf)-1); i++ {
+		n := h.batchOf[i]
 		if n == waited {
 			continue
 		}

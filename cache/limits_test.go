@@ -3,6 +3,7 @@ package cache
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -122,4 +123,38 @@ func runLimits(t *testing.T, kind, size, batch int, budget int64, l limits) {
 	}
 	c.Close()
 	checkEmpty(t, c)
+}
+
+// TestAllWaits waits for all ranges of the blocks of a hold, also for those that it does not have. It returns an error exactly if a batch of the
+// range has a block that cannot be read.
+func TestAllWaits(t *testing.T) {
+	damaged := errors.New("damaged")
+	for count := range 5 {
+		for size := 1; size <= 3; size++ {
+			for bad := range count + 1 {
+				a := newArray(1, volume.Vec{5, 1, 1}, 32)
+				a.wait = func(_ context.Context, b volume.Vec) error {
+					if b[0] == bad {
+						return damaged
+					}
+					return nil
+				}
+				h := newHold(t, newTestCache(t, 0).Source(a), row(0, count), size, Never)
+				for first := -2; first < 7; first++ {
+					for last := -3; last < 7; last++ {
+						var want error
+						for i := max(first, 0); i <= min(last, count-1); i++ {
+							if i/size == bad/size && bad < count {
+								want = damaged
+							}
+						}
+						if err := h.Wait(t.Context(), first, last); !errors.Is(err, want) {
+							t.Errorf("blocks %d to %d of %d, %d to a batch, block %d is damaged: got %v", first, last, count, size, bad, err)
+						}
+					}
+				}
+				h.Close()
+			}
+		}
+	}
 }
