@@ -19,7 +19,7 @@ const module = "github.com/wkwfs/wkwfs"
 // module, other modules by theirs. The standard library is free to all. Test files
 // may import what they need.
 var arrows = map[string][]string{
-	"internal/vfs":       {},
+	"internal/vfs":       {"internal/span"},
 	"volume":             {"internal/vfs", "internal/parallel"},
 	"internal/store":     {"internal/access", "internal/vfs", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/object":    {"internal/lru", "internal/parallel", "internal/vfs"},
@@ -86,8 +86,8 @@ var arrows = map[string][]string{
 	"cache":           {"internal/vfs", "volume", "internal/parallel", "github.com/dgraph-io/ristretto", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/header": {"internal/fileformat/nifti", "internal/fileformat/nrrd", "internal/fileformat/tiff", "volume"},
 	"internal/view":   {"internal/lru", "internal/vfs", "internal/tree", "volume", "internal/header", "internal/omezarr", "cache", "internal/flat", "internal/mosaic", "internal/prefetch", "internal/span"},
-	"internal/copier": {"internal/batch", "internal/hint", "internal/parallel", "internal/paths", "internal/tree", "internal/vfs"},
-	"fsnode":          {"internal/lru", "internal/vfs", "internal/log", "internal/parallel", "internal/span", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
+	"internal/copier": {"internal/batch", "internal/hint", "internal/parallel", "internal/paths", "internal/span", "internal/tree", "internal/vfs"},
+	"fsnode":          {"internal/lru", "internal/vfs", "internal/log", "internal/parallel", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
 	"internal/status": {"internal/hint", "internal/vfs", "golang.org/x/sys", "internal/tree", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
 
 	"internal/nfs":      {"internal/nfs/xdr", "internal/log", "internal/lru", "internal/parallel", "internal/tree", "internal/vfs"},

@@ -2,10 +2,7 @@
 
 package fsnode
 
-import (
-	"github.com/wkwfs/wkwfs/internal/span"
-	"github.com/wkwfs/wkwfs/internal/vfs"
-)
+import "github.com/wkwfs/wkwfs/internal/vfs"
 
 // limits are the sizes on which a mount depends, in bytes. Tests make them small, so that small files and directories reach them.
 type limits struct {
@@ -32,10 +29,4 @@ type onceLimits struct {
 	// opens is the number of opens that use the page cache after a reader that lost without it. It lost as much as some
 	// tens of others gain.
 	opens int32
-}
-
-// mayPush reports whether n bytes at off are whole pages of a file of size bytes.
-func (l limits) mayPush(off, n, size int64) bool {
-	pushed := span.Of(off, n)
-	return off >= 0 && !pushed.Empty() && pushed.To(size).AlignIn(l.page) == pushed
 }

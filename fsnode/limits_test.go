@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -16,27 +15,6 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
-
-// TestAllPushes pushes all ranges of small files, with a page of 4 bytes, and ranges that overflow. Only whole pages inside of the file are taken.
-func TestAllPushes(t *testing.T) {
-	l := limits{page: 4}
-	for size := int64(0); size <= 18; size++ {
-		for off := int64(-5); off <= 22; off++ {
-			for n := int64(-1); n <= 20; n++ {
-				want := off >= 0 && off%4 == 0 && n > 0 && n%4 == 0 && off+n <= size
-				if got := l.mayPush(off, n, size); got != want {
-					t.Errorf("%d bytes at %d of %d: %v", n, off, size, got)
-				}
-			}
-		}
-	}
-	const largest = math.MaxInt64
-	for _, c := range [][3]int64{{largest - 3, 4, largest}, {largest - 3, 8, 16}, {math.MinInt64, 4, 16}, {4, largest - 3, 16}} {
-		if l.mayPush(c[0], c[1], c[2]) {
-			t.Errorf("%d bytes at %d of %d are taken", c[1], c[0], c[2])
-		}
-	}
-}
 
 // TestPushOutsideOfFile: a push behind the end of the file, or of a part of a page, is refused and reported.
 func TestPushOutsideOfFile(t *testing.T) {

@@ -184,7 +184,7 @@ func (n *node) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32,
 		return newWatchedHandle(n, f.File, watched), fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
 	}
 	if p, ok := f.File.(vfs.Pusher); ok && flags&syscall.O_DIRECT == 0 {
-		p.Push(vfs.Sink{All: true, Page: n.limits.page, Piece: n.limits.piece, Ahead: n.limits.ahead, Write: n.push})
+		p.Push(n.sink())
 	}
 	return newWatchedHandle(n, f.File, watched), fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
 }
@@ -211,11 +211,16 @@ func (n *node) openCurrent() (openFile, error) {
 	return openFile{f, info}, nil
 }
 
+// sink returns the page cache of the file.
+func (n *node) sink() vfs.Sink {
+	return vfs.Sink{All: true, Page: n.limits.page, Piece: n.limits.piece, Ahead: n.limits.ahead, Write: n.push}
+}
+
 // push writes bytes of the file to the page cache. It returns false if the page cache has no room, or if the
 // kernel no longer knows the node. It reports and refuses bytes that are not whole pages of the file: after a push behind the
 // end, the kernel would show a longer file.
 func (n *node) push(p []byte, off int64) bool {
-	if size := n.info.last().Size(); !n.limits.mayPush(off, int64(len(p)), size) {
+	if size := n.info.last().Size(); !n.sink().Takes(off, int64(len(p)), size) {
 		n.log.errno("push", n.path, fmt.Errorf("%d bytes at byte %d: expected whole pages of the %d bytes of the file", len(p), off, size))
 		return false
 	}

@@ -19,7 +19,7 @@ func (c *copier) claim(limit int64) (f *file, i int64, more bool) {
 			f = c.ready[0]
 			i = f.claim()
 			if limit > 0 {
-				c.helperBytes += f.rangeEnd(i) - f.rangeStart(i)
+				c.helperBytes += f.rangeOf(i).Len()
 			}
 			if f.next == f.ranges {
 				c.ready = c.ready[1:]
@@ -40,14 +40,14 @@ func (c *copier) mayClaim(f *file, limit int64) bool {
 	if f.next-f.done >= int64(2*c.Jobs) {
 		return false
 	}
-	n := f.rangeEnd(f.next) - f.rangeStart(f.next)
+	n := f.rangeOf(f.next).Len()
 	return limit == 0 || c.helperBytes == 0 || c.helperBytes+n <= limit
 }
 
 // finishRange records the result of copying a range. After the last range in flight, it finishes the file.
 func (c *copier) finishRange(f *file, i int64, err error) {
 	if err == nil {
-		c.Stats.CopiedBytes.Add(f.rangeEnd(i) - f.rangeStart(i))
+		c.Stats.CopiedBytes.Add(f.rangeOf(i).Len())
 		err = c.markDone(f, i)
 	}
 	if c.release(f, err) {

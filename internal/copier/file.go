@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"github.com/wkwfs/wkwfs/internal/span"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -49,13 +50,13 @@ func (f *file) record() record {
 	return record{Version: fmt.Sprintf("%x", vfs.VersionOf(f.info)), Size: f.info.Size(), Range: f.rangeSize}
 }
 
-func (f *file) rangeStart(i int64) int64 { return i * f.rangeSize }
-func (f *file) rangeEnd(i int64) int64   { return min((i+1)*f.rangeSize, f.info.Size()) }
+// rangeOf returns the bytes of range i.
+func (f *file) rangeOf(i int64) span.Span { return span.New(0, f.info.Size()).Piece(i, f.rangeSize) }
 
 // copyRange copies range i without its holes. buf is at least as long as the range.
 func (f *file) copyRange(ctx context.Context, buf []byte, i int64) error {
-	end := f.rangeEnd(i)
-	for off := f.rangeStart(i); off < end; {
+	all := f.rangeOf(i)
+	for off, end := all.Start(), all.End(); off < end; {
 		from, to, err := f.nextData(off, end)
 		if err != nil {
 			return err

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+
+	"github.com/wkwfs/wkwfs/internal/span"
 )
 
 // journal is the file beside a part that records its progress. It holds one record.
@@ -30,7 +32,7 @@ func openJournal(dst *os.Root, name string) (*journal, error) {
 // it describes the same source as now, which has no range done.
 func (j *journal) load(now record, part *os.File) (old record, resumable bool) {
 	b, err := io.ReadAll(io.NewSectionReader(j.file, 0, recordSize))
-	if err != nil || json.Unmarshal(b, &old) != nil || old.Done < 0 || old.Done > (old.Size+now.Range-1)/now.Range {
+	if err != nil || json.Unmarshal(b, &old) != nil || old.Done < 0 || old.Done > span.New(0, old.Size).Pieces(now.Range) {
 		return record{}, false
 	}
 	info, err := part.Stat()

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/span"
 	"github.com/wkwfs/wkwfs/internal/tree"
 )
 
@@ -153,7 +154,7 @@ func (c *copier) openPart(f *file) (err error) {
 	if f.info, err = f.in.Stat(); err != nil { // of the open file: the name may be another file by now
 		return err
 	}
-	f.ranges = (f.info.Size() + f.rangeSize - 1) / f.rangeSize
+	f.ranges = span.New(0, f.info.Size()).Pieces(f.rangeSize)
 	if err := c.dst.MkdirAll(path.Dir(f.target), 0o777); err != nil {
 		return destination(err)
 	}

@@ -13,6 +13,8 @@ import (
 type pushed struct {
 	out       *os.File
 	rangeSize int64 // bytes
+	page      int64 // bytes; a range has whole pages
+	size      int64 // of the file, in bytes
 
 	mu      sync.Mutex               // held while pages are written
 	written map[int64]map[int64]bool // range → numbers of the whole pages that are written
@@ -25,29 +27,29 @@ const pageSize = 4 << 10
 // start asks the source to push, if it can.
 func (p *pushed) start(f *file) {
 	if in, ok := f.in.(vfs.Pusher); ok && f.ranges > 1 {
-		*p = pushed{out: f.out, rangeSize: f.rangeSize, written: map[int64]map[int64]bool{}}
-		in.Push(vfs.Sink{Page: pageSize, Piece: 256 << 10, Ahead: 512 << 10, Write: p.write})
+		*p = pushed{out: f.out, rangeSize: f.rangeSize, page: pageSize, size: f.info.Size(), written: map[int64]map[int64]bool{}}
+		in.Push(vfs.Sink{Page: p.page, Piece: 256 << 10, Ahead: 512 << 10, Write: p.write})
 	}
 }
 
-// write writes whole pages and reports whether the source may push more. It does not report errors: the job that copies
+// write writes whole pages and reports whether the source may push more. It refuses other bytes. It does not report errors: the job that copies
 // the range meets them again.
 func (p *pushed) write(b []byte, off int64) (more bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.stopped {
+	if p.stopped || !(vfs.Sink{Page: p.page}).Takes(off, int64(len(b)), p.size) {
 		return false
 	}
 	if _, err := p.out.WriteAt(b, off); err != nil {
 		return false
 	}
-	for at := off; at < off+int64(len(b)); at += pageSize {
+	for at := off; at < off+int64(len(b)); at += p.page {
 		pages := p.written[at/p.rangeSize]
 		if pages == nil {
 			pages = map[int64]bool{}
 			p.written[at/p.rangeSize] = pages
 		}
-		pages[at/pageSize] = true
+		pages[at/p.page] = true
 	}
 	return true
 }
@@ -62,13 +64,13 @@ func (p *pushed) nextMissing(off, end int64) (from, to int64) {
 		return off, end
 	}
 	from = off
-	for from < end && pages[from/pageSize] {
-		from = (from/pageSize + 1) * pageSize
+	for from < end && pages[from/p.page] {
+		from = (from/p.page + 1) * p.page
 	}
 	from = min(from, end)
 	to = from
-	for to < end && !pages[to/pageSize] {
-		to = (to/pageSize + 1) * pageSize
+	for to < end && !pages[to/p.page] {
+		to = (to/p.page + 1) * p.page
 	}
 	return from, min(to, end)
 }

@@ -64,7 +64,7 @@ func (c *copier) runHelper() {
 		}
 		switch {
 		case f != nil:
-			n := f.rangeEnd(i) - f.rangeStart(i)
+			n := f.rangeOf(i).Len()
 			c.finishRange(f, i, f.copyRange(c.ctx, make([]byte, n), i))
 			c.releaseHelperBytes(n)
 		case more:

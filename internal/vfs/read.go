@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"io/fs"
+
+	"github.com/wkwfs/wkwfs/internal/span"
 )
 
 // ContextReaderAt is an open file whose reads can be cancelled.
@@ -196,4 +198,10 @@ type Sink struct {
 	// returned. It does not keep p, and may wait for reads of the file. It returns whether the sink takes
 	// more.
 	Write func(p []byte, off int64) (more bool)
+}
+
+// Takes reports whether n bytes at byte offset off are what the sink takes of a file of size bytes: whole pages inside of the file.
+func (s Sink) Takes(off, n, size int64) bool {
+	pushed := span.Of(off, n)
+	return off >= 0 && !pushed.Empty() && pushed.To(size).AlignIn(s.Page) == pushed
 }
