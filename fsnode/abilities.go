@@ -62,8 +62,9 @@ type (
 	//	Ahead int64 // reads may be in flight up to this many bytes after the last one: do not push there
 	//	Write func(p []byte, off int64) (more bool)
 	//
-	// Write takes bytes at an offset of the file, and returns whether it takes more. It does not keep p. It
-	// may wait for reads of the file. Several goroutines may call it until Close of the file has returned.
+	// Write takes bytes at an offset of the file, and returns whether it takes more. It refuses bytes that are
+	// not whole pages of the file: see Takes. It does not keep p. It may wait for reads of the file. Several
+	// goroutines may call it until Close of the file has returned.
 	Sink = vfs.Sink
 )
 

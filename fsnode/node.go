@@ -217,8 +217,8 @@ func (n *node) sink() vfs.Sink {
 }
 
 // push writes bytes of the file to the page cache. It returns false if the page cache has no room, or if the
-// kernel no longer knows the node. It reports and refuses bytes that are not whole pages of the file: after a push behind the
-// end, the kernel would show a longer file.
+// kernel no longer knows the node. It reports and refuses bytes that are not whole pages of the file. The kernel would
+// accept them.
 func (n *node) push(p []byte, off int64) bool {
 	if size := n.info.last().Size(); !n.sink().Takes(off, int64(len(p)), size) {
 		n.log.errno("push", n.path, fmt.Errorf("%d bytes at byte %d: expected whole pages of the %d bytes of the file", len(p), off, size))
