@@ -19,6 +19,7 @@ const module = "github.com/wkwfs/wkwfs"
 // module, other modules by theirs. The standard library is free to all. Test files
 // may import what they need.
 var arrows = map[string][]string{
+	"internal/guard":     {},
 	"internal/vfs":       {"internal/span"},
 	"volume":             {"internal/vfs", "internal/parallel"},
 	"internal/store":     {"internal/access", "internal/vfs", "golang.org/x/sync", "golang.org/x/sys"},
