@@ -54,7 +54,7 @@ var arrows = map[string][]string{
 	"internal/prefetch":  {"internal/vfs", "volume", "cache", "internal/flat", "internal/span"},
 	"internal/span":      {},
 	"internal/mosaic":    {"internal/access", "internal/lru", "internal/vfs", "volume", "internal/flat", "internal/parallel"},
-	"internal/parallel":  {},
+	"internal/parallel":  {"internal/guard"},
 	"internal/jsonlimit": {},
 	"internal/lattice":   {"volume"},
 	"internal/lru":       {},

@@ -24,7 +24,6 @@ func FuncElse(place string, f func(), failed func(error)) func() {
 func Do(place string, f func() error) (err error) {
 	defer Recover(place, func(e error) { err = e })
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	Pass(place)
 	return f()
 }
 

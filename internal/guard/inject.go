@@ -4,7 +4,8 @@ import "sync/atomic"
 
 var injected atomic.Pointer[func(place string)]
 
-// Pass marks a place where tests inject a panic. Boundaries pass their place before they call their function.
+// Pass marks a place where tests inject a panic. Each boundary has one behind it, with its name: in the work itself, where its locks are
+// held, and after the calls are deferred that give back what it has.
 func Pass(place string) {
 	if f := injected.Load(); f != nil {
 		(*f)(place)

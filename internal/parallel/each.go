@@ -24,29 +24,13 @@ func Each[T, R any](items []T, f func(T) R) iter.Seq2[T, R] {
 func EachOf[T, R any](items iter.Seq[T], f func(T) R) iter.Seq2[T, R] {
 	return func(yield func(T, R) bool) {
 		type answer struct {
-			item     T
-			result   R
-			panicked any
+			item   T
+			result R
 		}
-		var panicked any // of items; InOrder ends after items
-		guarded := func(yield func(T) bool) {
-			defer func() { panicked = recover() }()
-			items(yield)
-		}
-		for a := range InOrder(guarded, Lookups, func(item T) (a answer) {
-			defer func() { a.panicked = recover() }()
-			a.item, a.result = item, f(item)
-			return a
-		}) {
-			if a.panicked != nil {
-				panic(a.panicked)
-			}
+		for a := range InOrder(items, Lookups, func(item T) answer { return answer{item, f(item)} }) {
 			if !yield(a.item, a.result) {
 				return
 			}
-		}
-		if panicked != nil {
-			panic(panicked)
 		}
 	}
 }

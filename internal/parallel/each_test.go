@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // TestEach checks that results keep their order and that up to Lookups calls run at a time.
@@ -86,7 +88,7 @@ func TestEachOf(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				if p := recover(); p != "broken" {
+				if p := guard.Recovered("test", recover()); p.Value != "broken" {
 					t.Errorf("%s: the panic is %v", what, p)
 				}
 			}()

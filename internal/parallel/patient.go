@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // Patience is how long [Patiently] makes one call at a time.
@@ -15,32 +17,27 @@ const Patience = 100 * time.Microsecond
 func Patiently[T, R any](items []T, f func(T) R) []R {
 	results := make([]R, len(items))
 	var next atomic.Int64
-	var panicked atomic.Pointer[any]
-	work := func() {
-		defer func() {
-			if p := recover(); p != nil {
-				panicked.CompareAndSwap(nil, &p)
-			}
-		}()
+	var relay guard.Relay
+	work := relay.Func("parallel.patiently", func() {
+		guard.Pass("parallel.patiently")
 		for i := next.Add(1) - 1; i < int64(len(items)); i = next.Add(1) - 1 {
 			results[i] = f(items[i])
 		}
-	}
+	})
 	var helpers sync.WaitGroup
 	helpers.Add(1)
-	late := time.AfterFunc(Patience, func() {
+	late := time.AfterFunc(Patience, relay.Func("parallel.late", func() {
 		defer helpers.Done()
+		guard.Pass("parallel.late")
 		for range min(Lookups-1, len(items)-int(next.Load())) {
 			helpers.Go(work)
 		}
-	})
+	}))
 	work()
 	if late.Stop() {
 		helpers.Done()
 	}
 	helpers.Wait()
-	if p := panicked.Load(); p != nil {
-		panic(*p)
-	}
+	relay.Repeat()
 	return results
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // TestPatiently: late calls run at the same time, after a while, and quick ones in the goroutine of the caller. Results have the
@@ -49,7 +51,7 @@ func TestPatientlyPanics(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var calls callCounter
 			defer func() {
-				if p := recover(); p != "broken" || calls.running.Load() != 0 {
+				if p := guard.Recovered("test", recover()); p.Value != "broken" || calls.running.Load() != 0 {
 					t.Errorf("item %d: got %v, and %d calls run", bad, p, calls.running.Load())
 				}
 			}()
