@@ -20,13 +20,13 @@ const module = "github.com/wkwfs/wkwfs"
 // may import what they need.
 var arrows = map[string][]string{
 	"internal/guard":     {},
-	"internal/vfs":       {"internal/span"},
+	"internal/vfs":       {"internal/guard", "internal/span"},
 	"volume":             {"internal/vfs", "internal/parallel"},
 	"internal/store":     {"internal/access", "internal/vfs", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/object":    {"internal/lru", "internal/parallel", "internal/vfs"},
 	"internal/remote":    {"internal/hint", "internal/object", "internal/vfs", "github.com/cenkalti/backoff", "github.com/minio/minio-go", "golang.org/x/net", "golang.org/x/oauth2", "gopkg.in/ini.v1"},
 	"internal/diskcache": {"internal/hint", "internal/lru", "internal/object", "internal/vfs", "golang.org/x/sync", "golang.org/x/sys"},
-	"internal/log":       {"internal/hint", "github.com/coreos/go-systemd", "golang.org/x/sys"},
+	"internal/log":       {"internal/guard", "internal/hint", "github.com/coreos/go-systemd", "golang.org/x/sys"},
 	"internal/hint":      {},
 	"internal/paths":     {},
 	"internal/tree":      {"volume"},
@@ -89,7 +89,7 @@ var arrows = map[string][]string{
 	"internal/view":   {"internal/lru", "internal/vfs", "internal/tree", "volume", "internal/header", "internal/omezarr", "cache", "internal/flat", "internal/mosaic", "internal/prefetch", "internal/span"},
 	"internal/copier": {"internal/batch", "internal/hint", "internal/parallel", "internal/paths", "internal/span", "internal/tree", "internal/vfs"},
 	"fsnode":          {"internal/lru", "internal/vfs", "internal/log", "internal/parallel", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
-	"internal/status": {"internal/hint", "internal/vfs", "golang.org/x/sys", "internal/tree", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
+	"internal/status": {"internal/guard", "internal/hint", "internal/vfs", "golang.org/x/sys", "internal/tree", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
 
 	"internal/nfs":      {"internal/nfs/xdr", "internal/log", "internal/lru", "internal/parallel", "internal/tree", "internal/vfs"},
 	"internal/nfs/xdr":  {},

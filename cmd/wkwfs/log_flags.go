@@ -1,10 +1,23 @@
 package main
 
 import (
+	"io"
+	"log/slog"
+
 	"github.com/spf13/pflag"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/log"
 )
+
+// newLogger returns the logger of a server, and where it logs. It also receives the panics that the server recovers from.
+func newLogger(o log.Options, stderr io.Writer) (*slog.Logger, log.Place, error) {
+	logger, place, err := log.New(o, stderr)
+	if err == nil {
+		guard.LogTo(logger)
+	}
+	return logger, place, err
+}
 
 // registerLog defines the log flags of all servers.
 func registerLog(flags *pflag.FlagSet, o *log.Options) {

@@ -5,8 +5,14 @@
 // packages do the work.
 package main
 
-import "os"
+import (
+	"os"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
+)
 
 func main() {
-	os.Exit(runAs(os.Args, os.Stdout, os.Stderr))
+	code := runAs(os.Args, os.Stdout, os.Stderr)
+	guard.Flush()
+	os.Exit(code)
 }

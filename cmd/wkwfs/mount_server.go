@@ -77,7 +77,7 @@ type attached interface {
 // manager m.
 func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(mountpoint string, logs log.Place) error, stderr io.Writer) error {
 	s.log.Background = background
-	logger, logs, err := log.New(s.log, stderr)
+	logger, logs, err := newLogger(s.log, stderr)
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func (s *nfsSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	logger, _, err := log.New(s.log, stderr)
+	logger, _, err := newLogger(s.log, stderr)
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (s *webSettings) open(stderr io.Writer, part *subset.Options, viewer viewer
 	if err != nil {
 		return nil, err
 	}
-	logger, _, err := log.New(s.log, stderr)
+	logger, _, err := newLogger(s.log, stderr)
 	if err != nil {
 		return nil, err
 	}

@@ -112,6 +112,9 @@ func statusText(s status.Status) string {
 	b.WriteString(sourceText(s.SourceIO))
 	b.WriteString(diskCacheText(s.DiskCache))
 	fmt.Fprintf(&b, "errors      %s\n", errorsText(s.Errors))
+	if s.Panics > 0 {
+		fmt.Fprintf(&b, "panics      %s: faults of wkwfs. Please report the stacks in the log\n", countText(s.Panics))
+	}
 	if s.Log.To != "" { // not from a server of an older version
 		fmt.Fprintf(&b, "log         %s\n", printable(logPlace(s.Log).String()))
 	}

@@ -24,8 +24,9 @@ func aStatus() status.Status {
 			FetchedBytes: 4 << 30, WrittenBytes: 3 << 30, DroppedBytes: 1 << 30, Evicted: 99, EvictedBytes: 5 << 30, Damaged: 2,
 		},
 		Errors: map[status.Kind]uint64{
-			status.NotFound: 12, status.Damaged: 3, status.Disk: 0,
+			status.NotFound: 12, status.Damaged: 3, status.Disk: 0, status.Panicked: 1,
 		},
+		Panics: 2,
 		SlowReads: status.SlowReads{Threshold: 1, Count: 2001, Last: []status.SlowRead{
 			{Time: time.Date(2024, 2, 29, 12, 0, 0, 0, time.Local), Path: "color/1/volume.raw", Offset: 123456789, Bytes: 1 << 20, Seconds: 1.234},
 		}},
@@ -49,7 +50,8 @@ source      123,456 reads (5.0 GiB), 7,890 lookups, 64 in flight (at most 64), t
             reads p50 5.12ms, p99 20.4ms; lookups p50 1ms, p99 3.4ms
 disk cache  12 GiB of 50 GiB in /var/cache/wkwfs, 45,678 hits (7.0 GiB), 3,456 misses (4.0 GiB), 12 shared
             3.0 GiB stored, 1.0 GiB not stored, 5.0 GiB evicted, 2 damaged pages read again
-errors      3 damaged, 12 not found
+errors      1 panic, 3 damaged, 12 not found
+panics      2: faults of wkwfs. Please report the stacks in the log
 log         journalctl -t wkwfs
 slow reads  2,001 of more than 1s
   2024-02-29 12:00:00  1.23s  color/1/volume.raw, 1.0 MiB at 123456789

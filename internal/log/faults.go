@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"sync"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // maxFaults bounds how many different faults are remembered. After that many, all are
@@ -28,14 +30,19 @@ func NewFaults(to *slog.Logger) *Faults {
 // Report logs "cannot op", with the path and the error, unless this fault has been logged.
 // Two faults are equal if their errors have the same text. If the error is an fs.PathError of
 // the same path, only the error in it is compared. So one fault in the source is logged once,
-// even if it shows in many files of a mount.
+// even if it shows in many files of a mount. If the error is that of a panic, the line also has its stack, unless that was logged before.
 func (f *Faults) Report(op, path string, err error) {
 	var outer *fs.PathError
 	if errors.As(err, &outer) && outer.Path == path {
 		err = outer.Err
 	}
-	if f.isNew(err.Error()) {
-		f.to.Error("cannot "+op, "path", path, "err", err)
+	attrs := []any{"path", path, "err", err}
+	stack := guard.TakeStack(err)
+	if stack != "" {
+		attrs = append(attrs, "stack", stack)
+	}
+	if f.isNew(err.Error()) || stack != "" {
+		f.to.Error("cannot "+op, attrs...)
 	}
 }
 

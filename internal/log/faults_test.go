@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/log"
 )
 
@@ -63,6 +64,23 @@ func TestReport(t *testing.T) {
 				t.Errorf("logged\n%swant\n%s", &out, want)
 			}
 		})
+	}
+}
+
+// TestPanic: the stack of a panic is logged once, with the first request that fails of it.
+func TestPanic(t *testing.T) {
+	var out bytes.Buffer
+	faults := faultsTo(&out)
+	err := fmt.Errorf("block 3: %w", guard.Do("a.place", func() error { panic("broken") }))
+	faults.Report("read", "color/1/volume.raw", err)
+	faults.Report("read", "color/1/volume.raw", err)
+	faults.Report("read", "color/1/volume.npy", fmt.Errorf("block 4: %w", err))
+	first, rest, _ := strings.Cut(out.String(), "\n")
+	if !strings.HasPrefix(first, `level=ERROR msg="cannot read" path=color/1/volume.raw err="block 3: panic in a.place: broken" stack="goroutine `) || !strings.Contains(first, "log_test.TestPanic") {
+		t.Errorf("logged %s", first)
+	}
+	if want := "level=ERROR msg=\"cannot read\" path=color/1/volume.npy err=\"block 4: block 3: panic in a.place: broken\"\n"; rest != want {
+		t.Errorf("logged\n%swant\n%s", rest, want)
 	}
 }
 

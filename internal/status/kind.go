@@ -19,10 +19,11 @@ const (
 	Exhausted   Kind = "exhausted"   // the server has too many files open, or too little memory
 	Disk        Kind = "disk"        // the operating system cannot read the source
 	Damaged     Kind = "damaged"     // the stored bytes violate their format or have an unknown version
+	Panicked    Kind = "panic"       // a fault of the server
 )
 
 // kinds holds all kinds. Those that need an administrator most come first.
-var kinds = []Kind{Damaged, Disk, Changed, Permission, Exhausted, Interrupted, Invalid, NotFound}
+var kinds = []Kind{Panicked, Damaged, Disk, Changed, Permission, Exhausted, Interrupted, Invalid, NotFound}
 
 // Kinds returns all kinds. Those that need an administrator most come first.
 func Kinds() []Kind { return slices.Clone(kinds) }
@@ -44,6 +45,8 @@ func kindOf(err error) Kind {
 		return Exhausted
 	case vfs.IO:
 		return Disk
+	case vfs.Panicked:
+		return Panicked
 	}
 	return Damaged
 }

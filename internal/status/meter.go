@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // Options describe a server, and the numbers that its meter does not count.
@@ -89,6 +91,7 @@ func (m *Meter) Status() Status {
 		SourceIO:   m.options.SourceIO(),
 		DiskCache:  m.options.DiskCache(),
 		Errors:     make(map[Kind]uint64, len(kinds)),
+		Panics:     guard.Count(),
 		SlowReads:  SlowReads{slowThreshold.Seconds(), uint64(valueOf(m.slow)), m.slowest.last()},
 		Process:    process(),
 		Log:        m.options.Log,

@@ -6,14 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"math"
 	"reflect"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -44,6 +47,7 @@ func TestKindOf(t *testing.T) {
 		{&fs.PathError{Op: "read", Path: "x0.wkw", Err: syscall.EIO}, Disk},
 		{syscall.ESTALE, Disk},
 		{errors.New("x0.wkw: block 3: bad"), Damaged},
+		{fmt.Errorf("x0.wkw: block 3: %w", &guard.Error{}), Panicked},
 	} {
 		m := newTestMeter()
 		m.Failed("read", "x0.raw", test.err)
@@ -52,6 +56,20 @@ func TestKindOf(t *testing.T) {
 				t.Errorf("%v: counted %d as %s, want %s", test.err, n, kind, test.want)
 			}
 		}
+	}
+}
+
+// TestPanics: the status and the metrics count the panics that the server has recovered from.
+func TestPanics(t *testing.T) {
+	guard.LogTo(slog.New(slog.DiscardHandler))
+	defer guard.LogTo(nil)
+	m := newTestMeter()
+	before := m.Status().Panics
+	guard.Func("a.place", func() { panic("broken") })()
+	after := m.Status().Panics
+	text, err := m.metricsText()
+	if want := fmt.Sprintf("\nwkwfs_panics_total %d\n", after); err != nil || after != before+1 || !strings.Contains(string(text), want) {
+		t.Errorf("%d panics before, %d after; %v; no %q in\n%s", before, after, err, want, text)
 	}
 }
 
@@ -194,7 +212,7 @@ func TestFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string][]string{
-		"":      {"version", "source", "mountpoint", "pid", "time", "started", "uptime_seconds", "reads", "now", "cache", "source_io", "disk_cache", "errors", "slow_reads", "process", "log"},
+		"":      {"version", "source", "mountpoint", "pid", "time", "started", "uptime_seconds", "reads", "now", "cache", "source_io", "disk_cache", "errors", "panics", "slow_reads", "process", "log"},
 		"reads": {"count", "bytes", "p50_seconds", "p99_seconds"},
 		"now":   {"seconds", "reads_per_second", "bytes_per_second", "p50_seconds", "p99_seconds"},
 		"cache": {"budget_bytes", "held_bytes", "hits", "shared", "decoded", "failures", "decoded_bytes", "dropped", "hit_rate"},
@@ -202,7 +220,7 @@ func TestFields(t *testing.T) {
 			"look_latency", "late"},
 		"disk_cache": {"dir", "size_bytes", "used_bytes", "hits", "shared", "misses", "hit_bytes", "fetched_bytes", "written_bytes",
 			"dropped_bytes", "evicted", "evicted_bytes", "damaged"},
-		"errors":     {"not_found", "permission", "interrupted", "changed", "invalid", "exhausted", "disk", "damaged"},
+		"errors":     {"not_found", "permission", "interrupted", "changed", "invalid", "exhausted", "disk", "damaged", "panic"},
 		"slow_reads": {"threshold_seconds", "count", "last"},
 		"process":    {"goroutines", "memory_bytes"},
 		"log":        {"to", "file", "error"},

@@ -10,6 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // latencyBounds are the upper bounds of the buckets for durations of reads, in seconds, from 1 µs, less than
@@ -39,13 +41,16 @@ func (m *Meter) register() {
 	for _, kind := range kinds {
 		m.errors[kind] = failed.WithLabelValues(string(kind))
 	}
+	panics := prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "wkwfs_panics_total", Help: "Faults of the server that it recovered from.",
+	}, func() float64 { return float64(guard.Count()) })
 	about := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "wkwfs_info", Help: "Always 1. The labels describe the server.",
 		ConstLabels: prometheus.Labels{"version": m.options.Version, "source": validLabel(m.options.Source), "mountpoint": validLabel(m.options.Mountpoint)},
 	})
 	about.Set(1)
 	m.registry = prometheus.NewRegistry()
-	m.registry.MustRegister(m.latency, m.bytes, m.slow, failed, about,
+	m.registry.MustRegister(m.latency, m.bytes, m.slow, failed, panics, about,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registerCache()
 	m.registerSource()

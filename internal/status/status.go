@@ -20,6 +20,7 @@ type Status struct {
 	SourceIO  SourceIO        `json:"source_io"`
 	DiskCache DiskCache       `json:"disk_cache"`
 	Errors    map[Kind]uint64 `json:"errors"` // failed requests by kind; has all kinds
+	Panics    uint64          `json:"panics"` // faults of the server. Each failed some requests, or something that was done ahead
 	SlowReads SlowReads       `json:"slow_reads"`
 	Process   Process         `json:"process"`
 	Log       Log             `json:"log"`

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"syscall"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // Class is the meaning of an error. Servers derive an error number, an HTTP status or a counter from it.
@@ -22,13 +24,16 @@ const (
 	Exhausted                     // the server has too many files open or too little memory (EMFILE, ENFILE, ENOMEM)
 	IO                            // the operating system cannot read the source (all other numbers)
 	Damaged                       // the stored bytes violate their format or have an unknown version (all other errors)
+	Panicked                      // a fault of the program: guard.Error
 )
 
 // Classify returns the class of an error, which must not be nil. If it wraps errors of several classes,
-// NotExist, Permission, Invalid, Interrupted and Changed have precedence, in this order.
+// Panicked, NotExist, Permission, Invalid, Interrupted and Changed have precedence, in this order.
 func Classify(err error) Class {
 	var number syscall.Errno
 	switch {
+	case guard.Is(err):
+		return Panicked
 	case errors.Is(err, fs.ErrNotExist):
 		return NotExist
 	case errors.Is(err, fs.ErrPermission):

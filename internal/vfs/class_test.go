@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 func TestClassify(t *testing.T) {
@@ -50,8 +52,10 @@ func TestClassify(t *testing.T) {
 		{errors.New("block 3: bad"), Damaged},
 		{io.ErrUnexpectedEOF, Damaged},
 		{fs.ErrClosed, Damaged},
+		{fmt.Errorf("block 3: %w", &guard.Error{Value: fs.ErrNotExist}), Panicked},
 
 		// Errors with several classes.
+		{errors.Join(fs.ErrNotExist, &guard.Error{}), Panicked},
 		{fmt.Errorf("%w: %w", syscall.EIO, fs.ErrNotExist), NotExist},
 		{fmt.Errorf("%w: %w", syscall.EIO, context.Canceled), Interrupted},
 		{fmt.Errorf("%w: %w", ErrChanged, fs.ErrNotExist), NotExist},
