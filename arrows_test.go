@@ -84,7 +84,7 @@ var arrows = map[string][]string{
 	"internal/subset": {"internal/hint", "volume"},
 	"internal/batch":  {"internal/hint"},
 	"internal/check":  {"internal/batch", "internal/vfs", "volume", "internal/parallel", "golang.org/x/sync"},
-	"cache":           {"internal/vfs", "volume", "internal/parallel", "github.com/dgraph-io/ristretto", "golang.org/x/sync", "golang.org/x/sys"},
+	"cache":           {"internal/guard", "internal/vfs", "volume", "internal/parallel", "github.com/dgraph-io/ristretto", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/header": {"internal/fileformat/nifti", "internal/fileformat/nrrd", "internal/fileformat/tiff", "volume"},
 	"internal/view":   {"internal/lru", "internal/vfs", "internal/tree", "volume", "internal/header", "internal/omezarr", "cache", "internal/flat", "internal/mosaic", "internal/prefetch", "internal/span"},
 	"internal/copier": {"internal/batch", "internal/hint", "internal/parallel", "internal/paths", "internal/span", "internal/tree", "internal/vfs"},

@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // arena owns the memory of voxels. The garbage collector does not see this memory.
@@ -162,16 +164,19 @@ func (a *arena) prepare(c *class, size int) {
 	if c.preparing || a.closed || enough || size > a.span/4 || a.lent+a.spare+2*int64(a.span) > a.limit {
 		return
 	}
+	span := a.newSpan(size)
 	c.preparing = true
 	a.preparing++
-	span := a.newSpan(size)
-	a.preparers.Go(func() {
+	a.preparers.Go(guard.Func("cache.prepare", func() {
+		defer func() {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			c.nextSpan, c.preparing = span, false
+			a.preparing--
+		}()
+		guard.Pass("cache.prepare")
 		populatePages(span)
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		c.nextSpan, c.preparing = span, false
-		a.preparing--
-	})
+	}))
 }
 
 // newSpan maps a span for buffers of a size. It starts at a huge page. newSpan is called with mu held.

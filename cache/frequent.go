@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	"github.com/dgraph-io/ristretto/v2"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // frequent keeps blocks that are often requested while the recent list does not have them. It adapts ristretto in four ways:
@@ -36,9 +38,12 @@ func newFrequent(capacity int64) *frequent {
 		MaxCost:     capacity,
 		BufferItems: 64,
 		KeyToHash:   func(h uint64) (uint64, uint64) { return h, 0 },
-		OnExit: func(e *entry) {
-			if e != nil {
-				f.drop(e)
+		OnExit: func(e *entry) { // in a goroutine of ristretto
+			if e == nil {
+				return
+			}
+			if err := guard.Do("cache.evict", func() error { f.drop(e); guard.Pass("cache.evict"); return nil }); err != nil {
+				guard.Report(err)
 			}
 		},
 		// The cost of an entry includes ristretto's own memory: see overhead.

@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/binary"
 	"flag"
+	"log/slog"
 	"os"
 	"sync"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -107,9 +109,10 @@ type versionedArray struct {
 
 func (a versionedArray) Version() vfs.Version { return a.version }
 
-// TestMain sets poison, except for benchmarks.
+// TestMain sets poison, except for benchmarks, and lets no panic be logged.
 func TestMain(m *testing.M) {
 	flag.Parse()
+	guard.LogTo(slog.New(slog.DiscardHandler)) // sources of tests panic
 	poison = flag.Lookup("test.bench").Value.String() == ""
 	os.Exit(m.Run())
 }

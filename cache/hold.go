@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -99,12 +100,12 @@ func (s *Source) hold(blocks []volume.Vec, batchOf []int32, keep Keep, ahead boo
 func (h *Hold) start(workers int) {
 	h.users.Add(int32(workers))
 	for range workers {
-		h.source.cache.running.Go(func() {
+		h.source.cache.running.Go(guard.Func("cache.hold", func() {
 			defer h.Release()
 			for i := int(h.next.Add(1)) - 1; i < len(h.batches); i = int(h.next.Add(1)) - 1 {
 				h.load(&h.batches[i])
 			}
-		})
+		}))
 	}
 }
 
@@ -117,25 +118,34 @@ func (h *Hold) startSpare() {
 	h.start(1)
 }
 
-// load loads a batch.
+// load loads a batch. A panic becomes the error of the batch.
 func (h *Hold) load(b *batch) {
 	defer close(b.done)
-	if b.err = h.ctx.Err(); b.err != nil {
-		return
+	b.err = errGoexit
+	b.err = guard.Do("cache.hold", func() error { return h.read(b) })
+}
+
+// read reads the blocks of a batch.
+func (h *Hold) read(b *batch) error {
+	if err := h.ctx.Err(); err != nil {
+		return err
 	}
 	wanted, held := make([]volume.Vec, len(b.blocks)), make([]*entry, len(b.blocks))
 	for i, n := range b.blocks {
 		wanted[i] = h.blocks[n]
 	}
+	defer func() { // also of a batch that fails: Release releases them
+		for i, n := range b.blocks {
+			if e := held[i]; e != nil {
+				h.entries[n], h.voxels[n] = e, e.voxels
+			}
+		}
+	}()
 	r := h.source.newRequest(h.ctx, wanted, h.keep, len(wanted))
 	defer r.recycle()
 	r.held, r.reserved = held, true
-	b.err = r.read()
-	for i, n := range b.blocks {
-		if e := held[i]; e != nil {
-			h.entries[n], h.voxels[n] = e, e.voxels
-		}
-	}
+	guard.Pass("cache.hold")
+	return r.read()
 }
 
 // Wait waits until blocks first to last of the list are loaded, as far as there are such blocks. It returns an error if a block of their batches

@@ -126,9 +126,9 @@ func TestVersionOfZeros(t *testing.T) {
 func TestResolveFails(t *testing.T) {
 	gone := errors.New("gone")
 	for name, end := range map[string]func() error{
-		"gone":                           func() error { return gone },
-		"block 4,0,0: panic: ouch":       func() error { panic("ouch") },
-		"block 4,0,0: the source ended ": func() error { runtime.Goexit(); return nil },
+		"gone": func() error { return gone },
+		"block 4,0,0: panic in cache.resolve: ouch": func() error { panic("ouch") },
+		"block 4,0,0: the source ended ":            func() error { runtime.Goexit(); return nil },
 	} {
 		c := newTestCache(t, 1<<20)
 		k := newKeyed(5000, 1, 2, 3)

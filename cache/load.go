@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -84,19 +84,15 @@ var (
 	errSkipped = errors.New("the source returned without a result for it")
 )
 
-// panicError returns the error for blocks of a source that panicked.
-func panicError(p any) error { return fmt.Errorf("panic: %v\n%s", p, debug.Stack()) }
-
 // run decodes the blocks and publishes the entries. A panic of the source becomes the error of its blocks, because no
 // caller could recover from it in this goroutine.
 func (l *load) run() {
 	err := errGoexit // unless a line below sets another error
 	defer func() {
 		if p := recover(); p != nil {
-			err = panicError(p)
+			err = guard.Recovered("cache.load", p)
 		}
-		l.failRest(err)
-		l.publish()
+		l.end(err)
 	}()
 	if err = l.Err(); err != nil {
 		return
@@ -109,11 +105,39 @@ func (l *load) run() {
 		defer lateLoads.Release(n)
 	}
 	err = errGoexit
+	guard.Pass("cache.load")
 	l.source.src.Fill(l, l.blocks, l.lend)
 	for _, b := range l.blocks {
 		l.setResult(b)
 	}
 	err = errSkipped
+}
+
+// end sets an error for the blocks without a result, and publishes the entries. A fault there must not let requests wait forever: then the
+// rest of the entries is abandoned, with an error or with the voxels that Fill has set.
+func (l *load) end(err error) {
+	defer close(l.done)
+	published := guard.Do("cache.publish", func() error {
+		l.failRest(err)
+		guard.Pass("cache.publish")
+		l.publish()
+		return nil
+	})
+	if published == nil {
+		return
+	}
+	for i := range l.parts {
+		p := &l.parts[i]
+		if p.entry.load.Load() == nil {
+			continue
+		}
+		if !p.filled {
+			p.entry.err = fmt.Errorf("block %v: %w", p.at, published)
+		}
+		l.source.cache.index.remove(p.entry)
+		p.entry.load.Store(nil)
+		l.source.cache.release(p.entry)
+	}
 }
 
 // lend returns the memory for a block.
@@ -162,7 +186,7 @@ func (l *load) setResult(b volume.Block) {
 func (l *load) failRest(err error) {
 	for i := range l.parts {
 		if p := &l.parts[i]; !p.filled {
-			p.entry.err = fmt.Errorf("block %v: %w", p.at, err)
+			p.entry.err, p.filled = fmt.Errorf("block %v: %w", p.at, err), true
 			l.source.cache.freeVoxels(p.entry)
 		}
 	}
@@ -202,7 +226,6 @@ func (l *load) publish() {
 		e.load.Store(nil)
 		c.release(e)
 	}
-	close(l.done)
 }
 
 // keep adds entries to the list of recent blocks and to the short-term list, and releases those for which there is no room.

@@ -129,7 +129,7 @@ func TestErrorOfOtherSource(t *testing.T) {
 // If Fill panics or ends its goroutine, the read fails.
 func TestFillDoesNotReturn(t *testing.T) {
 	for name, end := range map[string]func(){
-		"panic: index out of range":                     func() { panic("index out of range") },
+		"panic in cache.load: index out of range":       func() { panic("index out of range") },
 		"the source ended the goroutine that called it": runtime.Goexit,
 	} {
 		withGate(t, func(t *testing.T, c *Cache, src *Source, a *array, g *gate) {

@@ -112,7 +112,7 @@ func TestDamagedBlock(t *testing.T) {
 // If Fill panics or ends its goroutine, all blocks of the load fail, and no others.
 func TestFillOfManyLoadsDoesNotReturn(t *testing.T) {
 	for name, end := range map[string]func(){
-		"panic: ouch":                    func() { panic("ouch") },
+		"panic in cache.load: ouch":      func() { panic("ouch") },
 		"the source ended the goroutine": runtime.Goexit,
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -33,7 +34,7 @@ func (r *round) start(s *Source) {
 		workers = max(workers-1, 0) // there may be no loads: another request started them all
 	}
 	r.users.Store(int32(workers) + 1)
-	work := r.work
+	work := guard.Func("cache.round", r.work)
 	for range workers {
 		r.cache.running.Go(work)
 	}
@@ -46,11 +47,12 @@ func (r *round) start(s *Source) {
 func (r *round) work() {
 	defer func() {
 		if int(r.next.Load()) < len(r.loads) { // the source ended this goroutine
-			r.cache.running.Go(r.work)
+			r.cache.running.Go(guard.Func("cache.round", r.work))
 			return
 		}
 		r.release()
 	}()
+	guard.Pass("cache.round")
 	r.runLoads()
 }
 
@@ -87,6 +89,7 @@ func (r *request) loadRound(blocks []missing) error {
 	}
 	defer c.running.Done()
 	round := &round{cache: c, small: len(blocks)*r.source.bytes <= c.limits.own}
+	round.users.Store(1)
 	if !r.reserved {
 		round.memory = r.source.inFlight(len(blocks))
 		if !c.inFlight.TryAcquire(round.memory) { // Acquire asks the context for its channel, which costs some contexts much
@@ -98,28 +101,38 @@ func (r *request) loadRound(blocks []missing) error {
 	if round.small && r.source.AnswersAtOnce() {
 		r.loadSize = max(r.loadSize, r.source.blocksIn(c.limits.own))
 	}
-	round.loads = r.newLoads(blocks)
 	defer round.release()
+	var err error
+	if round.loads, err = r.newLoads(blocks); err != nil {
+		return err
+	}
 	round.start(r.source)
 	return r.wait()
 }
 
-// newLoads returns loads for the blocks that still have no entry.
-func (r *request) newLoads(blocks []missing) []load {
+// newLoads returns loads for the blocks that still have no entry. If it panics, the loads that it has made end with that: other requests may
+// wait for them already.
+func (r *request) newLoads(blocks []missing) ([]load, error) {
 	loads := make([]load, (len(blocks)+r.loadSize-1)/r.loadSize)
 	n, now := 0, time.Now()
-	for len(blocks) > 0 {
-		l := &loads[n]
-		l.init(r.source, min(r.loadSize, len(blocks)))
-		for len(blocks) > 0 && len(l.parts) < cap(l.parts) {
-			r.addToLoad(l, blocks[0], now)
-			blocks = blocks[1:]
+	err := guard.Do("cache.request", func() error {
+		for len(blocks) > 0 {
+			l := &loads[n]
+			l.init(r.source, min(r.loadSize, len(blocks)))
+			for len(blocks) > 0 && len(l.parts) < cap(l.parts) {
+				r.addToLoad(l, blocks[0], now)
+				blocks = blocks[1:]
+			}
+			if len(l.parts) > 0 {
+				n++
+			}
 		}
-		if len(l.parts) > 0 {
-			n++
-		}
+		return nil
+	})
+	for i := 0; err != nil && i < len(loads) && loads[i].done != nil; i++ {
+		loads[i].end(err)
 	}
-	return loads[:n]
+	return loads[:n], err
 }
 
 // addToLoad adds a block to a load, unless another request has added an entry for it.
@@ -137,8 +150,9 @@ func (r *request) addToLoad(l *load, m missing, now time.Time) {
 	if other == nil {
 		p.at = r.blocks[m.i]
 		l.blocks = append(l.blocks, volume.Block{At: p.at})
-		p.list = c.listFor(e, r.keep, now)
 		r.waiting = append(r.waiting, waiting{m.i, e, l})
+		guard.Pass("cache.request")
+		p.list = c.listFor(e, r.keep, now)
 		return
 	}
 	l.waiters.Add(-1)

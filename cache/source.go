@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"sync/atomic"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -20,6 +22,8 @@ type Source struct {
 	blocks  volume.Vec
 	bytes   int // size of a block
 	memory  int // bytes of memory that a block takes while it is loaded
+
+	mute atomic.Bool // announcements are dropped: one has panicked
 }
 
 // Keep is what the cache does with the blocks that a request loads.
@@ -89,17 +93,20 @@ func (s *Source) ReadPinned(ctx context.Context, blocks []volume.Vec, keep Keep,
 }
 
 // Announce lets the source fetch the stored blocks of a box, in the background, until ctx is done. It does nothing if the source is no
-// [volume.Announcer].
+// [volume.Announcer], or has panicked in an announcement.
 func (s *Source) Announce(ctx context.Context, box volume.Box) {
 	a, ok := s.src.(volume.Announcer)
-	if !ok || box.Empty() || !s.cache.tryStart() {
+	if !ok || box.Empty() || s.mute.Load() || !s.cache.tryStart() {
 		return
 	}
 	defer s.cache.running.Done()
-	s.cache.running.Go(func() {
-		defer func() { _ = recover() }() // a reader that needs the blocks gets the panic as its error
+	s.cache.running.Go(guard.FuncElse("cache.announce", func() {
+		guard.Pass("cache.announce")
 		a.Announce(ctx, box)
-	})
+	}, func(err error) {
+		s.mute.Store(true)
+		guard.Report(err)
+	}))
 }
 
 // key returns the key of a block, or false if the source must resolve it first.
@@ -129,16 +136,13 @@ func (s *Source) resolve(ctx context.Context, at volume.Vec) error {
 	}
 	defer c.running.Done()
 	done := make(chan error, 1)
-	c.running.Go(func() {
+	c.running.Go(guard.Func("cache.resolve", func() {
 		err := fmt.Errorf("block %v: %w", at, errGoexit)
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("block %v: %w", at, panicError(p))
-			}
-			done <- err
-		}()
+		defer func() { done <- err }()
+		defer guard.Recover("cache.resolve", func(e error) { err = fmt.Errorf("block %v: %w", at, e) })
+		guard.Pass("cache.resolve")
 		err = s.keyed.Resolve(ctx, at)
-	})
+	}))
 	select {
 	case err := <-done:
 		return err

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -16,9 +17,9 @@ func (s *Source) ReadTogether(ctx context.Context, blocks []volume.Vec, batchSiz
 	t := together{source: s, ctx: ctx, blocks: blocks, batchSize: batchSize, keep: keep, use: use}
 	var others sync.WaitGroup
 	for range min(s.workers(), (len(blocks)+batchSize-1)/batchSize) - 1 {
-		others.Go(t.work)
+		others.Go(guard.FuncElse("cache.together", t.work, t.fail))
 	}
-	t.work()
+	guard.FuncElse("cache.together", t.work, t.fail)() // the others use memory of the caller: a panic has to wait for them
 	others.Wait()
 	if err := t.err.Load(); err != nil {
 		return *err
@@ -52,16 +53,20 @@ func (t *together) work() {
 		}
 		batch := t.blocks[first:min(first+n, int64(len(t.blocks)))]
 		if err := t.readBatch(batch); err != nil {
-			t.err.CompareAndSwap(nil, &err)
+			t.fail(err)
 			return
 		}
 		t.read.Add(int64(len(batch)))
 	}
 }
 
+// fail ends the work with an error, unless there is one.
+func (t *together) fail(err error) { t.err.CompareAndSwap(nil, &err) }
+
 func (t *together) readBatch(blocks []volume.Vec) error {
 	r := t.source.newRequest(t.ctx, blocks, t.keep, len(blocks))
 	defer r.recycle()
 	r.use = t.use
+	guard.Pass("cache.together")
 	return r.read()
 }

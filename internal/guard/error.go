@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 )
 
@@ -31,11 +32,20 @@ func Recovered(place string, value any) *Error {
 	if again, ok := value.(repeated); ok {
 		return again.first
 	}
-	e := &Error{Place: place, Value: value, Stack: string(debug.Stack())}
+	e := &Error{Place: place, Value: value, Stack: fromPanic(string(debug.Stack()))}
 	runtime.Callers(2, e.calls[:])
 	count.Add(1)
 	remember(e)
 	return e
+}
+
+// fromPanic returns a stack without the calls after the panic, which are those of the boundary.
+func fromPanic(stack string) string {
+	first, rest, _ := strings.Cut(stack, "\n")
+	if i := strings.Index(rest, "\npanic("); i >= 0 {
+		rest = rest[i+1:]
+	}
+	return first + "\n" + rest
 }
 
 // repeated is the value of a panic that repeats a panic of another goroutine. If nobody recovers it, the runtime prints its text.

@@ -43,7 +43,7 @@ func TestFunc(t *testing.T) {
 	if n := Count() - before; n != 3 {
 		t.Errorf("%d panics were counted, expected 3", n)
 	}
-	if text := out.String(); stacks(out) != 1 || !strings.Contains(text, "panic in a.place: broken") || !strings.Contains(text, "guard.broken(") {
+	if text := out.String(); stacks(out) != 1 || !strings.Contains(text, "panic in a.place: broken") || !strings.Contains(text, "guard.broken(") || strings.Contains(text, "guard.Recovered(") {
 		t.Errorf("logged %s", text)
 	}
 	Func("a.place", func() { panic("elsewhere") })()
