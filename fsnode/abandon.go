@@ -4,10 +4,9 @@ package fsnode
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
-	"runtime/debug"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // gracePeriod is how long a request continues after a signal to the reader. Programs do not expect EINTR from
@@ -22,48 +21,51 @@ const maxAbandoned = 1000
 // source answers.
 type sourceCalls struct {
 	abandoned chan struct{} // holds a value for each abandoned call in progress
-	log       *slog.Logger
-	atOnce    func() bool // reports whether the source answers at once, so that no call has to be abandoned
+	atOnce    func() bool   // reports whether the source answers at once, so that no call has to be abandoned
 }
 
-func newSourceCalls(log *slog.Logger, atOnce func() bool) *sourceCalls {
+func newSourceCalls(atOnce func() bool) *sourceCalls {
 	if atOnce == nil {
 		atOnce = func() bool { return false }
 	}
-	return &sourceCalls{make(chan struct{}, maxAbandoned), log, atOnce}
+	return &sourceCalls{make(chan struct{}, maxAbandoned), atOnce}
 }
 
 // callSource returns the result of call. If ctx is done and the grace period is over, it abandons the call
 // and returns ctx.Err(). The later value of an abandoned call goes to discard. While maxAbandoned calls are
-// abandoned, no other call can be.
+// abandoned, no other call can be. A panic of call is its error.
 //
 // A call that can be abandoned has a goroutine of its own. The switch to it and back takes 3 µs, and 30 to 40
 // µs in a server whose threads wait in the kernel. A lookup in a local directory takes about 70 µs. So, if
 // the source answers at once, callSource makes the call itself.
 func callSource[T any](ctx context.Context, c *sourceCalls, call func() (T, error), discard func(T)) (T, error) {
-	if c.atOnce() {
+	guarded := func() (T, error) {
+		guard.Pass("fsnode.source")
 		return call()
 	}
+	if c.atOnce() {
+		return guard.Call("fsnode.source", guarded)
+	}
 	results, abandoned := make(chan result[T]), make(chan struct{})
-	go func() {
+	go guard.Func("fsnode.source", func() {
 		growStack(0)
-		r := resultOf(call)
+		var r result[T]
+		r.value, r.err = guard.Call("fsnode.source", guarded)
 		select {
 		case results <- r:
 		case <-abandoned:
 			<-c.abandoned
-			c.logPanic(r.panicked)
-			if r.panicked == nil && r.err == nil {
+			if guard.Report(r.err); r.err == nil {
 				discard(r.value)
 			}
 		}
-	}()
+	})()
 	if r, ok := wait(ctx, results); ok {
-		return r.get()
+		return r.value, r.err
 	}
 	select {
 	case r := <-results:
-		return r.get()
+		return r.value, r.err
 	case c.abandoned <- struct{}{}:
 		close(abandoned)
 		var zero T
@@ -97,38 +99,10 @@ func wait[T any](ctx context.Context, results <-chan T) (r T, ok bool) {
 	}
 }
 
-// result is what a call returned, or its panic.
+// result is what a call returned.
 type result[T any] struct {
-	value    T
-	err      error
-	panicked error // nil if the call returned
-}
-
-// resultOf makes a call and recovers its panic. Without that, a panic outside of the goroutine of a request
-// would end the server.
-func resultOf[T any](call func() (T, error)) (r result[T]) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.panicked = fmt.Errorf("%v\n%s", p, debug.Stack())
-		}
-	}()
-	r.value, r.err = call()
-	return r
-}
-
-// get returns what the call returned, or repeats its panic.
-func (r result[T]) get() (T, error) {
-	if r.panicked != nil {
-		panic(r.panicked)
-	}
-	return r.value, r.err
-}
-
-// logPanic logs the panic of an abandoned call.
-func (c *sourceCalls) logPanic(panicked error) {
-	if panicked != nil {
-		c.log.Error("panic in an abandoned call", "panic", panicked.Error())
-	}
+	value T
+	err   error
 }
 
 // noDiscard is for calls whose value needs no closing.

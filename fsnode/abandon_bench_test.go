@@ -27,7 +27,7 @@ func BenchmarkCallSource(b *testing.B) {
 		}
 	})
 	b.Run("abandonable", func(b *testing.B) {
-		c, ctx := newSourceCalls(nil, nil), &fuse.Context{Cancel: make(chan struct{})}
+		c, ctx := newSourceCalls(nil), &fuse.Context{Cancel: make(chan struct{})}
 		for b.Loop() {
 			if _, err := callSource(ctx, c, stat, noDiscard); err != nil {
 				b.Fatal(err)

@@ -3,8 +3,7 @@
 package fsnode
 
 import (
-	"bytes"
-	"log/slog"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 const eintr = fuse.Status(syscall.EINTR)
@@ -165,29 +166,29 @@ func TestAnswersAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
-		if p := recover(); p != "in Stat" { // from another goroutine it would be an error with a stack
-			t.Errorf("the request panics with %v", p)
+	logPanics(t)
+	here := func() string { // the goroutine
+		id, _, _ := strings.Cut(string(debug.Stack()), " [")
+		return id
+	}
+	called := ""
+	defer guard.Inject(func(place string) {
+		if place == "fsnode.source" {
+			called = here()
 		}
-	}()
-	nodes.Lookup(nil, header(fuse.FUSE_ROOT_ID), "panics", new(fuse.EntryOut))
+	})()
+	nodes.Lookup(nil, header(fuse.FUSE_ROOT_ID), "dir", new(fuse.EntryOut))
+	if called != here() {
+		t.Errorf("the call runs in %s, and the request in %s", called, here())
+	}
 }
 
-// TestPanics: a panic of a call to the source becomes one of the request. If the request abandoned the call,
-// the panic is logged.
-func TestPanics(t *testing.T) {
+// TestAbandonedPanic: the panic of a call that its request has abandoned is logged.
+func TestAbandonedPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer
+		log := logPanics(t)
 		source := newHanging()
-		s := newSession(t, source, slog.New(slog.NewTextHandler(&log, nil)))
-		func() {
-			defer func() {
-				if err, ok := recover().(error); !ok || !strings.Contains(err.Error(), "in Stat") || !strings.Contains(err.Error(), "hanging_test.go") {
-					t.Errorf("the request panics with %v", err)
-				}
-			}()
-			s.lookup(nil, fuse.FUSE_ROOT_ID, "panics")
-		}()
+		s := newSession(t, source, nil)
 		release := source.hang(kindStat)
 		cancel := make(chan struct{})
 		close(cancel)
@@ -196,8 +197,8 @@ func TestPanics(t *testing.T) {
 		}
 		release()
 		synctest.Wait()
-		if !strings.Contains(log.String(), "panic in an abandoned call") {
-			t.Errorf("the log: %s", &log)
+		if got := log.String(); !strings.Contains(got, "panic in fsnode.source: in Stat") || !strings.Contains(got, "hanging_test.go") {
+			t.Errorf("the log: %s", got)
 		}
 	})
 }

@@ -45,7 +45,8 @@ func (n *node) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
 }
 
 // Getxattr returns the value of an extended attribute, or its size.
-func (n *node) Getxattr(_ context.Context, name string, dest []byte) (uint32, syscall.Errno) {
+func (n *node) Getxattr(_ context.Context, name string, dest []byte) (_ uint32, number syscall.Errno) {
+	defer n.log.boundary("getxattr", n.path, &number)
 	value, ok := n.xattrs()[name]
 	if !ok {
 		return 0, syscall.ENODATA
@@ -54,7 +55,8 @@ func (n *node) Getxattr(_ context.Context, name string, dest []byte) (uint32, sy
 }
 
 // Listxattr returns the names of the extended attributes, sorted, each with a zero byte at its end.
-func (n *node) Listxattr(_ context.Context, dest []byte) (uint32, syscall.Errno) {
+func (n *node) Listxattr(_ context.Context, dest []byte) (_ uint32, number syscall.Errno) {
+	defer n.log.boundary("listxattr", n.path, &number)
 	var names strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(n.xattrs())) {
 		names.WriteString(name + "\x00")

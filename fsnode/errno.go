@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"syscall"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/log"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
@@ -32,6 +33,13 @@ func (r *reporter) errno(op, path string, err error) syscall.Errno {
 	}
 	r.faults.Report(op, path, err)
 	return number
+}
+
+// boundary recovers a panic of the function that defers it, the handler of a request. It is the error of the operation.
+func (r *reporter) boundary(op, path string, number *syscall.Errno) {
+	if p := recover(); p != nil {
+		*number = r.errno(op, path, guard.Recovered("fsnode.request", p))
+	}
 }
 
 // errnoOf returns the number of an error. An error that the request did not cause is EIO.

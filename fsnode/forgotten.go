@@ -68,11 +68,12 @@ func (n *node) OnForget() {
 
 // LookupNode finds a node that the kernel has forgotten. It is called for the root. It returns ESTALE if the path is
 // not remembered, or if the file has another version now.
-func (n *node) LookupNode(ctx context.Context, id uint64, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+func (n *node) LookupNode(ctx context.Context, id uint64, out *fuse.EntryOut) (_ *gofs.Inode, number syscall.Errno) {
 	name, ok := n.paths.of(id)
 	if !ok {
 		return nil, syscall.ESTALE
 	}
+	defer n.log.boundary("lookup", name, &number)
 	found := n.newNode(name)
 	info, err := found.stat(ctx)
 	if err != nil {
@@ -87,7 +88,8 @@ func (n *node) LookupNode(ctx context.Context, id uint64, out *fuse.EntryOut) (*
 
 // LookupParent finds the directory of the node, and returns the name of the node there. The kernel asks for it after
 // LookupNode, to put the node into its tree of names.
-func (n *node) LookupParent(ctx context.Context, out *fuse.EntryOut) (*gofs.Inode, string, syscall.Errno) {
+func (n *node) LookupParent(ctx context.Context, out *fuse.EntryOut) (_ *gofs.Inode, _ string, number syscall.Errno) {
+	defer n.log.boundary("lookup", path.Dir(n.path), &number)
 	dir, name := n.newNode(path.Dir(n.path)), path.Base(n.path)
 	info, err := dir.stat(ctx)
 	switch {

@@ -6,6 +6,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // grace is the context of a read. It is done gracePeriod after the context of its request. Most reads end before
@@ -58,7 +60,10 @@ func (g *grace) watch() {
 		cancel()
 		return
 	}
-	stop := context.AfterFunc(g.request, func() { time.AfterFunc(gracePeriod, cancel) })
+	stop := context.AfterFunc(g.request, guard.Func("fsnode.interrupted", func() {
+		guard.Pass("fsnode.interrupted")
+		time.AfterFunc(gracePeriod, guard.Func("fsnode.grace", cancel))
+	}))
 	g.release = func() { stop(); cancel() }
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -61,7 +62,15 @@ func (h *handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadRes
 	return result, 0
 }
 
+// read is Read. A panic is an error.
 func (h *handle) read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, error) {
+	return guard.Call("fsnode.read", func() (fuse.ReadResult, error) {
+		guard.Pass("fsnode.read")
+		return h.readFile(ctx, dest, off)
+	})
+}
+
+func (h *handle) readFile(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, error) {
 	if _, ok := h.file.(vfs.ContextReaderAt); !ok {
 		return h.readAbandonable(ctx, len(dest), off)
 	}
@@ -88,7 +97,14 @@ type lent struct {
 func (l lent) Size() int                          { return len(l.bytes) }
 func (l lent) Slices() ([][]byte, fuse.Status)    { return [][]byte{l.bytes}, fuse.OK }
 func (l lent) Bytes([]byte) ([]byte, fuse.Status) { return l.bytes, fuse.OK }
-func (l lent) Done()                              { l.release() }
+
+// Done releases the bytes. go-fuse has no boundary where it calls Done.
+func (l lent) Done() {
+	guard.Func("fsnode.lent", func() {
+		defer l.release()
+		guard.Pass("fsnode.lent")
+	})()
+}
 
 // readAbandonable reads up to n bytes of a file whose reads cannot be cancelled. It reads into memory of its
 // own, because an abandoned read may write to its memory at any time.
@@ -110,7 +126,8 @@ func (h *handle) readAbandonable(ctx context.Context, n int, off int64) (fuse.Re
 }
 
 // Lseek finds holes and data. The kernel handles all other kinds of seeks without a request.
-func (h *handle) Lseek(ctx context.Context, off uint64, whence uint32) (uint64, syscall.Errno) {
+func (h *handle) Lseek(ctx context.Context, off uint64, whence uint32) (_ uint64, number syscall.Errno) {
+	defer h.node.log.boundary("lseek", h.node.path, &number)
 	if whence != unix.SEEK_DATA && whence != unix.SEEK_HOLE {
 		return 0, syscall.EINVAL
 	}
@@ -151,7 +168,8 @@ func (h *handle) seek(off int64, whence uint32) (int64, error) {
 }
 
 // Release ends the use of the file by the kernel.
-func (h *handle) Release(context.Context) syscall.Errno {
+func (h *handle) Release(context.Context) (number syscall.Errno) {
+	defer h.node.log.boundary("close", h.node.path, &number)
 	if err := h.release(); err != nil {
 		return h.node.log.errno("close", h.node.path, err)
 	}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"sync"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // infoTimeout is how long a request waits for the attributes of the root, and of a file whose last attributes
@@ -66,7 +68,8 @@ func (l *lastInfo) join(stat func() (fs.FileInfo, error)) *infoStat {
 	defer l.mu.Unlock()
 	if l.inFlight == nil {
 		l.inFlight = &infoStat{time.Now(), make(chan struct{})}
-		go l.run(stat, l.inFlight)
+		s := l.inFlight
+		go guard.Func("fsnode.attributes", func() { l.run(stat, s) })()
 	}
 	return l.inFlight
 }
@@ -74,11 +77,19 @@ func (l *lastInfo) join(stat func() (fs.FileInfo, error)) *infoStat {
 // run calls stat and keeps its result.
 func (l *lastInfo) run(stat func() (fs.FileInfo, error), s *infoStat) {
 	defer close(s.done)
-	info, err := stat()
+	var answer fs.FileInfo
+	defer func() { l.end(answer) }()
+	if info, err := stat(); err == nil { // it reports its error
+		answer = info
+	}
+}
+
+// end ends the stat in flight. info is nil if it has failed.
+func (l *lastInfo) end(info fs.FileInfo) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.inFlight = nil
-	if err == nil {
+	if info != nil {
 		l.info = info
 	}
 }

@@ -13,6 +13,7 @@ import (
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -44,7 +45,8 @@ var (
 func (l *listing) end() int { return l.start + len(l.batch) }
 
 // Readdirent returns the next entry, or nil at the end.
-func (l *listing) Readdirent(ctx context.Context) (*fuse.DirEntry, syscall.Errno) {
+func (l *listing) Readdirent(ctx context.Context) (_ *fuse.DirEntry, number syscall.Errno) {
+	defer l.dir.log.boundary("readdir", l.dir.path, &number)
 	i := l.next
 	if i >= 2 {
 		if err := l.show(ctx, i); err != nil {
@@ -120,7 +122,11 @@ func (l *listing) close() {
 }
 
 // Releasedir ends the listing.
-func (l *listing) Releasedir(context.Context, uint32) { l.close() }
+func (l *listing) Releasedir(context.Context, uint32) {
+	var number syscall.Errno // nobody gets it
+	defer l.dir.log.boundary("closedir", l.dir.path, &number)
+	l.close()
+}
 
 // maxEntries bounds the offsets in a directory.
 const maxEntries = 1 << 40
@@ -142,7 +148,7 @@ type stream struct {
 }
 
 func newStream(fsys fs.FS, dir string) *stream {
-	next, stop := iter.Pull2(vfs.List(fsys, dir))
+	next, stop := iter.Pull2(guard.Seq("fsnode.source", vfs.List(fsys, dir)))
 	return &stream{next: next, stop: stop}
 }
 
@@ -162,11 +168,12 @@ func (s *stream) close() {
 		s.stop()
 		return
 	}
-	go func() {
+	go guard.Func("fsnode.listing", func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.stop()
-	}()
+		defer s.stop()
+		guard.Pass("fsnode.listing")
+	})()
 }
 
 // Lookup finds an entry for a listing with attributes. One request looks up many entries. After the first

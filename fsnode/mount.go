@@ -9,7 +9,6 @@ import (
 	"log"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -17,6 +16,8 @@ import (
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // Type is the file system type of the mounts in /proc/self/mounts.
@@ -87,7 +88,7 @@ func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
 		return nil, err
 	}
 	m.mapsDirect.Store(server.KernelSettings().Flags64()&fuse.CAP_DIRECT_IO_ALLOW_MMAP != 0)
-	go server.Serve() // ends with the mount
+	go guard.Func("fsnode.serve", server.Serve)() // ends with the mount
 	if err := server.WaitMount(); err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func newNodes(fsys fs.FS, o Options) (*mount, fuse.RawFileSystem, *fuse.MountOpt
 		log:      newReporter(o.Log, o.Observer),
 		observer: o.Observer,
 		override: override{o.UID, o.GID, o.Umask},
-		calls:    newSourceCalls(o.Log, o.AnswersAtOnce),
+		calls:    newSourceCalls(o.AnswersAtOnce),
 		limits:   usual,
 	}
 	m.onceReads.limits = usual.once
@@ -160,7 +161,8 @@ func mountOptions(o Options) fuse.MountOptions {
 		Debug:             o.Debug,
 		Logger:            log.New(debugWriter{o.Log}, "", 0),
 		PanicHandler: func(p any) fuse.Status {
-			o.Log.Error("panic while serving a request", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err := guard.Recovered("fsnode.request", p)
+			o.Log.Error("panic while serving a request", "err", err, "stack", guard.TakeStack(err))
 			return fuse.EIO
 		},
 	}

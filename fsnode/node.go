@@ -3,7 +3,6 @@
 package fsnode
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -14,6 +13,7 @@ import (
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -62,7 +62,8 @@ var (
 const maxName = 255
 
 // Lookup finds an entry of the directory in its current version.
-func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (found *gofs.Inode, number syscall.Errno) {
+	defer n.log.boundary("lookup", path.Join(n.path, name), &number)
 	switch {
 	case len(name) > maxName:
 		return nil, syscall.ENAMETOOLONG
@@ -118,7 +119,8 @@ func (n *node) stat(ctx context.Context) (fs.FileInfo, error) {
 
 // Getattr returns the attributes of the entry. For the root and for files, it returns the last attributes if
 // the source fails or does not answer.
-func (n *node) Getattr(ctx context.Context, _ gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+func (n *node) Getattr(ctx context.Context, _ gofs.FileHandle, out *fuse.AttrOut) (number syscall.Errno) {
+	defer n.log.boundary("getattr", n.path, &number)
 	info, err := n.describe(ctx)
 	if err != nil {
 		return n.log.errno("getattr", n.path, err)
@@ -143,22 +145,25 @@ func (n *node) describe(ctx context.Context) (fs.FileInfo, error) {
 // statVersion describes the root, or this version of the file. If the path has another version now, only
 // programs that have the file open still use the node. It reports what its callers ignore.
 func (n *node) statVersion() (fs.FileInfo, error) {
-	r := resultOf(func() (fs.FileInfo, error) { return fs.Stat(n.fsys, n.path) })
-	err := cmp.Or(r.panicked, r.err)
+	info, err := guard.Call("fsnode.attributes", func() (fs.FileInfo, error) {
+		guard.Pass("fsnode.attributes")
+		return fs.Stat(n.fsys, n.path)
+	})
 	switch {
-	case r.panicked != nil, err != nil && !n.isFile():
+	case guard.Is(err), err != nil && !n.isFile():
 		n.log.errno("getattr", n.path, err)
-	case err == nil && n.isFile() && vfs.VersionOf(r.value) != n.version:
+	case err == nil && n.isFile() && vfs.VersionOf(info) != n.version:
 		err = vfs.ErrChanged
 	}
-	return r.value, err
+	return info, err
 }
 
 func (n *node) isFile() bool { return n.StableAttr().Mode == syscall.S_IFREG }
 
 // Open opens the file if it still has the version of the node. Otherwise it returns ESTALE: the kernel then
 // looks up the name again and opens the new version, which is kept for it.
-func (n *node) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
+func (n *node) Open(ctx context.Context, flags uint32) (_ gofs.FileHandle, _ uint32, number syscall.Errno) {
+	defer n.log.boundary("open", n.path, &number)
 	if flags&syscall.O_ACCMODE != syscall.O_RDONLY {
 		return nil, 0, syscall.EROFS
 	}
@@ -169,24 +174,36 @@ func (n *node) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32,
 			return nil, 0, n.log.errno("open", n.path, err)
 		}
 	}
-	if vfs.VersionOf(f.info) != n.version {
-		if !n.reopens.keep(ctx, n.path, f) {
+	used := false
+	defer func() {
+		if !used {
 			f.close()
 		}
+	}()
+	if vfs.VersionOf(f.info) != n.version {
+		used = n.reopens.keep(ctx, n.path, f)
 		return nil, 0, syscall.ESTALE
 	}
+	guard.Pass("fsnode.request")
+	h, flags := n.handle(f, flags)
+	used = true
+	return h, flags, 0
+}
+
+// handle returns a handle of a file that the kernel opens, and the flags of the answer.
+func (n *node) handle(f openFile, flags uint32) (*handle, uint32) {
 	if vfs.IsLive(f.info) {
 		// Direct, because the page cache would stop at the size, which is 0 until the file is read.
-		return newHandle(n, f.File, noObserver{}), fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
+		return newHandle(n, f.File, noObserver{}), fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH
 	}
 	watched := n.watch(f)
 	if watched != nil && watched.direct {
-		return newWatchedHandle(n, f.File, watched), fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
+		return newWatchedHandle(n, f.File, watched), fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH
 	}
 	if p, ok := f.File.(vfs.Pusher); ok && flags&syscall.O_DIRECT == 0 {
 		p.Push(n.sink())
 	}
-	return newWatchedHandle(n, f.File, watched), fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
+	return newWatchedHandle(n, f.File, watched), fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH
 }
 
 // openFile is an open file and its description at the time of the open.
@@ -203,7 +220,7 @@ func (n *node) openCurrent() (openFile, error) {
 	if err != nil {
 		return openFile{}, err
 	}
-	info, err := f.Stat()
+	info, err := guard.Call("fsnode.source", f.Stat)
 	if err != nil {
 		f.Close()
 		return openFile{}, err
@@ -233,7 +250,8 @@ func (n *node) push(p []byte, off int64) bool {
 
 // OpendirHandle lists the first entries of the directory. The kernel must not cache the listing: it would trust it while the
 // modification time of the directory is the same, and tar and rsync restore that time.
-func (n *node) OpendirHandle(ctx context.Context, _ uint32) (gofs.FileHandle, uint32, syscall.Errno) {
+func (n *node) OpendirHandle(ctx context.Context, _ uint32) (_ gofs.FileHandle, _ uint32, number syscall.Errno) {
+	defer n.log.boundary("opendir", n.path, &number)
 	l := &listing{dir: n, start: 2}
 	if err := l.advance(ctx); err != nil {
 		return nil, 0, n.log.errno("opendir", n.path, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -52,30 +53,40 @@ func (r *reopens) keep(ctx context.Context, path string, f openFile) bool {
 	if thread == 0 {
 		return false
 	}
-	kept := &reopen{openFile: f, path: path}
+	r.replace(thread, &reopen{openFile: f, path: path}).end()
+	return true
+}
+
+// replace keeps a file for a thread. It returns the one that was kept before, or nil.
+func (r *reopens) replace(thread uint32, kept *reopen) (last *reopen) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.files == nil {
 		r.files = map[uint32]*reopen{}
 	}
-	last := r.files[thread]
+	last = r.files[thread]
 	r.files[thread] = kept
-	kept.timer = time.AfterFunc(reopenTimeout, func() { r.drop(thread, kept) })
-	r.mu.Unlock()
-	last.end()
-	return true
+	kept.timer = time.AfterFunc(reopenTimeout, guard.Func("fsnode.reopen", func() { r.drop(thread, kept) }))
+	return last
 }
 
 // drop closes a file that its thread has not opened again.
 func (r *reopens) drop(thread uint32, kept *reopen) {
+	if r.remove(thread, kept) {
+		defer kept.close()
+		guard.Pass("fsnode.reopen")
+	}
+}
+
+// remove removes a file. It returns false if it is not kept any more.
+func (r *reopens) remove(thread uint32, kept *reopen) bool {
 	r.mu.Lock()
-	ours := r.files[thread] == kept
-	if ours {
-		delete(r.files, thread)
+	defer r.mu.Unlock()
+	if r.files[thread] != kept {
+		return false
 	}
-	r.mu.Unlock()
-	if ours {
-		kept.close()
-	}
+	delete(r.files, thread)
+	return true
 }
 
 // stat returns the description of a path that the thread opens again, or nil.
@@ -90,17 +101,22 @@ func (r *reopens) stat(ctx context.Context, path string) fs.FileInfo {
 
 // take returns the file that was kept for the thread, if it is this version of this path.
 func (r *reopens) take(ctx context.Context, path string, version vfs.Version) (f openFile, ok bool) {
-	thread := threadOf(ctx)
-	r.mu.Lock()
-	kept := r.files[thread]
-	delete(r.files, thread)
-	r.mu.Unlock()
+	kept := r.pop(threadOf(ctx))
 	if kept == nil || kept.path != path || vfs.VersionOf(kept.info) != version {
 		kept.end()
 		return openFile{}, false
 	}
 	kept.timer.Stop()
 	return kept.openFile, true
+}
+
+// pop removes the file that is kept for a thread, and returns it. It returns nil if there is none.
+func (r *reopens) pop(thread uint32) *reopen {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept := r.files[thread]
+	delete(r.files, thread)
+	return kept
 }
 
 // end closes a file that was removed from the map. kept may be nil.

@@ -4,6 +4,7 @@ package fsnode
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"sync"
@@ -37,12 +38,18 @@ func newSource(names ...string) *source {
 	return s
 }
 
+// errPanic makes calls panic.
+var errPanic = errors.New("panic")
+
 // fail returns the error of a call of a kind.
 func (s *source) fail(kind string) error {
-	if kind == s.fails {
-		return s.err
+	switch {
+	case kind != s.fails:
+		return nil
+	case s.err == errPanic:
+		panic("in " + kind)
 	}
-	return nil
+	return s.err
 }
 
 // described adds the abilities of a path to its description.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/parallel"
 )
 
@@ -23,6 +24,7 @@ type statAhead struct {
 
 	mu    sync.Mutex
 	ready map[string]statResult // by name; not yet looked up
+	off   bool                  // entries are no longer statted ahead: one has panicked
 }
 
 // statResult is the result of a stat.
@@ -43,7 +45,10 @@ const (
 func (n *node) startStatAhead(entries []fs.DirEntry) {
 	a := &statAhead{fsys: n.fsys, dir: n.path, entries: entries, ready: map[string]statResult{}}
 	n.ahead.Store(a)
-	time.AfterFunc(statAheadTime, func() { n.ahead.CompareAndSwap(a, nil) })
+	time.AfterFunc(statAheadTime, guard.Func("fsnode.statahead", func() {
+		guard.Pass("fsnode.statahead")
+		n.ahead.CompareAndSwap(a, nil)
+	}))
 }
 
 // stat describes an entry. The description may be up to a second old. It is safe for concurrent use.
@@ -55,21 +60,40 @@ func (a *statAhead) stat(name string) (fs.FileInfo, error) {
 	if !listed {
 		return fs.Stat(a.fsys, path.Join(a.dir, name))
 	}
-	next := a.entries[i:min(i+parallel.Lookups, len(a.entries))]
+	next := a.entries[i : i+a.window(len(a.entries)-i)]
 	results := parallel.Patiently(next, a.statEntry)
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	for i, e := range next[1:] {
-		if results[i+1].err == nil { // an error may be gone at the next lookup
-			a.ready[e.Name()] = results[i+1]
-		}
+		a.keep(e.Name(), results[i+1])
 	}
 	return results[0].info, results[0].err
 }
 
+// window returns how many of n entries are statted together.
+func (a *statAhead) window(n int) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.off {
+		return 1
+	}
+	return min(n, parallel.Lookups)
+}
+
+// keep keeps the result for an entry that is not yet looked up. An error is not kept: it may be gone at the lookup.
+func (a *statAhead) keep(name string, r statResult) {
+	guard.Report(r.err, "path", path.Join(a.dir, name))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.off = a.off || guard.Is(r.err); r.err == nil {
+		a.ready[name] = r
+	}
+}
+
 func (a *statAhead) statEntry(e fs.DirEntry) statResult {
 	now := time.Now()
-	info, err := fs.Stat(a.fsys, path.Join(a.dir, e.Name()))
+	info, err := guard.Call("fsnode.statahead", func() (fs.FileInfo, error) {
+		guard.Pass("fsnode.statahead")
+		return fs.Stat(a.fsys, path.Join(a.dir, e.Name()))
+	})
 	return statResult{info, err, now}
 }
 

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"iter"
 	"runtime/debug"
 	"sync/atomic"
 )
@@ -31,6 +32,26 @@ func Do(place string, f func() error) (err error) {
 func Call[T any](place string, f func() (T, error)) (result T, err error) {
 	err = Do(place, func() (err error) { result, err = f(); return err })
 	return result, err
+}
+
+// Seq yields what seq yields. A panic of seq is the last error, with the stack of seq: iter.Pull2 would repeat the panic without it.
+func Seq[T any](place string, seq iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		goesOn := true
+		err := Do(place, func() error {
+			seq(func(item T, err error) bool {
+				goesOn = yield(item, err)
+				return goesOn
+			})
+			return nil
+		})
+		if err != nil && goesOn {
+			var none T
+			yield(none, err)
+		} else {
+			Report(err)
+		}
+	}
 }
 
 // Recover is a boundary for the function that defers it. If that panics, failed is called with the [Error].

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"log/slog"
 	"strings"
 	"sync"
@@ -22,9 +23,6 @@ func logTo(t *testing.T) *bytes.Buffer {
 	var out bytes.Buffer
 	LogTo(slog.New(slog.NewTextHandler(&out, nil)))
 	t.Cleanup(func() { LogTo(nil) })
-	mu.Lock()
-	defer mu.Unlock()
-	clear(logged)
 	return &out
 }
 
@@ -157,6 +155,36 @@ func TestRelay(t *testing.T) {
 		}()
 		_ = together()
 	}()
+}
+
+// TestSeq: a panic of a sequence is its last error, also for a caller that pulls it. If the caller has stopped, it is logged.
+func TestSeq(t *testing.T) {
+	out := logTo(t)
+	items := Seq("a.place", func(yield func(int, error) bool) {
+		defer broken()
+		_ = yield(1, nil) && yield(2, nil)
+	})
+	next, stop := iter.Pull2(items)
+	defer stop()
+	for want := range 4 {
+		n, err, ok := next()
+		if want == 2 {
+			if e, is := errors.AsType[*Error](err); !is || !strings.Contains(e.Stack, "guard.broken(") || n != 0 || !ok {
+				t.Errorf("got %d, %v, %v", n, err, ok)
+			}
+		} else if ok != (want < 2) || err != nil || ok && n != want+1 {
+			t.Errorf("%d: got %d, %v, %v", want, n, err, ok)
+		}
+	}
+	for n := range items {
+		if n != 1 {
+			t.Error(n)
+		}
+		break
+	}
+	if stacks(out) != 1 {
+		t.Errorf("logged %s", out)
+	}
 }
 
 // TestInject: an injected panic is recovered like any other.

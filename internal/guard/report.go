@@ -27,8 +27,13 @@ var (
 // Count returns how many panics were recovered since the start of the program.
 func Count() uint64 { return count.Load() }
 
-// LogTo sets the logger for panics that no request logs. The default is slog.Default().
-func LogTo(l *slog.Logger) { logger.Store(l) }
+// LogTo sets the logger for panics that no request logs, and forgets which stacks were logged. The default, or nil, is slog.Default().
+func LogTo(l *slog.Logger) {
+	logger.Store(l)
+	mu.Lock()
+	defer mu.Unlock()
+	clear(logged)
+}
 
 // remember makes sure that a panic is logged, by a request or after reportDelay.
 func remember(e *Error) {
