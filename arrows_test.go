@@ -22,7 +22,7 @@ var arrows = map[string][]string{
 	"internal/guard":     {},
 	"internal/vfs":       {"internal/guard", "internal/span"},
 	"volume":             {"internal/vfs", "internal/parallel"},
-	"internal/store":     {"internal/access", "internal/vfs", "golang.org/x/sync", "golang.org/x/sys"},
+	"internal/store":     {"internal/guard", "internal/access", "internal/vfs", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/object":    {"internal/lru", "internal/parallel", "internal/vfs"},
 	"internal/remote":    {"internal/hint", "internal/object", "internal/vfs", "github.com/cenkalti/backoff", "github.com/minio/minio-go", "golang.org/x/net", "golang.org/x/oauth2", "gopkg.in/ini.v1"},
 	"internal/diskcache": {"internal/hint", "internal/lru", "internal/object", "internal/vfs", "golang.org/x/sync", "golang.org/x/sys"},

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"sync/atomic"
 
+	boundary "github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -60,7 +61,10 @@ func (f *stream) Close() error {
 	if f.inFlight.Load() == 0 {
 		return f.File.Close()
 	}
-	go f.File.Close() // read-only: an error loses no data
+	go boundary.Func("store.close", func() {
+		defer f.File.Close() // read-only: an error loses no data
+		boundary.Pass("store.close")
+	})()
 	return nil
 }
 
@@ -76,7 +80,10 @@ func (f *stream) Read(p []byte) (int, error) {
 	f.inFlight.Add(1)
 	defer f.inFlight.Add(-1)
 	slot, _ := f.s.queue.acquire(context.Background(), &f.s.queue.reads)
-	n, err := f.File.Read(p)
+	n, err := boundary.Call("store.read", func() (int, error) {
+		boundary.Pass("store.read")
+		return f.File.Read(p)
+	})
 	f.s.releaseRead(slot, n)
 	return n, err
 }
@@ -137,7 +144,10 @@ func (f *readable) ReadAtContext(ctx context.Context, p []byte, off int64) (int,
 	if err != nil {
 		return 0, err
 	}
-	n, err := vfs.ReadAt(ctx, f.File, p, off)
+	n, err := boundary.Call("store.read", func() (int, error) {
+		boundary.Pass("store.read")
+		return vfs.ReadAt(ctx, f.File, p, off)
+	})
 	f.s.releaseRead(slot, n)
 	return n, err
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"container/list"
 	"context"
 	"sync"
 	"time"
@@ -45,18 +46,10 @@ func (q *queue) acquire(ctx context.Context, m *meter) (slot int, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	now := q.now()
-	q.mu.Lock()
-	if n := len(m.free) - 1; n >= 0 {
-		slot, m.free = m.free[n], m.free[:n]
-		m.starts[slot] = now
-		q.mostInFlight = max(q.mostInFlight, q.used())
-		q.mu.Unlock()
+	slot, turn, position := q.tryAcquire(m)
+	if turn == nil {
 		return slot, nil
 	}
-	turn := make(chan int, 1)
-	position := m.waiting.PushBack(turn)
-	q.mu.Unlock()
 	select {
 	case slot = <-turn:
 		return slot, nil
@@ -73,13 +66,29 @@ func (q *queue) acquire(ctx context.Context, m *meter) (slot int, err error) {
 	return 0, ctx.Err()
 }
 
+// tryAcquire starts a request in a free slot. If there is none, it returns a channel that will have one, and its position among those that
+// wait.
+func (q *queue) tryAcquire(m *meter) (slot int, turn chan int, position *list.Element) {
+	now := q.now()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if n := len(m.free) - 1; n >= 0 {
+		slot, m.free = m.free[n], m.free[:n]
+		m.starts[slot] = now
+		q.mostInFlight = max(q.mostInFlight, q.used())
+		return slot, nil, nil
+	}
+	turn = make(chan int, 1)
+	return 0, turn, m.waiting.PushBack(turn)
+}
+
 // restart sets the start of the request in the slot to now. The goroutine that sends the request calls it,
 // because it may have waited for a processor.
 func (q *queue) restart(slot int, m *meter) {
 	now := q.now()
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	m.starts[slot] = now
-	q.mu.Unlock()
 }
 
 // release gives back the slot and counts the answer of n bytes. If the answer is timed, it also counts for

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	boundary "github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -96,7 +97,7 @@ func (f *readable) readInTurn(ctx context.Context, ranges []vfs.Range) (n int, l
 	var took [inTurn]time.Duration
 	for start := q.now(); n < len(ranges) && !late; n++ {
 		r := &ranges[n]
-		r.Err = vfs.ReadFull(ctx, f.File, r.P, r.Off)
+		r.Err = f.fill(ctx, r.P, r.Off)
 		end := q.now()
 		took[n], start = end-start, end
 		late = q.reads.lateness.isLateAnswer(took[n], len(r.P))
@@ -129,6 +130,7 @@ func (f *readable) readAtOnce(ctx context.Context, ranges []vfs.Range) {
 // only.
 func (f *readable) readParts(ctx context.Context, parts []vfs.Range, join func([]vfs.Range) int) {
 	var all sync.WaitGroup
+	defer all.Wait() // also after a panic: the requests in flight write to memory of the caller
 	for len(parts) > 0 {
 		next := parts[:join(parts)]
 		parts = parts[len(next):]
@@ -137,61 +139,64 @@ func (f *readable) readParts(ctx context.Context, parts []vfs.Range, join func([
 			fail(next, err)
 			continue
 		}
-		if len(parts) == 0 {
-			f.readJoined(ctx, slot, next)
-			break
-		}
-		all.Go(func() {
+		read := func() {
 			f.s.queue.restart(slot, &f.s.queue.reads)
 			f.readJoined(ctx, slot, next)
-		})
+		}
+		failed := func(err error) { fail(next, err) }
+		if len(parts) == 0 {
+			boundary.FuncElse("store.ranges", read, failed)()
+			return
+		}
+		all.Go(boundary.FuncElse("store.ranges", read, failed))
 	}
-	all.Wait()
 }
 
 // readJoined reads parts with one request in a slot. If that fails, it reads each part with a request of its
 // own, so that each part has its own error.
 func (f *readable) readJoined(ctx context.Context, slot int, parts []vfs.Range) {
-	n := span(parts)
-	if len(parts) == 1 {
-		parts[0].Err = f.readInSlot(ctx, slot, parts[0].P, parts[0].Off)
-		f.s.queue.releaseBytes(n)
-		return
-	}
-	err := f.readPartsInSlot(ctx, slot, parts)
-	f.s.queue.releaseBytes(n)
+	err := f.request(ctx, slot, parts)
 	switch {
+	case len(parts) == 1:
+		parts[0].Err = err
 	case err != nil && f.s.queue.remote && !errors.Is(err, io.ErrUnexpectedEOF):
 		fail(parts, err) // it has been tried often enough
-		return
 	case err != nil:
 		f.readParts(ctx, parts, alone)
 	}
 }
 
-// readPartsInSlot fills parts with one request, and gives back the slot.
-func (f *readable) readPartsInSlot(ctx context.Context, slot int, parts []vfs.Range) error {
-	n := int(span(parts))
-	p, ok := f.File.(vfs.PartsReader)
-	if !ok {
-		return f.readAndCopy(ctx, slot, parts, n)
+// request fills parts with one request, and gives back the slot and the bytes in flight.
+func (f *readable) request(ctx context.Context, slot int, parts []vfs.Range) error {
+	n := span(parts)
+	defer f.s.queue.releaseBytes(n)
+	answered := 0
+	defer func() { f.s.releaseRead(slot, answered) }()
+	boundary.Pass("store.ranges")
+	if err := f.fillParts(ctx, parts, int(n)); err != nil {
+		return err
 	}
-	err := ctx.Err()
-	if err == nil {
-		err = p.ReadParts(ctx, parts)
-	}
-	if err != nil {
-		n = 0
-	}
-	f.s.releaseRead(slot, n)
-	return err
+	answered = int(n)
+	return nil
 }
 
-// readAndCopy is readPartsInSlot for files that read into n bytes of memory without gaps.
-func (f *readable) readAndCopy(ctx context.Context, slot int, parts []vfs.Range, n int) error {
-	memory, free := joinedMemory(n)
+// fillParts fills parts that have n bytes together with the gaps.
+func (f *readable) fillParts(ctx context.Context, parts []vfs.Range, n int) error {
+	if len(parts) == 1 {
+		return f.fill(ctx, parts[0].P, parts[0].Off)
+	}
+	if p, ok := f.File.(vfs.PartsReader); ok {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return boundary.Do("store.read", func() error {
+			boundary.Pass("store.read")
+			return p.ReadParts(ctx, parts)
+		})
+	}
+	memory, free := joinedMemory(n) // for a file that reads into memory without gaps
 	defer free()
-	if err := f.readInSlot(ctx, slot, memory, parts[0].Off); err != nil {
+	if err := f.fill(ctx, memory, parts[0].Off); err != nil {
 		return err
 	}
 	for _, part := range parts {
@@ -200,15 +205,12 @@ func (f *readable) readAndCopy(ctx context.Context, slot int, parts []vfs.Range,
 	return nil
 }
 
-// readInSlot fills p from byte offset off and gives back the slot.
-func (f *readable) readInSlot(ctx context.Context, slot int, p []byte, off int64) error {
-	n := len(p)
-	err := vfs.ReadFull(ctx, f.File, p, off)
-	if err != nil {
-		n = 0
-	}
-	f.s.releaseRead(slot, n)
-	return err
+// fill fills p from byte offset off. A panic of the file is an error: the slot of the request is given back as after any other.
+func (f *readable) fill(ctx context.Context, p []byte, off int64) error {
+	return boundary.Do("store.read", func() error {
+		boundary.Pass("store.read")
+		return vfs.ReadFull(ctx, f.File, p, off)
+	})
 }
 
 // joinedBytes holds memory for the answers to joined requests.

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	boundary "github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -140,6 +141,7 @@ func inTurns[T any](s *Scheduled, full int, open func() iter.Seq2[[]T, error]) i
 		ok    bool
 	}
 	return func(yield func([]T, error) bool) {
+		open := func() iter.Seq2[[]T, error] { return boundary.Seq("store.lookup", open()) }
 		next, stop := iter.Pull2(open())
 		defer func() { stop() }()
 		for first := true; ; first = false {
@@ -151,7 +153,7 @@ func inTurns[T any](s *Scheduled, full int, open func() iter.Seq2[[]T, error]) i
 				}
 				return item{batch, ok}, err
 			})
-			if !i.ok || !yield(i.batch, err) || err != nil || len(i.batch) < full {
+			if !i.ok && err == nil || !yield(i.batch, err) || err != nil || len(i.batch) < full {
 				return
 			}
 		}
@@ -168,16 +170,23 @@ const (
 // files soon.
 const descriptorRetries = 100
 
-// lookup calls call as soon as a slot is free, and returns its results. If timed, the time counts for lateness.
+// lookup calls call as soon as a slot is free, and returns its results. If timed, the time counts for lateness. A panic of call is an
+// error.
 func lookup[T any](s *Scheduled, timed bool, call func() (T, error)) (T, error) {
 	slot, _ := s.queue.acquire(context.Background(), &s.queue.lookups)
-	answer, err := call()
+	guarded := func() (T, error) {
+		return boundary.Call("store.lookup", func() (T, error) {
+			boundary.Pass("store.lookup")
+			return call()
+		})
+	}
+	answer, err := guarded()
 	for range descriptorRetries {
 		if !errors.Is(err, syscall.EMFILE) || s.queue.inFlight() == 1 {
 			break
 		}
 		time.Sleep(time.Millisecond)
-		answer, err = call()
+		answer, err = guarded()
 	}
 	s.queue.release(slot, &s.queue.lookups, 0, timed)
 	return answer, err

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	boundary "github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -53,7 +54,7 @@ func (s *Scheduled) statInTurn(found []vfs.Described, stat func(fs.DirEntry) (fs
 	slot, _ := s.queue.acquire(context.Background(), &s.queue.lookups)
 	var took [inTurn]time.Duration
 	for start := s.queue.now(); n < len(found) && !late; n++ {
-		found[n].Info, found[n].Err = stat(found[n].DirEntry)
+		found[n].Info, found[n].Err = guardedStat(stat, found[n].DirEntry)
 		end := s.queue.now()
 		took[n], start = end-start, end
 		late = s.queue.lookups.lateness.isLateAnswer(took[n], 0)
@@ -65,13 +66,21 @@ func (s *Scheduled) statInTurn(found []vfs.Described, stat func(fs.DirEntry) (fs
 // statAtOnce describes the entries, as many at a time as there are slots.
 func (s *Scheduled) statAtOnce(found []vfs.Described, stat func(fs.DirEntry) (fs.FileInfo, error)) {
 	var all sync.WaitGroup
+	defer all.Wait()
 	for i := range found {
 		slot, _ := s.queue.acquire(context.Background(), &s.queue.lookups)
-		all.Go(func() {
+		all.Go(boundary.FuncElse("store.describe", func() {
 			s.queue.restart(slot, &s.queue.lookups)
-			found[i].Info, found[i].Err = stat(found[i].DirEntry)
+			found[i].Info, found[i].Err = guardedStat(stat, found[i].DirEntry)
 			s.queue.release(slot, &s.queue.lookups, 0, timed)
-		})
+		}, func(err error) { found[i].Err = err }))
 	}
-	all.Wait()
+}
+
+// guardedStat is stat. A panic is an error.
+func guardedStat(stat func(fs.DirEntry) (fs.FileInfo, error), e fs.DirEntry) (fs.FileInfo, error) {
+	return boundary.Call("store.describe", func() (fs.FileInfo, error) {
+		boundary.Pass("store.describe")
+		return stat(e)
+	})
 }
