@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/lru"
 	"github.com/wkwfs/wkwfs/internal/parallel"
 )
@@ -18,6 +19,7 @@ type walk struct {
 	last   string    // the path of the directory that was listed last
 	at     time.Time // when that was asked for
 	window int       // how many of those that follow are listed ahead
+	off    bool      // nothing is listed ahead any more: that has panicked
 }
 
 const (
@@ -37,11 +39,14 @@ func newWalks() *lru.Cache[string, *walk] { return lru.New[string, *walk](maxWal
 // goroutines that end with the answers of the store. Their results are believed as any other listing is.
 func (f *FS) listAhead(dir string) {
 	for _, next := range f.facts.claimAhead(dir) {
-		go func() {
+		go guard.FuncElse("object.ahead", func() {
 			defer next.ended()
-			defer func() { _ = recover() }()             // a listing that somebody waits for panics too, where it is reported
+			guard.Pass("object.ahead")
 			_, _ = f.ask(context.Background(), next.dir) // an error may be gone when the directory is asked for
-		}()
+		}, func(err error) {
+			f.facts.endWalk(next.dir)
+			guard.Report(err, "path", next.dir)
+		})()
 	}
 }
 
@@ -77,7 +82,7 @@ func (k *facts) follow(dir string, now time.Time) []string {
 		k.walks.Put(parent, &walk{last: dir, at: now}, 1)
 		return nil
 	}
-	if dir == w.last {
+	if dir == w.last || w.off {
 		return nil
 	}
 	before := *w
@@ -92,6 +97,15 @@ func (k *facts) follow(dir string, now time.Time) []string {
 	}
 	w.window = min(max(2, 2*before.window), inTime)
 	return siblings[:min(w.window, len(siblings))]
+}
+
+// endWalk ends listing ahead for the program that lists the directories beside a directory.
+func (k *facts) endWalk(dir string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if w, ok := k.walks.Get(path.Dir(dir)); ok {
+		w.off = true
+	}
 }
 
 // after returns the paths of the directories that follow a directory, if it follows the last one in an order in which programs

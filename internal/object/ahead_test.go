@@ -2,12 +2,15 @@ package object
 
 import (
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/parallel"
 )
 
@@ -120,6 +123,39 @@ func TestNoListAhead(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestListAheadPanics: after a panic in a listing ahead, the program that waits for it lists itself. Nothing is listed ahead of it any more,
+// and no directory stays claimed.
+func TestListAheadPanics(t *testing.T) {
+	guard.LogTo(slog.New(slog.DiscardHandler))
+	defer guard.LogTo(nil)
+	synctest.Test(t, func(t *testing.T) {
+		m := rowsOf(100, maxKept)
+		f := NewFS(m)
+		byName(t, f)
+		m.asked()
+		ahead := 0
+		var mu sync.Mutex
+		defer guard.Inject(func(place string) {
+			mu.Lock()
+			defer mu.Unlock()
+			if place == "object.ahead" {
+				ahead++
+				panic("injected")
+			}
+		})()
+		before := guard.Count()
+		for _, row := range byNumber(100) {
+			if entries, err := f.ReadDir(row); len(entries) != maxKept || err != nil {
+				t.Fatalf("%s: %d entries, %v", row, len(entries), err)
+			}
+		}
+		synctest.Wait()
+		if asked := strings.Split(m.asked(), ", "); len(asked) != 100 || ahead == 0 || ahead > 2 || guard.Count()-before != uint64(ahead) || len(f.facts.listing) != 0 {
+			t.Errorf("%d requests, %d listings ahead, %d panics, %d claimed", len(asked), ahead, guard.Count()-before, len(f.facts.listing))
+		}
+	})
 }
 
 // TestListAheadIsBelieved: what was listed ahead is believed as long as any other listing, also if the program becomes slower. It

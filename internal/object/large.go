@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/parallel"
 )
 
@@ -182,11 +183,10 @@ func (r *spanReader) read(s span) iter.Seq2[[]Object, error] {
 	}
 }
 
-// spanAnswer is an answer for a span. After an error or a panic there is no other.
+// spanAnswer is an answer for a span. After an error there is no other.
 type spanAnswer struct {
-	objects  []Object
-	err      error
-	panicked any
+	objects []Object
+	err     error
 }
 
 // readAhead is read in a goroutine, unless enough spans are being read ahead. Then the span is asked for when it is needed.
@@ -205,30 +205,24 @@ func (r *spanReader) readAhead(s span) iter.Seq2[[]Object, error] {
 			return false
 		}
 	}
-	r.ahead.Go(func() {
+	r.ahead.Go(guard.Func("object.span", func() {
 		defer func() { <-r.fs.spans }()
 		defer close(answers)
-		defer func() {
-			if p := recover(); p != nil {
-				send(spanAnswer{panicked: p})
-			}
-		}()
+		defer guard.Recover("object.span", func(err error) { send(spanAnswer{err: err}) })
+		guard.Pass("object.span")
 		for objects, err := range r.read(s) {
 			if !send(spanAnswer{objects: objects, err: err}) {
 				return
 			}
 		}
-	})
+	}))
 	return received(answers)
 }
 
-// received yields the answers of a channel. A panic becomes one of the caller.
+// received yields the answers of a channel.
 func received(answers <-chan spanAnswer) iter.Seq2[[]Object, error] {
 	return func(yield func([]Object, error) bool) {
 		for a := range answers {
-			if a.panicked != nil {
-				panic(a.panicked)
-			}
 			if !yield(a.objects, a.err) {
 				return
 			}

@@ -65,14 +65,10 @@ func (k *facts) startListing(ctx context.Context, dir string) (l listed, ended f
 		if l, ok := k.believedListing(dir); ok {
 			return l, nil, nil
 		}
-		k.mu.Lock()
-		busy := k.listing[dir]
-		if busy == nil {
-			ended := k.claim(dir)
-			k.mu.Unlock()
+		ended, busy := k.tryClaim(dir)
+		if ended != nil {
 			return listed{}, ended, nil
 		}
-		k.mu.Unlock()
 		select {
 		case <-busy:
 		case <-ctx.Done():
@@ -81,14 +77,24 @@ func (k *facts) startListing(ctx context.Context, dir string) (l listed, ended f
 	}
 }
 
+// tryClaim claims a directory, or returns a channel that is closed when another goroutine has listed it.
+func (k *facts) tryClaim(dir string) (ended func(), busy <-chan struct{}) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if busy := k.listing[dir]; busy != nil {
+		return nil, busy
+	}
+	return k.claim(dir), nil
+}
+
 // claim makes others wait for a directory, until the caller has listed it and calls ended. The caller holds the lock.
 func (k *facts) claim(dir string) (ended func()) {
 	mine := make(chan struct{})
 	k.listing[dir] = mine
 	return func() {
 		k.mu.Lock()
+		defer k.mu.Unlock()
 		delete(k.listing, dir)
-		k.mu.Unlock()
 		close(mine)
 	}
 }
