@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"iter"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/object"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
@@ -119,15 +120,17 @@ func (b *bucket) read(ctx context.Context, o object.Object, parts []vfs.Range) e
 	if err != nil {
 		return err
 	}
-	j, ok := c.flights.join(id, o.Size, missing, func(f *flight) {
-		f.reserved = min(f.to-f.from, memory)
-		memory -= f.reserved
-		// The flight goes on for other readers when ctx is done.
-		detached, cancel := context.WithCancel(context.WithoutCancel(ctx))
-		f.cancel = cancel
-		c.flights.runs.Go(func() { c.run(detached, b, o, f) })
-	})
-	c.memory.release(memory) // the flights of others have their own
+	j, ok := func() (joined, bool) {
+		defer func() { c.memory.release(memory) }() // the flights of others have their own
+		return c.flights.join(id, o.Size, missing, func(f *flight) {
+			f.reserved = min(f.to-f.from, memory)
+			memory -= f.reserved
+			// The flight goes on for other readers when ctx is done.
+			detached, cancel := context.WithCancel(context.WithoutCancel(ctx))
+			f.cancel = cancel
+			c.flights.runs.Go(guard.Func("diskcache.flight", func() { c.run(detached, b, o, f) }))
+		})
+	}()
 	if !ok {
 		return b.Bucket.ReadParts(ctx, o, parts)
 	}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/object"
 )
 
@@ -178,32 +179,41 @@ func (c *Cache) damaged(h header, pages int, err error) {
 	c.warn("damaged", "disk cache: a file is damaged, and is read again from the source; wkwfs status counts such pages", args...)
 }
 
-// run makes the request of a flight, for what the disk still lacks: since the reader has looked, another flight may have been
-// written.
+// run makes the request of a flight, and has the bytes written. A panic is the error of its readers.
 func (c *Cache) run(ctx context.Context, b *bucket, o object.Object, f *flight) {
-	data, err := alloc(f.to - f.from)
-	if err != nil {
-		f.err = err
-		c.flights.end(f, false)
+	fetched, err := guard.Call("diskcache.flight", func() (bool, error) { return c.fetch(ctx, b, o, f) })
+	if f.err = err; err != nil {
+		f.data = nil
+	}
+	c.flights.end(f, fetched)
+	if !fetched {
 		return
 	}
-	f.buffer = data
+	written := false
+	defer func() {
+		if !written {
+			c.flights.forget(f)
+		}
+	}()
+	written = c.writer.put(item{f, o.Size})
+}
+
+// fetch sets the data of a flight. It requests what the disk still lacks: since the reader has looked, another flight may have been
+// written. It returns whether it has requested something.
+func (c *Cache) fetch(ctx context.Context, b *bucket, o object.Object, f *flight) (fetched bool, err error) {
+	if f.buffer, err = alloc(f.to - f.from); err != nil {
+		return false, err
+	}
+	guard.Pass("diskcache.flight")
 	counted := func(header, int, error) {}
-	missing := c.fill(f.object, o.Size, data, f.from, counted)
-	if len(missing) == 0 {
-		f.data = data
-		c.flights.end(f, false)
-		return
+	missing := c.fill(f.object, o.Size, f.buffer, f.from, counted)
+	if len(missing) > 0 {
+		s := widen(span{missing[0].from, missing[len(missing)-1].to}, unitSize, o.Size)
+		if err := b.Bucket.Read(ctx, o, f.buffer[s.from-f.from:s.to-f.from], s.from); err != nil {
+			return false, err
+		}
+		c.counts.fetched.Add(uint64(s.to - s.from))
 	}
-	s := widen(span{missing[0].from, missing[len(missing)-1].to}, unitSize, o.Size)
-	if f.err = b.Bucket.Read(ctx, o, data[s.from-f.from:s.to-f.from], s.from); f.err != nil {
-		c.flights.end(f, false)
-		return
-	}
-	f.data = data
-	c.counts.fetched.Add(uint64(s.to - s.from))
-	c.flights.end(f, true)
-	if !c.writer.put(item{f, o.Size}) {
-		c.flights.forget(f)
-	}
+	f.data = f.buffer
+	return len(missing) > 0, nil
 }

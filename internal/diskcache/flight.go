@@ -3,6 +3,8 @@ package diskcache
 import (
 	"context"
 	"sync"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 const (
@@ -148,14 +150,14 @@ func (s *flights) freeUnused(f *flight) {
 
 // end says that data and err of a flight are set. A flight that is not kept can no longer be joined.
 func (s *flights) end(f *flight, keep bool) {
+	defer f.cancel()
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	f.ended = true
 	close(f.done)
 	if !keep {
 		s.drop(f)
 	}
-	s.mu.Unlock()
-	f.cancel()
 }
 
 // forget removes a flight whose bytes were written, or will not be.
@@ -189,9 +191,10 @@ func (s *flights) stop() (ended <-chan struct{}) {
 		f.cancel()
 	}
 	all := make(chan struct{})
-	go func() { // ends with the answers of the source
+	go guard.Func("diskcache.stop", func() { // ends with the answers of the source
+		defer close(all)
+		guard.Pass("diskcache.stop")
 		s.runs.Wait()
-		close(all)
-	}()
+	})()
 	return all
 }

@@ -52,10 +52,7 @@ func newPieces(dir string) *pieces {
 
 // get returns an open piece. The error is fs.ErrNotExist if there is none.
 func (c *pieces) get(h header) (*piece, error) {
-	c.mu.Lock()
-	p, ok := c.open.Get(h.id)
-	c.mu.Unlock()
-	if ok {
+	if p, ok := c.opened(h.id); ok {
 		return p, nil
 	}
 	p, err := openPiece(c.dir, h)
@@ -72,6 +69,13 @@ func (c *pieces) get(h header) (*piece, error) {
 		old.file.Close() // waits for no reads; readers in flight end first
 	}
 	return p, nil
+}
+
+// opened returns a piece that is open.
+func (c *pieces) opened(id pieceID) (*piece, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.open.Get(id)
 }
 
 // drop closes a piece, whose file is no longer right.

@@ -46,10 +46,15 @@ func (w *writer) acquireRoom(n int64) bool {
 	if w.room.Acquire(ctx, n) == nil {
 		return true
 	}
-	w.mu.Lock()
-	w.waitAgain = time.Now().Add(impatience)
-	w.mu.Unlock()
+	w.waitedInVain()
 	return false
+}
+
+// waitedInVain makes no flight wait for room for a while.
+func (w *writer) waitedInVain() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waitAgain = time.Now().Add(impatience)
 }
 
 // mayWait reports whether a flight may wait for room.

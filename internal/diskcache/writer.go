@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/sys/unix"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 const (
@@ -57,7 +59,7 @@ func newWriter(c *Cache, a access) *writer {
 		room: semaphore.NewWeighted(c.options.Pending), patience: patience,
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
-	go w.run()
+	go guard.Func("diskcache.writer", w.run)()
 	return w
 }
 
@@ -73,17 +75,22 @@ func (w *writer) touch(p *piece) {
 
 // close has what is pending written, and ends the goroutine. It gives up when ctx is done.
 func (w *writer) close(ctx context.Context) {
-	w.mu.Lock()
-	if !w.closed {
-		w.closed = true
-		close(w.items)
-	}
-	w.mu.Unlock()
+	w.closeItems()
 	select {
 	case <-w.ended:
 	case <-ctx.Done():
 	}
 	w.cancel()
+}
+
+// closeItems ends what is to be written.
+func (w *writer) closeItems() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.closed = true
+		close(w.items)
+	}
 }
 
 func (w *writer) run() {
@@ -92,17 +99,23 @@ func (w *writer) run() {
 	if used, err := w.usage.read(); err == nil {
 		w.cache.counts.used.Store(used)
 	}
-	for {
-		select {
-		case i, ok := <-w.items:
-			w.writeUses()
-			if !ok {
-				return
-			}
-			w.write(w.batch(i))
-		case p := <-w.used:
-			w.writeUse(p)
+	for goesOn := true; goesOn; {
+		guard.Report(guard.Do("diskcache.writer", func() error { goesOn = w.writeNext(); return nil }))
+	}
+}
+
+// writeNext writes what comes next. It returns false at the end.
+func (w *writer) writeNext() bool {
+	select {
+	case i, ok := <-w.items:
+		if ok {
+			defer w.write(w.batch(i))
 		}
+		w.writeUses()
+		return ok
+	case p := <-w.used:
+		w.writeUse(p)
+		return true
 	}
 }
 
@@ -142,7 +155,8 @@ func (w *writer) batch(first item) []item {
 
 // write writes a batch, and forgets its flights. After an error nothing is written for a while.
 func (w *writer) write(batch []item) {
-	err := w.writeLocked(batch)
+	err := guard.Do("diskcache.writer", func() error { return w.writeLocked(batch) })
+	guard.Report(err)
 	n := 0
 	for _, i := range batch {
 		n += len(i.data)
@@ -150,9 +164,7 @@ func (w *writer) write(batch []item) {
 		w.cache.flights.forget(i.flight)
 	}
 	if err != nil {
-		w.mu.Lock()
-		w.resume = time.Now().Add(pause)
-		w.mu.Unlock()
+		w.pause()
 		w.cache.counts.dropped.Add(uint64(n))
 		w.cache.warnUnwritable(err)
 	} else {
@@ -160,11 +172,19 @@ func (w *writer) write(batch []item) {
 	}
 }
 
+// pause has nothing written for a while.
+func (w *writer) pause() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.resume = time.Now().Add(pause)
+}
+
 func (w *writer) writeLocked(batch []item) error {
 	if err := w.usage.lock(w.ctx); err != nil {
 		return err
 	}
 	defer w.usage.unlock()
+	guard.Pass("diskcache.writer")
 	var need int64
 	for _, i := range batch {
 		need += i.reserve()
