@@ -24,7 +24,7 @@ var arrows = map[string][]string{
 	"volume":             {"internal/vfs", "internal/parallel"},
 	"internal/store":     {"internal/guard", "internal/access", "internal/vfs", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/object":    {"internal/guard", "internal/lru", "internal/parallel", "internal/vfs"},
-	"internal/remote":    {"internal/hint", "internal/object", "internal/vfs", "github.com/cenkalti/backoff", "github.com/minio/minio-go", "golang.org/x/net", "golang.org/x/oauth2", "gopkg.in/ini.v1"},
+	"internal/remote":    {"internal/guard", "internal/hint", "internal/object", "internal/vfs", "github.com/cenkalti/backoff", "github.com/minio/minio-go", "golang.org/x/net", "golang.org/x/oauth2", "gopkg.in/ini.v1"},
 	"internal/diskcache": {"internal/guard", "internal/hint", "internal/lru", "internal/object", "internal/vfs", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/log":       {"internal/guard", "internal/hint", "github.com/coreos/go-systemd", "golang.org/x/sys"},
 	"internal/hint":      {},

@@ -15,6 +15,8 @@ import (
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/minio/minio-go/v7/pkg/signer"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // keyring has the credentials of S3: those of the first source that has some. Credentials that expire are renewed while requests
@@ -64,13 +66,10 @@ func (k *keyring) get(ctx context.Context) (v credentials.Value, ok bool, err er
 	if k.anonymous {
 		return v, false, nil
 	}
-	k.mu.Lock()
-	if v, ok := k.renew(time.Now()); ok || k.without {
-		k.mu.Unlock()
+	v, ok, asked := k.current()
+	if asked == nil {
 		return v, ok, nil
 	}
-	asked := k.renewing
-	k.mu.Unlock()
 	select {
 	case <-asked.done:
 	case <-ctx.Done():
@@ -79,6 +78,16 @@ func (k *keyring) get(ctx context.Context) (v credentials.Value, ok bool, err er
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.value, asked.err == nil && !k.without, asked.err
+}
+
+// current returns the credentials, if they are valid or there are none, or the renewal to wait for.
+func (k *keyring) current() (v credentials.Value, ok bool, asked *renewal) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if v, ok := k.renew(time.Now()); ok || k.without {
+		return v, ok, nil
+	}
+	return v, false, k.renewing
 }
 
 // renew returns the credentials, if they are valid. If they are not, or expire soon, it lets a goroutine ask for others. That ends
@@ -90,7 +99,8 @@ func (k *keyring) renew(now time.Time) (v credentials.Value, ok bool) {
 	}
 	if k.renewing == nil {
 		k.renewing = &renewal{done: make(chan struct{})}
-		go k.ask(k.renewing)
+		r := k.renewing
+		go guard.FuncElse("remote.credentials", func() { k.ask(r) }, func(err error) { k.end(r, nil, credentials.Value{}, err) })()
 	}
 	return k.value, ok
 }
@@ -99,7 +109,13 @@ func (k *keyring) renew(now time.Time) (v credentials.Value, ok bool) {
 func (k *keyring) ask(r *renewal) {
 	ctx, cancel := context.WithTimeout(context.Background(), renewalTime)
 	defer cancel()
+	guard.Pass("remote.credentials")
 	source, v, err := k.retrieve(ctx)
+	k.end(r, source, v, err)
+}
+
+// end ends a renewal. The source is nil if there are no credentials.
+func (k *keyring) end(r *renewal, source *keySource, v credentials.Value, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	defer close(r.done)
@@ -176,6 +192,9 @@ const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b785
 // signed signs a request, if there are credentials. Those of a role may be late.
 func (b *s3) signed(q *http.Request) (*http.Request, error) {
 	v, ok, err := b.keys.get(q.Context())
+	if guard.Is(err) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, &failure{
 			method: "credentials for", url: b.URL(), text: credentialsText(err), class: fs.ErrPermission, temporary: isTemporaryLogin(err),

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // issuer gives credentials that are valid for an hour. An answer takes a second.
@@ -89,6 +91,44 @@ func TestCredentialsAreRenewed(t *testing.T) {
 		if v, ok, err := k.get(t.Context()); !ok || err != nil {
 			t.Errorf("later: %v, %v", v, err)
 		}
+	})
+}
+
+// TestCredentialsPanic: a panic while credentials are asked for is the error of the requests that wait for them. The next request asks
+// again.
+func TestCredentialsPanic(t *testing.T) {
+	guard.LogTo(slog.New(slog.DiscardHandler))
+	defer guard.LogTo(nil)
+	synctest.Test(t, func(t *testing.T) {
+		k := &keyring{sources: []keySource{{&issuer{}, true}}, log: slog.New(slog.DiscardHandler)}
+		var panicked atomic.Bool
+		defer guard.Inject(func(place string) {
+			if place == "remote.credentials" && !panicked.Swap(true) {
+				panic("injected")
+			}
+		})()
+		if _, ok, err := k.get(t.Context()); ok || !guard.Is(err) {
+			t.Errorf("got %t, %v", ok, err)
+		}
+		if _, ok, err := k.get(t.Context()); !ok || err != nil {
+			t.Errorf("later: %t, %v", ok, err)
+		}
+	})
+}
+
+// TestStallPanics: an attempt that makes no progress ends, even if its timer panics.
+func TestStallPanics(t *testing.T) {
+	guard.LogTo(slog.New(slog.DiscardHandler))
+	defer guard.LogTo(nil)
+	synctest.Test(t, func(t *testing.T) {
+		defer guard.Inject(func(place string) {
+			if place == "remote.stall" {
+				panic("injected")
+			}
+		})()
+		ctx, stall := watch(t.Context(), time.Second)
+		defer stall.stop()
+		<-ctx.Done()
 	})
 }
 

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // client sends requests, and repeats those that fail for a while.
@@ -192,7 +194,7 @@ type stallTimer struct {
 // watch returns a context that ends when nothing has moved for a while.
 func watch(ctx context.Context, after time.Duration) (context.Context, *stallTimer) {
 	ctx, cancel := context.WithCancel(ctx)
-	return ctx, &stallTimer{time.AfterFunc(after, cancel), after, cancel}
+	return ctx, &stallTimer{time.AfterFunc(after, guard.Func("remote.stall", func() { defer cancel(); guard.Pass("remote.stall") })), after, cancel}
 }
 
 func (s *stallTimer) moved() { s.timer.Reset(s.after) }

@@ -255,25 +255,36 @@ func (b *gcs) refusesList(ctx context.Context) (bool, error) {
 
 // googleTokens are Google's default credentials, if there are some.
 type googleTokens struct {
-	once   sync.Once
+	mu     sync.Mutex
+	asked  bool
 	source oauth2.TokenSource // nil: there are none
+}
+
+// get returns the source of tokens. It is nil if there are no credentials.
+func (t *googleTokens) get() oauth2.TokenSource {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.asked {
+		return t.source
+	}
+	// Tokens are asked for by a client with a timeout. The context is that of all later requests, too.
+	ctx := context.WithValue(context.Background(), oauth2.HTTPClient, &http.Client{Timeout: 10 * time.Second})
+	if found, err := google.FindDefaultCredentials(ctx, readScope); err == nil {
+		t.source = found.TokenSource
+	}
+	t.asked = true // not after a panic
+	return t.source
 }
 
 const readScope = "https://www.googleapis.com/auth/devstorage.read_only"
 
 // signed adds a token to a request, if there are credentials.
 func (b *gcs) signed(q *http.Request) (*http.Request, error) {
-	b.tokens.once.Do(func() {
-		// Tokens are asked for by a client with a timeout. The context is that of all later requests, too.
-		ctx := context.WithValue(context.Background(), oauth2.HTTPClient, &http.Client{Timeout: 10 * time.Second})
-		if found, err := google.FindDefaultCredentials(ctx, readScope); err == nil {
-			b.tokens.source = found.TokenSource
-		}
-	})
-	if b.tokens.source == nil {
+	source := b.tokens.get()
+	if source == nil {
 		return q, nil
 	}
-	token, err := b.tokens.source.Token()
+	token, err := source.Token()
 	if err != nil {
 		return nil, &failure{method: "credentials for", url: b.URL(), text: clean(err.Error()), class: fs.ErrPermission}
 	}

@@ -92,13 +92,27 @@ func (r *refusals) isForbidden(ctx context.Context) (bool, error) {
 	return !*r.lists, nil
 }
 
+// lastKnown returns an object that exists, or "", and when that was proven.
+func (r *refusals) lastKnown() (key string, proven time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.known, r.proven
+}
+
+// isNew reports whether refusals were not yet logged.
+func (r *refusals) isNew() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	said := r.said
+	r.said = true
+	return !said
+}
+
 // prove returns an error unless a request for an existing object, sent after the given time, succeeds.
 func (r *refusals) prove(ctx context.Context, after time.Time) error {
 	r.proving.Lock()
 	defer r.proving.Unlock()
-	r.mu.Lock()
-	key, proven := r.known, r.proven
-	r.mu.Unlock()
+	key, proven := r.lastKnown()
 	if key == "" || proven.After(after) {
 		return nil
 	}
@@ -107,11 +121,7 @@ func (r *refusals) prove(ctx context.Context, after time.Time) error {
 		return err
 	}
 	r.found(key, start)
-	r.mu.Lock()
-	said := r.said
-	r.said = true
-	r.mu.Unlock()
-	if !said {
+	if r.isNew() {
 		r.log.Warn("the store refuses to list: objects that it refuses count as absent", "url", r.url)
 	}
 	return nil
