@@ -20,9 +20,9 @@ import (
 // if the metadata changed about when this process read them or later.
 func (m *Mosaic) DurableVersion() vfs.Version {
 	m.durableOnce.Do(func() {
-		var ok bool
-		if m.durable, ok = m.digest(); !ok {
-			m.durable = m.version
+		m.durable = m.version // also after a panic
+		if v, ok := m.digest(); ok {
+			m.durable = v
 		}
 	})
 	return m.durable

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"syscall"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/parallel"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
@@ -142,8 +144,15 @@ func (m *Mosaic) readCube(ctx context.Context, blocks []volume.Block, memory fun
 	for i := range blocks {
 		blocks[i].At = blocks[i].At.Sub(lo)
 	}
-	h.file.Fill(ctx, blocks, func(at volume.Vec) []byte { return memory(at.Add(lo)) })
+	panicked := guard.Do("mosaic.fill", func() error {
+		guard.Pass("mosaic.fill")
+		h.file.Fill(ctx, blocks, func(at volume.Vec) []byte { return memory(at.Add(lo)) })
+		return nil
+	})
 	for i := range blocks {
+		if panicked != nil {
+			blocks[i].Voxels, blocks[i].Err = nil, fmt.Errorf("cube %v, block %v: %w", c, blocks[i].At, panicked)
+		}
 		blocks[i].At = blocks[i].At.Add(lo)
 		stale = stale || errors.Is(blocks[i].Err, syscall.ESTALE)
 		if errors.Is(blocks[i].Err, vfs.ErrChanged) {

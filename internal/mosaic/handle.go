@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -31,16 +32,7 @@ func (m *Mosaic) acquire(ctx context.Context, c volume.Vec) (*handle, error) {
 	if version, known := m.snapshot.version(c); known && version == absent {
 		return nil, nil
 	}
-	m.mu.Lock()
-	h := m.handles[c]
-	first := h == nil
-	if first {
-		h = &handle{at: c, opened: make(chan struct{}), err: errors.New("opening the cube panicked")}
-		m.handles[c] = h
-	}
-	h.users++
-	m.idle.Remove(c)
-	m.mu.Unlock()
+	h, first := m.use(c)
 	if first {
 		m.open(h)
 	}
@@ -58,10 +50,27 @@ func (m *Mosaic) acquire(ctx context.Context, c volume.Vec) (*handle, error) {
 	return nil, h.err
 }
 
-// open opens the cube of a handle. If that panics, the handle keeps its error: the cube must not be treated as absent.
+// use adds a user to the handle of the cube. If first, the handle is new, and the caller has to open it.
+func (m *Mosaic) use(c volume.Vec) (h *handle, first bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h = m.handles[c]
+	if first = h == nil; first {
+		h = &handle{at: c, opened: make(chan struct{})}
+		m.handles[c] = h
+	}
+	h.users++
+	m.idle.Remove(c)
+	return h, first
+}
+
+// open opens the cube of a handle. A panic is the error of all who wait for the handle: the cube must not be treated as absent.
 func (m *Mosaic) open(h *handle) {
 	defer close(h.opened)
-	h.file, h.err = m.openVersion(h.at)
+	h.file, h.err = guard.Call("mosaic.open", func() (volume.CubeFile, error) {
+		guard.Pass("mosaic.open")
+		return m.openVersion(h.at)
+	})
 }
 
 // openVersion opens a cube in the version of the snapshot. It returns nil without an error if there is no cube.
@@ -104,16 +113,21 @@ func (m *Mosaic) openCube(c volume.Vec) (volume.CubeFile, error) {
 // reduceIdle halves how many handles stay open without users, and closes those beyond it, at least one. It returns
 // false if no handle is idle.
 func (m *Mosaic) reduceIdle() bool {
+	closing := m.shrinkIdle()
+	closeAll(closing)
+	return len(closing) > 0
+}
+
+// shrinkIdle removes idle handles for reduceIdle, and returns them.
+func (m *Mosaic) shrinkIdle() (closing []*handle) {
 	m.mu.Lock()
-	var closing []*handle
+	defer m.mu.Unlock()
 	if oldest, ok := m.idle.RemoveOldest(); ok {
 		closing = append(closing, oldest)
 	}
 	closing = append(closing, m.idle.Resize(int64(max(len(m.handles)/2, 1)))...)
 	m.remove(closing)
-	m.mu.Unlock()
-	closeAll(closing)
-	return len(closing) > 0
+	return closing
 }
 
 // discard makes the next reader open the cube again.
@@ -127,20 +141,23 @@ func (m *Mosaic) discard(h *handle) {
 
 // release ends a use of a handle. A handle without users becomes idle. It is closed instead if the mosaic is unused, or
 // if the handle was discarded.
-func (m *Mosaic) release(h *handle) {
-	var closing []*handle
+func (m *Mosaic) release(h *handle) { closeAll(m.leave(h)) }
+
+// leave removes a user of a handle. It returns the handles to close.
+func (m *Mosaic) leave(h *handle) (closing []*handle) {
 	m.mu.Lock()
-	if h.users--; h.users == 0 {
-		switch {
-		case m.unused, h.file == nil, m.handles[h.at] != h: // no file: opening failed
-			closing = []*handle{h}
-		default:
-			closing = m.idle.Put(h.at, h, 1)
-		}
-		m.remove(closing)
+	defer m.mu.Unlock()
+	if h.users--; h.users > 0 {
+		return nil
 	}
-	m.mu.Unlock()
-	closeAll(closing)
+	switch {
+	case m.unused, h.file == nil, m.handles[h.at] != h: // no file: opening failed
+		closing = []*handle{h}
+	default:
+		closing = m.idle.Put(h.at, h, 1)
+	}
+	m.remove(closing)
+	return closing
 }
 
 // remove removes handles from the map. The caller holds mu.
@@ -163,16 +180,16 @@ func closeAll(handles []*handle) {
 
 // CloseIdle closes all idle cubes, and reports whether there was one. It is for callers that have too many open files.
 func (m *Mosaic) CloseIdle() bool {
-	m.mu.Lock()
-	closing := m.takeIdle()
-	m.mu.Unlock()
+	closing := m.takeIdle(func() bool { return true })
 	closeAll(closing)
 	return len(closing) > 0
 }
 
-// takeIdle removes all idle handles and returns them. The caller holds mu.
-func (m *Mosaic) takeIdle() (handles []*handle) {
-	for {
+// takeIdle removes all idle handles and returns them, if wanted returns true, which is called with mu held.
+func (m *Mosaic) takeIdle(wanted func() bool) (handles []*handle) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for wanted() {
 		h, ok := m.idle.RemoveOldest()
 		if !ok {
 			m.remove(handles)
@@ -180,6 +197,7 @@ func (m *Mosaic) takeIdle() (handles []*handle) {
 		}
 		handles = append(handles, h)
 	}
+	return nil
 }
 
 // Open counts an open file that reads from the mosaic. The caller calls Close when the file is closed.
@@ -197,17 +215,16 @@ func (m *Mosaic) Close() {
 	defer m.mu.Unlock()
 	if m.files--; m.files == 0 {
 		opens := m.opens
-		time.AfterFunc(idleTimeout, func() { m.closeUnused(opens) })
+		time.AfterFunc(idleTimeout, guard.Func("mosaic.idle", func() { m.closeUnused(opens) }))
 	}
 }
 
 // closeUnused closes all idle cubes, unless Open was called again since it had been called opens times.
 func (m *Mosaic) closeUnused(opens int) {
-	var closing []*handle
-	m.mu.Lock()
-	if m.unused = m.opens == opens; m.unused {
-		closing = m.takeIdle()
-	}
-	m.mu.Unlock()
-	closeAll(closing)
+	closing := m.takeIdle(func() bool {
+		m.unused = m.opens == opens
+		return m.unused
+	})
+	defer closeAll(closing)
+	guard.Pass("mosaic.idle")
 }

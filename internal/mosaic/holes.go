@@ -29,18 +29,15 @@ type numbers struct {
 // rows are errors, and no holes.
 func (i *cubeIndex) load() {
 	i.once.Do(func() {
-		i.ys = map[int]numbers{}
-		if i.zs = i.list(); i.zs.all {
-			return
-		}
-		rows := 0
-		for z, ys := range parallel.Each(i.zs.sorted, func(z int) numbers { return i.list(z) }) {
-			i.ys[z] = ys
-			if rows += len(ys.sorted); rows > i.most {
-				i.zs, i.ys = numbers{all: true}, nil
+		i.zs = numbers{all: true} // also after a panic: what was not listed is no hole
+		zs, ys, rows := i.list(), map[int]numbers{}, 0
+		for z, ofZ := range parallel.Each(zs.sorted, func(z int) numbers { return i.list(z) }) {
+			ys[z] = ofZ
+			if rows += len(ofZ.sorted); rows > i.most {
 				return
 			}
 		}
+		i.zs, i.ys = zs, ys
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -50,13 +51,13 @@ func (w *surveyor) valid() *survey {
 	}
 	if time.Since(s.taken) > s.lifetime()/2 && w.renewing.CompareAndSwap(false, true) {
 		// The goroutine ends when the source answers. It holds only the surveyor, so nothing has to wait for it.
-		go func() {
+		go guard.Func("mosaic.survey", func() {
 			defer w.renewing.Store(false)
-			defer func() { _ = recover() }() // the next foreground survey panics too, where it is reported
 			w.taking.Lock()
 			defer w.taking.Unlock()
+			guard.Pass("mosaic.survey")
 			w.take()
-		}()
+		})()
 	}
 	return s
 }
