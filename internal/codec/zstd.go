@@ -20,8 +20,8 @@ func (c Zstd) Decode(dst, src []byte, limit int) ([]byte, error) {
 		return nil, endsEarly(c, src)
 	}
 	d := zstds.Get().(*zstd.Decoder)
-	defer zstds.Put(d)
 	b, err := d.DecodeAll(src, room(dst, limit)[:0])
+	zstds.Put(d) // not after a panic: nobody knows its state then
 	switch {
 	case err == nil:
 		return b, nil

@@ -35,10 +35,12 @@ func Call[T any](place string, f func() (T, error)) (result T, err error) {
 }
 
 // Seq yields what seq yields. A panic of seq is the last error, with the stack of seq: iter.Pull2 would repeat the panic without it.
+// Seq passes the place itself.
 func Seq[T any](place string, seq iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		goesOn := true
 		err := Do(place, func() error {
+			Pass(place)
 			seq(func(item T, err error) bool {
 				goesOn = yield(item, err)
 				return goesOn

@@ -109,12 +109,16 @@ func (d *directories) Late() bool {
 	return false
 }
 
+// mayHang reports whether a request may never be answered.
+func (d *directories) mayHang() bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.hangs
+}
+
 // AnswersAtOnce reports whether all of the source is on disks of this machine, and is not late.
 func (d *directories) AnswersAtOnce() bool {
-	d.mu.RLock()
-	hangs := d.hangs
-	d.mu.RUnlock()
-	return !hangs && !d.Late()
+	return !d.mayHang() && !d.Late()
 }
 
 // Stats returns how the source answers. Counts are sums over its directories. Latencies, the

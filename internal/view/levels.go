@@ -98,20 +98,28 @@ type levelCache struct {
 	last *lru.Cache[levelKey, foundLevel]
 }
 
+func (c *levelCache) get(key levelKey) (foundLevel, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last.Get(key)
+}
+
+func (c *levelCache) put(key levelKey, l foundLevel) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last.Put(key, l, 1)
+}
+
 // find returns the level of a mag, as it was at most levelAge ago. If there is none, the error is fs.ErrNotExist.
 func (v levels) find(name string) (level, error) {
 	cache, key, now := &v.l.fsys.levels, levelKey{v.format, path.Join(v.l.name, name)}, time.Now()
-	cache.mu.Lock()
-	found, ok := cache.last.Get(key)
-	cache.mu.Unlock()
+	found, ok := cache.get(key)
 	if ok && now.Sub(found.at) < levelAge {
 		return found.level, nil
 	}
 	l, err := v.search(name)
 	if err == nil {
-		cache.mu.Lock()
-		cache.last.Put(key, foundLevel{l, now}, 1)
-		cache.mu.Unlock()
+		cache.put(key, foundLevel{l, now})
 	}
 	return l, err
 }

@@ -86,9 +86,7 @@ const snapshotCost = 512
 
 // get returns the last snapshot of a mag if it is acceptable, or else a new one.
 func (s *snapshots) get(mag volume.Mag, acceptable func(*snapshot) bool) (*snapshot, error) {
-	s.mu.Lock()
-	last, _ := s.last.Get(mag)
-	s.mu.Unlock()
+	last := s.latest(mag)
 	start := time.Now()
 	if last != nil && acceptable(last) {
 		return last, nil
@@ -98,23 +96,34 @@ func (s *snapshots) get(mag volume.Mag, acceptable func(*snapshot) bool) (*snaps
 		return nil, err
 	}
 	for {
-		s.mu.Lock()
-		found, _ := s.last.Get(mag)
-		if found == nil {
-			last = nil // it was evicted
-		}
-		if found == last {
-			s.last.Put(mag, taken, int64(taken.Cubes()+snapshotCost))
-		}
-		s.mu.Unlock()
+		found := s.replace(mag, last, taken)
 		switch {
-		case found == last:
+		case found == nil:
 			return taken, nil
 		case found.Taken().After(start) || acceptable(found): // another goroutine was faster
 			return found, nil
 		}
 		last = found
 	}
+}
+
+// latest returns the last snapshot of a mag, or nil.
+func (s *snapshots) latest(mag volume.Mag) *snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last, _ := s.last.Get(mag)
+	return last
+}
+
+// replace replaces the last snapshot of a mag, unless that is there and not last. Then it returns that one, else nil.
+func (s *snapshots) replace(mag volume.Mag, last, taken *snapshot) (found *snapshot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if found, _ := s.last.Get(mag); found != nil && found != last {
+		return found
+	}
+	s.last.Put(mag, taken, int64(taken.Cubes()+snapshotCost))
+	return nil
 }
 
 // take takes a snapshot of a mag. last is the snapshot before it, or nil.
@@ -139,14 +148,18 @@ func (s *snapshots) take(mag volume.Mag, last *snapshot) (*snapshot, error) {
 
 // closeIdle closes the idle cubes of all mags, and reports whether there was one.
 func (s *snapshots) closeIdle() bool {
-	s.mu.Lock()
-	all := slices.Collect(s.last.Values())
-	s.mu.Unlock()
 	closed := false
-	for _, snap := range all {
+	for _, snap := range s.all() {
 		closed = snap.CloseIdle() || closed
 	}
 	return closed
+}
+
+// all returns the last snapshots of all mags.
+func (s *snapshots) all() []*snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(s.last.Values())
 }
 
 // retryOpen calls open. If the process has too many open files, it closes idle cubes and calls open again.
