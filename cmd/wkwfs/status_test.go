@@ -24,9 +24,8 @@ func aStatus() status.Status {
 			FetchedBytes: 4 << 30, WrittenBytes: 3 << 30, DroppedBytes: 1 << 30, Evicted: 99, EvictedBytes: 5 << 30, Damaged: 2,
 		},
 		Errors: map[status.Kind]uint64{
-			status.NotFound: 12, status.Damaged: 3, status.Disk: 0, status.Panicked: 1,
+			status.NotFound: 12, status.Damaged: 3, status.Disk: 0,
 		},
-		Panics: 2,
 		SlowReads: status.SlowReads{Threshold: 1, Count: 2001, Last: []status.SlowRead{
 			{Time: time.Date(2024, 2, 29, 12, 0, 0, 0, time.Local), Path: "color/1/volume.raw", Offset: 123456789, Bytes: 1 << 20, Seconds: 1.234},
 		}},
@@ -50,8 +49,7 @@ source      123,456 reads (5.0 GiB), 7,890 lookups, 64 in flight (at most 64), t
             reads p50 5.12ms, p99 20.4ms; lookups p50 1ms, p99 3.4ms
 disk cache  12 GiB of 50 GiB in /var/cache/wkwfs, 45,678 hits (7.0 GiB), 3,456 misses (4.0 GiB), 12 shared
             3.0 GiB stored, 1.0 GiB not stored, 5.0 GiB evicted, 2 damaged pages read again
-errors      1 panic, 3 damaged, 12 not found
-panics      2: faults of wkwfs. Please report the stacks in the log
+errors      3 damaged, 12 not found
 log         journalctl -t wkwfs
 slow reads  2,001 of more than 1s
   2024-02-29 12:00:00  1.23s  color/1/volume.raw, 1.0 MiB at 123456789
@@ -60,6 +58,10 @@ slow reads  2,001 of more than 1s
 func TestStatusText(t *testing.T) {
 	if got := statusText(aStatus()); got != aStatusText {
 		t.Errorf("got\n%s\nwant\n%s", got, aStatusText)
+	}
+	panicked := statusText(status.Status{Panics: 2, Errors: map[status.Kind]uint64{status.Panicked: 1, status.NotFound: 3}})
+	if want := "errors      1 panic, 3 not found\npanics      2: faults of wkwfs. Please report the stacks in the log\n"; !strings.Contains(panicked, want) {
+		t.Errorf("no %q in\n%s", want, panicked)
 	}
 	got := statusText(status.Status{})
 	for _, want := range []string{"source      0 reads (0 B), 0 lookups, 0 in flight (at most 0)\n", "errors      none\n", "slow reads  none\n", "p50         0s           0s\n"} {
