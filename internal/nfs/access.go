@@ -107,11 +107,16 @@ func newDirectories(fsys fs.FS) *directories {
 	return &directories{fsys: fsys, known: lru.New[string, knownDir](maxDirectories)}
 }
 
+// get returns the last description of a directory.
+func (d *directories) get(name string) (knownDir, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.known.Get(name)
+}
+
 // stat describes a directory.
 func (d *directories) stat(name string) (fs.FileInfo, error) {
-	d.mu.Lock()
-	known, ok := d.known.Get(name)
-	d.mu.Unlock()
+	known, ok := d.get(name)
 	if ok && time.Since(known.at) < directoryTTL {
 		return known.info, nil
 	}

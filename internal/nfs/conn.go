@@ -7,10 +7,11 @@ import (
 	"errors"
 	"io"
 	"net"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 const (
@@ -77,11 +78,14 @@ func (c *conn) start(ctx context.Context, record []byte) error {
 	if err := c.server.budget.acquire(ctx, c, weight); err != nil {
 		return err
 	}
-	c.group.Go(func() {
+	c.group.Go(guard.FuncElse("nfs.call", func() {
 		defer func() { <-c.calls }()
 		defer c.server.budget.release(c, weight)
 		c.answer(ctx, called)
-	})
+	}, func(err error) {
+		guard.Report(err, "program", called.program, "procedure", called.procedure)
+		c.cut() // the client repeats a call that has no reply
+	}))
 	return nil
 }
 
@@ -90,20 +94,15 @@ func (c *conn) answer(ctx context.Context, called call) {
 	start := time.Now()
 	r := c.reply(ctx, called)
 	defer r.free()
+	guard.Pass("nfs.reply")
 	if err := c.write(r.head, r.data); err != nil {
 		c.cut()
 	}
 	c.server.log.Debug("call", "program", called.program, "procedure", called.procedure, "bytes", len(r.data), "took", time.Since(start))
 }
 
-// reply returns the reply to a call. A panic becomes an error of the call.
-func (c *conn) reply(ctx context.Context, called call) (r reply) {
-	defer func() {
-		if p := recover(); p != nil {
-			c.server.log.Error("panic in a call", "program", called.program, "procedure", called.procedure, "panic", p, "stack", string(debug.Stack()))
-			r = reply{head: accepted(called.xid, rpcSystemError).Bytes()}
-		}
-	}()
+// reply returns the reply to a call.
+func (c *conn) reply(ctx context.Context, called call) reply {
 	return c.server.reply(ctx, called, callerOf(called.claim, c.peer).within(c.server.only))
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -51,12 +52,7 @@ func newFiles(fsys fs.FS) *files { return &files{fsys: fsys, open: map[handle][]
 // acquire returns the reader for a READ of n bytes, opened if need be. The caller must release it. The error is statusStale
 // if the file has another version now.
 func (f *files) acquire(h handle, off int64, n int) (*reader, error) {
-	f.mu.Lock()
-	r, isNew := f.choose(h, off)
-	r.users++
-	r.end = max(r.end-nearby, off+int64(n)) // late READs of a reader that goes on do not move it back far
-	r.used = time.Now()
-	f.mu.Unlock()
+	r, isNew := f.use(h, off, n)
 	if isNew {
 		r.start(f.fsys)
 	}
@@ -67,6 +63,17 @@ func (f *files) acquire(h handle, off int64, n int) (*reader, error) {
 		return nil, r.err
 	}
 	return r, nil
+}
+
+// use adds a READ of n bytes to the reader for it. If isNew, the caller has to start the reader.
+func (f *files) use(h handle, off int64, n int) (r *reader, isNew bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r, isNew = f.choose(h, off)
+	r.users++
+	r.end = max(r.end-nearby, off+int64(n)) // late READs of a reader that goes on do not move it back far
+	r.used = time.Now()
+	return r, isNew
 }
 
 // choose returns the reader that is nearest to an offset, or a new one if none is nearby. The caller has the lock.
@@ -96,31 +103,38 @@ func (f *files) choose(h handle, off int64) (r *reader, isNew bool) {
 
 func distance(a, b int64) int64 { return max(a-b, b-a) }
 
-// start opens the file.
+// start opens the file. A panic is the error of all READs that wait for it.
 func (r *reader) start(fsys fs.FS) {
 	defer close(r.opened)
-	r.err = statusStale // if there is a panic
-	file, info, err := vfs.OpenRegular(fsys, r.handle.path)
-	switch {
-	case err != nil:
-		r.err = ofHandle(err)
-	case !r.handle.is(info):
-		file.Close() // read-only: nothing can be lost
-	default:
-		r.file, r.info, r.err = file, info, nil
-	}
+	r.err = guard.Do("nfs.open", func() error {
+		guard.Pass("nfs.open")
+		file, info, err := vfs.OpenRegular(fsys, r.handle.path)
+		switch {
+		case err != nil:
+			return ofHandle(err)
+		case !r.handle.is(info):
+			file.Close() // read-only: nothing can be lost
+			return statusStale
+		}
+		r.file, r.info = file, info
+		return nil
+	})
 }
 
 // release ends a READ.
 func (f *files) release(r *reader) {
-	f.mu.Lock()
-	r.users--
-	r.used = time.Now()
-	last := r.users == 0 && !f.has(r)
-	f.mu.Unlock()
-	if last {
+	if f.leave(r) {
 		r.close()
 	}
+}
+
+// leave removes a READ from a reader. It returns true if nothing can use the reader any more.
+func (f *files) leave(r *reader) (last bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r.users--
+	r.used = time.Now()
+	return r.users == 0 && !f.has(r)
 }
 
 // has reports whether the reader can still be chosen. The caller has the lock.
@@ -172,7 +186,10 @@ func (f *files) makeRoom() {
 	}
 	if oldest != nil {
 		f.drop(oldest)
-		go oldest.close()
+		go guard.Func("nfs.close", func() {
+			defer oldest.close()
+			guard.Pass("nfs.close")
+		})()
 	}
 }
 
@@ -184,8 +201,15 @@ func (f *files) close() { f.closeUnused(time.Now().Add(time.Hour)) }
 
 // closeUnused closes the files that were not used since a time.
 func (f *files) closeUnused(since time.Time) {
-	var unused []*reader
+	for _, r := range f.dropUnused(since) {
+		r.close()
+	}
+}
+
+// dropUnused drops the readers that were not used since a time, and returns them.
+func (f *files) dropUnused(since time.Time) (unused []*reader) {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, readers := range f.open {
 		for _, r := range readers {
 			if r.users == 0 && r.used.Before(since) {
@@ -196,10 +220,7 @@ func (f *files) closeUnused(since time.Time) {
 	for _, r := range unused {
 		f.drop(r)
 	}
-	f.mu.Unlock()
-	for _, r := range unused {
-		r.close()
-	}
+	return unused
 }
 
 // close closes the file. A READ that nobody waits for may still use it, so it is called after the last one.

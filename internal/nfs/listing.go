@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -40,7 +41,7 @@ func (ls *listings) at(dir string, index int) *listing {
 	if l := ls.take(dir, index); l != nil {
 		return l
 	}
-	pull, stop := iter.Pull2(vfs.ListDir(ls.fsys, dir))
+	pull, stop := iter.Pull2(guard.Seq("nfs.list", vfs.ListDir(ls.fsys, dir)))
 	l := &listing{dir: dir, pull: pull, stop: stop}
 	for l.next < index && l.fill() {
 		l.skip(min(index-l.next, len(l.rest)))
@@ -68,16 +69,20 @@ func (ls *listings) keep(l *listing) {
 		return
 	}
 	l.used = time.Now()
+	if oldest := ls.add(l); oldest != nil {
+		oldest.stop()
+	}
+}
+
+// add adds a listing. It returns the one that is not kept any more because of that, or nil.
+func (ls *listings) add(l *listing) (oldest *listing) {
 	ls.mu.Lock()
+	defer ls.mu.Unlock()
 	ls.kept = append(ls.kept, l)
-	var oldest *listing
 	if len(ls.kept) > maxListings {
 		oldest, ls.kept = ls.kept[0], ls.kept[1:]
 	}
-	ls.mu.Unlock()
-	if oldest != nil {
-		oldest.stop()
-	}
+	return oldest
 }
 
 // closeIdle stops the listings that were not used for idleTime.
@@ -87,8 +92,16 @@ func (ls *listings) closeIdle(now time.Time) { ls.closeUnused(now.Add(-idleTime)
 func (ls *listings) close() { ls.closeUnused(time.Now().Add(time.Hour)) }
 
 func (ls *listings) closeUnused(since time.Time) {
-	var unused, used []*listing
+	for _, l := range ls.takeUnused(since) {
+		l.stop()
+	}
+}
+
+// takeUnused removes the listings that were not used since a time, and returns them.
+func (ls *listings) takeUnused(since time.Time) (unused []*listing) {
 	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	var used []*listing
 	for _, l := range ls.kept {
 		if l.used.Before(since) {
 			unused = append(unused, l)
@@ -97,10 +110,7 @@ func (ls *listings) closeUnused(since time.Time) {
 		}
 	}
 	ls.kept = used
-	ls.mu.Unlock()
-	for _, l := range unused {
-		l.stop()
-	}
+	return unused
 }
 
 // fill lists more entries, unless there are some. It returns false at the end, and after an error.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/nfs/xdr"
 )
 
@@ -105,7 +106,7 @@ func (s *Server) program(c call) ([]procedure, *xdr.Encoder) {
 	return nil, accepted(c.xid, rpcNoProgram)
 }
 
-// reply answers a call.
+// reply answers a call. A panic of the procedure is NFS3ERR_IO.
 func (s *Server) reply(ctx context.Context, c call, from caller) reply {
 	procedures, mismatch := s.program(c)
 	if mismatch != nil {
@@ -114,7 +115,13 @@ func (s *Server) reply(ctx context.Context, c call, from caller) reply {
 	p := procedures[c.procedure]
 	r := &request{server: s, ctx: ctx, from: from, args: xdr.NewDecoder(c.args), out: accepted(c.xid, rpcSuccess), op: p.name}
 	start := r.out.Len()
-	err := p.run(r)
+	err := guard.Do("nfs.call", func() error {
+		guard.Pass("nfs.call")
+		return p.run(r)
+	})
+	if guard.Is(err) {
+		r.buffer = nil // what has panicked may have left it to others
+	}
 	var refused acceptStatus
 	switch {
 	case errors.As(err, &refused):

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/nfs/xdr"
 	"github.com/wkwfs/wkwfs/internal/parallel"
 )
@@ -116,7 +117,12 @@ type described struct {
 func (r *request) describe(w *entryWriter, dir string, e fs.DirEntry) described {
 	d := described{name: e.Name(), path: path.Join(dir, e.Name())}
 	if w.plus {
-		d.info, _ = fs.Stat(r.server.fsys, d.path)
+		var err error
+		d.info, err = guard.Call("nfs.describe", func() (fs.FileInfo, error) {
+			guard.Pass("nfs.describe")
+			return fs.Stat(r.server.fsys, d.path)
+		})
+		guard.Report(err, "path", d.path)
 	}
 	return d
 }

@@ -30,7 +30,6 @@ const (
 	rpcVersionMismatch acceptStatus = 2
 	rpcNoProcedure     acceptStatus = 3
 	rpcGarbage         acceptStatus = 4
-	rpcSystemError     acceptStatus = 5
 )
 
 func (s acceptStatus) Error() string { return fmt.Sprintf("RPC status %d", uint32(s)) }

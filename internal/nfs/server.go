@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/log"
 )
 
@@ -78,18 +79,22 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
-	go s.closeIdle(ctx)
+	defer context.AfterFunc(ctx, guard.Func("nfs.listener", func() {
+		defer l.Close() // it loses no data
+		guard.Pass("nfs.listener")
+	}))()
+	go guard.Func("nfs.idle", func() { s.closeIdle(ctx) })()
 	var group sync.WaitGroup
 	err := s.accept(ctx, l, &group)
 	cancel()
 	ended := make(chan struct{})
-	go func() {
+	go guard.Func("nfs.end", func() {
+		defer close(ended)
 		group.Wait()
+		guard.Pass("nfs.end")
 		s.files.close()
 		s.listings.close()
-		close(ended)
-	}()
+	})()
 	select {
 	case <-ended:
 	case <-time.After(endTime):
@@ -123,10 +128,11 @@ func (s *Server) accept(ctx context.Context, l net.Listener, group *sync.WaitGro
 			_ = connected.Close()
 			continue
 		}
-		group.Go(func() {
+		group.Go(guard.Func("nfs.connection", func() {
 			defer func() { <-slots }()
+			defer connected.Close() // it loses no data
 			s.serveConn(ctx, connected)
-		})
+		}))
 	}
 }
 
@@ -134,7 +140,11 @@ func (s *Server) accept(ctx context.Context, l net.Listener, group *sync.WaitGro
 func (s *Server) serveConn(ctx context.Context, connected net.Conn) {
 	from := connected.RemoteAddr().String()
 	c := &conn{server: s, net: connected, peer: peerOf(connected), calls: make(chan struct{}, maxCalls)}
-	defer context.AfterFunc(ctx, c.cut)()
+	defer context.AfterFunc(ctx, guard.Func("nfs.cut", func() {
+		defer c.cut()
+		guard.Pass("nfs.cut")
+	}))()
+	guard.Pass("nfs.connection")
 	s.log.Debug("connected", "from", from, "user_known", c.peer.known, "uid", c.peer.uid)
 	err := c.serve(ctx)
 	var lost net.Error // such as a reset: clients just go
@@ -155,8 +165,11 @@ func (s *Server) closeIdle(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			s.files.closeIdle(now)
-			s.listings.closeIdle(now)
+			guard.Func("nfs.idle", func() {
+				guard.Pass("nfs.idle")
+				s.files.closeIdle(now)
+				s.listings.closeIdle(now)
+			})()
 		}
 	}
 }
