@@ -79,7 +79,7 @@ var arrows = map[string][]string{
 	"internal/pyramid":   {"internal/atomicfile", "internal/downsample", "volume", "internal/flat", "wkw", "github.com/klauspost/compress", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/importer":  {"internal/arrayfile", "internal/atomicfile", "internal/batch", "internal/downsample", "internal/jsonlimit", "internal/pyramid", "volume", "wkw"},
 
-	"internal/web":    {"internal/lru", "internal/vfs", "internal/log", "internal/render", "internal/tree", "volume"},
+	"internal/web":    {"internal/guard", "internal/lru", "internal/vfs", "internal/log", "internal/render", "internal/tree", "volume"},
 	"internal/viewer": {},
 	"internal/subset": {"internal/hint", "volume"},
 	"internal/batch":  {"internal/hint"},

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"sync"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -29,6 +30,7 @@ func newContent(ctx context.Context, f fs.File, size int64) *content {
 	return &content{size: size, cancel: cancel, ctx: ctx, file: f}
 }
 
+// Read implements [io.Reader]. A panic is an error: ServeContent reads several ranges in a goroutine of its own.
 func (c *content) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,7 +41,10 @@ func (c *content) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, io.EOF
 	}
-	n, err := vfs.ReadAt(c.ctx, c.file, p, c.off)
+	n, err := guard.Call("web.read", func() (int, error) {
+		guard.Pass("web.read")
+		return vfs.ReadAt(c.ctx, c.file, p, c.off)
+	})
 	c.off += int64(n)
 	switch {
 	case n == len(p) || err == nil && n > 0:

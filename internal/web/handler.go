@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/log"
 	"github.com/wkwfs/wkwfs/internal/tree"
 )
@@ -74,10 +75,12 @@ func (h *handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		h.options.Log.Debug("request", "method", r.Method, "path", r.URL.Path, "range", r.Header.Get("Range"),
 			"status", w.status, "bytes", w.sent, "took", time.Since(start), "from", r.RemoteAddr)
 	}()
-	err := h.reply(w, r)
-	if err == nil {
-		err = w.finish()
-	}
+	err := guard.Do("web.request", func() error {
+		if err := h.reply(w, r); err != nil {
+			return err
+		}
+		return w.finish()
+	})
 	if err != nil {
 		h.fail(w, r, err)
 	}
@@ -112,6 +115,7 @@ func (h *handler) reply(w *response, r *http.Request) error {
 	}
 	defer h.slots.release(slot)
 	w.slot = slot
+	guard.Pass("web.request")
 	return h.route(w, r)
 }
 

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // A download may take any time as long as it advances: see stallTimeout.
@@ -32,16 +34,17 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 		BaseContext:       func(net.Listener) context.Context { return base },
 	}
 	ended := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
+	stop := context.AfterFunc(ctx, guard.Func("web.shutdown", func() {
 		defer close(ended)
+		defer server.Close() // its error loses no data
+		defer cancel()
 		grace, release := context.WithTimeout(base, shutdownTimeout)
 		defer release()
+		guard.Pass("web.shutdown")
 		if err := server.Shutdown(grace); err != nil {
 			log.Warn("shutdown: cutting the downloads in flight", "waited", shutdownTimeout)
-			cancel()
-			_ = server.Close() // Shutdown has closed the listener
 		}
-	})
+	}))
 	err := server.Serve(l)
 	if stop() { // ctx is not done: the listener failed
 		_ = server.Close()

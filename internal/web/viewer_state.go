@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -103,7 +104,10 @@ func (h *handler) setContrast(ctx context.Context, shown []*precomputed, layers 
 	var all sync.WaitGroup
 	for i, p := range shown {
 		if l := &layers[i]; l.Visible == nil && l.Shader != "" && l.Shader != rgbShader {
-			all.Go(func() { l.Controls = h.controls(ctx, p) })
+			all.Go(guard.FuncElse("web.contrast", func() {
+				guard.Pass("web.contrast")
+				l.Controls = h.controls(ctx, p)
+			}, func(err error) { guard.Report(err, "path", p.dir) }))
 		}
 	}
 	all.Wait()
