@@ -93,10 +93,10 @@ var arrows = map[string][]string{
 
 	"internal/nfs":      {"internal/guard", "internal/nfs/xdr", "internal/log", "internal/lru", "internal/parallel", "internal/tree", "internal/vfs"},
 	"internal/nfs/xdr":  {},
-	"internal/nfsmount": {"internal/hint", "internal/mounts", "internal/nfs", "internal/status"},
+	"internal/nfsmount": {"internal/guard", "internal/hint", "internal/mounts", "internal/nfs", "internal/status"},
 
-	"internal/daemon": {"github.com/coreos/go-systemd", "golang.org/x/sys", "kernel.org/pub/linux/libs/security/libcap/psx"},
-	"internal/mounts": {"fsnode", "internal/hint", "internal/paths", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},
+	"internal/daemon": {"internal/guard", "github.com/coreos/go-systemd", "golang.org/x/sys", "kernel.org/pub/linux/libs/security/libcap/psx"},
+	"internal/mounts": {"internal/guard", "fsnode", "internal/hint", "internal/paths", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},
 
 	"internal/settings": {"internal/hint", "internal/paths", "github.com/dustin/go-humanize", "github.com/spf13/pflag", "go.yaml.in/yaml"},
 	"internal/source":   {"internal/hint", "internal/object", "internal/paths", "internal/remote", "internal/store", "internal/vfs", "internal/zipfs", "n5", "precomputed", "volume", "wkw", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os/exec"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // browserTime is how long browserProgram may take to find out that there is no browser. It may go on for as long as the
@@ -21,7 +23,10 @@ func openBrowser(url string) error {
 		return err
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	go guard.FuncElse("view.browser", func() {
+		guard.Pass("view.browser")
+		ended <- cmd.Wait()
+	}, func(err error) { ended <- err })()
 	select {
 	case err := <-ended:
 		if err != nil {

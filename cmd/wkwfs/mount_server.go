@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wkwfs/wkwfs/internal/daemon"
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/header"
 	"github.com/wkwfs/wkwfs/internal/log"
 	"github.com/wkwfs/wkwfs/internal/remote"
@@ -125,8 +126,8 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	// serveMount does not wait for these: a server must end even if it hangs.
-	go meter.Run(ctx)
-	go m.Watch(ctx, server.Check, logger)
+	go guard.Func("status.sample", func() { meter.Run(ctx) })()
+	go guard.Func("daemon.watch", func() { m.Watch(ctx, server.Check, logger) })()
 	return waitForEnd(server, m, signals, logger)
 }
 
@@ -158,10 +159,11 @@ func endSignals(background bool) <-chan os.Signal {
 // second signal does not wait.
 func waitForEnd(server attached, m daemon.Manager, signals <-chan os.Signal, logger *slog.Logger) error {
 	ended := make(chan struct{})
-	go func() {
+	go guard.Func("mount.wait", func() {
 		defer close(ended)
 		server.Wait()
-	}()
+		guard.Pass("mount.wait")
+	})()
 	select {
 	case <-ended:
 		logger.Info("unmounted")

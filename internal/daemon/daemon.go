@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // Variable is the environment variable that makes this program a server in the background.
@@ -88,7 +90,10 @@ const endTime = time.Second
 // cannot end while a request of one of its threads waits in another FUSE server that is stopped. Then the error is copied.
 func waitFailed(server *exec.Cmd, printed *bytes.Buffer, failure string, stderr io.Writer) error {
 	ended := make(chan error, 1)
-	go func() { ended <- server.Wait() }()
+	go guard.FuncElse("daemon.wait", func() {
+		guard.Pass("daemon.wait")
+		ended <- server.Wait()
+	}, func(err error) { ended <- err })()
 	select {
 	case err := <-ended:
 		return explainExit(err, printed.String(), stderr)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // Manager is the service manager that has started this process, as in sd_notify(3): systemd
@@ -52,7 +54,11 @@ func (m Manager) Watch(ctx context.Context, check func() error, log *slog.Logger
 	ticker := time.NewTicker(m.watchdog / 2)
 	defer ticker.Stop()
 	for {
-		err := check()
+		err := guard.Do("daemon.watch", func() error {
+			guard.Pass("daemon.watch")
+			return check()
+		})
+		guard.Report(err)
 		if err == nil && ctx.Err() == nil {
 			err = m.send(daemon.SdNotifyWatchdog)
 		}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 func TestFindManager(t *testing.T) {
@@ -43,6 +45,8 @@ func TestFindManager(t *testing.T) {
 
 // TestWatch counts the signs of life in ten seconds.
 func TestWatch(t *testing.T) {
+	guard.LogTo(slog.New(slog.DiscardHandler))
+	defer guard.LogTo(nil)
 	hangs := make(chan struct{})
 	tests := []struct {
 		name     string
@@ -55,6 +59,12 @@ func TestWatch(t *testing.T) {
 		{"fails at times", 4 * time.Second, func(n int) error {
 			if n%2 == 1 {
 				return errors.New("it broke")
+			}
+			return nil
+		}, 3},
+		{"panics at times", 4 * time.Second, func(n int) error {
+			if n%2 == 1 {
+				panic("it broke")
 			}
 			return nil
 		}, 3},

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wkwfs/wkwfs/fsnode"
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // fuseMagic is FUSE_SUPER_MAGIC, the type that statfs returns for every FUSE mount.
@@ -50,11 +51,12 @@ func statfs(path string, timeout time.Duration) (unix.Statfs_t, error) {
 		err error
 	}
 	answers := make(chan answer, 1)
-	go func() {
+	go guard.FuncElse("mounts.ask", func() {
 		var a answer
+		guard.Pass("mounts.ask")
 		a.err = ignoringEINTR(func() error { return unix.Statfs(path, &a.st) })
 		answers <- a
-	}()
+	}, func(err error) { answers <- answer{err: err} })()
 	select {
 	case a := <-answers:
 		return a.st, a.err

@@ -3,6 +3,7 @@ package nfsmount
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/mounts"
 	"github.com/wkwfs/wkwfs/internal/nfs"
@@ -256,8 +258,10 @@ func TestNFSMountFails(t *testing.T) {
 	}
 }
 
-// TestNFSMountTableFails: a mount goes on while the table cannot be read.
+// TestNFSMountTableFails: a mount goes on while the table cannot be read, or reading it panics.
 func TestNFSMountTableFails(t *testing.T) {
+	guard.LogTo(slog.New(slog.DiscardHandler))
+	defer guard.LogTo(nil)
 	f := newSystem(t, mountsIt, unmountsIt)
 	readTable, fails, failed := f.ReadTable, make(chan struct{}), make(chan struct{})
 	n := 0
@@ -270,8 +274,11 @@ func TestNFSMountTableFails(t *testing.T) {
 		if n++; n == 3 {
 			close(failed)
 		}
-		if n <= 3 {
+		switch n {
+		case 1, 3:
 			return nil, errors.New("no table")
+		case 2:
+			panic("no table")
 		}
 		return readTable()
 	}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/mounts"
 	"github.com/wkwfs/wkwfs/internal/nfs"
 )
@@ -38,10 +39,13 @@ func (s *System) Mount(point string, tree fs.FS, o nfs.Options) (*Server, error)
 		m.log = slog.New(slog.DiscardHandler)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	go func() {
+	go guard.Func("nfsmount.serve", func() {
 		defer close(m.served)
-		m.err = nfs.New(tree, o).Serve(ctx, listener)
-	}()
+		m.err = guard.Do("nfsmount.serve", func() error {
+			guard.Pass("nfsmount.serve")
+			return nfs.New(tree, o).Serve(ctx, listener)
+		})
+	})()
 	err = run(s.MountProgram, arguments(listener.Addr().(*net.TCPAddr).Port, point))
 	if err == nil {
 		m.mount, err = s.at(point)
@@ -51,7 +55,7 @@ func (s *System) Mount(point string, tree fs.FS, o nfs.Options) (*Server, error)
 		<-m.served
 		return nil, fmt.Errorf("mounting on %s: %w", point, err)
 	}
-	go m.watch(stop)
+	go guard.Func("nfsmount.watch", func() { m.watch(stop) })()
 	return m, nil
 }
 
@@ -78,12 +82,16 @@ func (m *Server) watch(stop func()) {
 
 // exists reports whether the mount is in the table, or may be.
 func (m *Server) exists() bool {
-	table, err := m.system.table()
+	exists, err := guard.Call("nfsmount.watch", func() (bool, error) {
+		guard.Pass("nfsmount.watch")
+		table, err := m.system.table()
+		return err == nil && table.Has(m.mount), err
+	})
 	if err != nil {
 		m.log.Warn("cannot read the table of mounts", "err", err)
 		return true
 	}
-	return table.Has(m.mount)
+	return exists
 }
 
 // Wait returns after the mount and its server have ended.

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/status"
 )
@@ -48,12 +49,13 @@ func ServeStatus(mountpoint string, meter *status.Meter, log *slog.Logger) (stop
 	}
 	server := &http.Server{Handler: meter.StatusHandler(), ReadHeaderTimeout: answerTime}
 	ended := make(chan struct{})
-	go func() {
+	go guard.Func("nfsmount.status", func() {
 		defer close(ended)
+		guard.Pass("nfsmount.status")
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("the status is no longer served", "err", err)
 		}
-	}()
+	})()
 	return func() {
 		_ = server.Close() // its listeners cannot fail
 		<-ended

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // sample holds the counts of reads at one time.
@@ -76,7 +78,10 @@ func (m *Meter) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			m.history.add(m.sample())
+			guard.Func("status.sample", func() {
+				guard.Pass("status.sample")
+				m.history.add(m.sample())
+			})()
 		}
 	}
 }

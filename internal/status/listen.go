@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/hint"
 )
 
@@ -128,12 +129,13 @@ func Serve(l net.Listener, handler http.Handler, log *slog.Logger) (stop func())
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	ended := make(chan struct{})
-	go func() {
+	go guard.Func("status.serve", func() {
 		defer close(ended)
+		guard.Pass("status.serve")
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("metrics are no longer served", "err", err)
 		}
-	}()
+	})()
 	log.Info("metrics", "network", l.Addr().Network(), "address", l.Addr().String())
 	return func() {
 		if err := server.Close(); err != nil {

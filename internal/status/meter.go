@@ -52,10 +52,24 @@ func NewMeter(o Options) *Meter {
 	if o.DiskCache == nil {
 		o.DiskCache = func() DiskCache { return DiskCache{} }
 	}
+	// Prometheus asks for numbers in goroutines of its own.
+	o.Cache, o.SourceIO, o.DiskCache = numbers(o.Cache), numbers(o.SourceIO), numbers(o.DiskCache)
 	m := &Meter{options: o, started: time.Now()}
 	m.register()
 	m.history.add(m.sample())
 	return m
+}
+
+// numbers is of behind a boundary. After a panic, all numbers are 0.
+func numbers[T any](of func() T) func() T {
+	return func() T {
+		n, err := guard.Call("status.numbers", func() (T, error) {
+			guard.Pass("status.numbers")
+			return of(), nil
+		})
+		guard.Report(err)
+		return n
+	}
 }
 
 // Read counts a read of n bytes at a byte offset of a file. n is 0 if the read failed. took is its duration.

@@ -73,6 +73,35 @@ func TestPanics(t *testing.T) {
 	}
 }
 
+// TestNumbersPanic: after a panic in numbers of others, the status and the metrics have the rest, and samples go on.
+func TestNumbersPanic(t *testing.T) {
+	guard.LogTo(slog.New(slog.DiscardHandler))
+	defer guard.LogTo(nil)
+	synctest.Test(t, func(t *testing.T) {
+		panics := 0
+		defer guard.Inject(func(place string) {
+			if place == "status.sample" && panics == 0 {
+				panics++
+				panic("injected")
+			}
+		})()
+		m := NewMeter(Options{Cache: func() Cache { panic("broken") }})
+		ctx, cancel := context.WithCancel(t.Context())
+		go m.Run(ctx)
+		m.Read("x0.raw", 0, 10, time.Millisecond)
+		time.Sleep(3*sampleInterval + sampleInterval/2)
+		cancel()
+		synctest.Wait()
+		text, err := m.metricsText()
+		if err != nil || !strings.Contains(string(text), "\nwkwfs_cache_hits_total 0\n") || !strings.Contains(string(text), "\nwkwfs_read_bytes_total 10\n") {
+			t.Errorf("%v, the metrics are\n%s", err, text)
+		}
+		if s := m.Status(); s.Cache != (Cache{}) || s.Reads.Count != 1 || len(m.history.samples) != 3 || panics != 1 {
+			t.Errorf("%+v, %d samples", s, len(m.history.samples))
+		}
+	})
+}
+
 // TestAllKinds: the errors of a status have all kinds, even those that have not occurred.
 func TestAllKinds(t *testing.T) {
 	errors := newTestMeter().Status().Errors
