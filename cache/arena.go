@@ -191,11 +191,15 @@ func (a *arena) newSpan(size int) []byte {
 	return alignHuge(span)[:n]
 }
 
+func (a *arena) setClosed() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.closed = true
+}
+
 // close unmaps all memory as soon as none is lent.
 func (a *arena) close() {
-	a.mu.Lock()
-	a.closed = true
-	a.mu.Unlock()
+	a.setClosed()
 	a.preparers.Wait()
 	a.mu.Lock()
 	defer a.mu.Unlock()

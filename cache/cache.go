@@ -136,15 +136,19 @@ func (c *Cache) offer(evicted []*entry) {
 // Close waits for the loads in flight, releases all kept blocks and ends the goroutines of the cache. Blocks that
 // readers use stay valid. Later requests that need a load return [ErrClosed].
 func (c *Cache) Close() {
-	c.mu.Lock()
-	c.closed = true
-	c.mu.Unlock()
+	c.setClosed()
 	c.running.Wait()
 	for _, e := range append(c.recent.clear(), c.shortTerm.clear()...) {
 		c.release(e)
 	}
 	c.frequent.close()
 	c.arena.close()
+}
+
+func (c *Cache) setClosed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
 }
 
 // tryStart makes Close wait until running.Done is called. It returns false if the cache is closed.
