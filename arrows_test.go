@@ -51,7 +51,7 @@ var arrows = map[string][]string{
 
 	"internal/codec":     {"volume", "wkw/lz4block", "github.com/klauspost/compress", "github.com/ulikunitz/xz"},
 	"internal/flat":      {"volume"},
-	"internal/prefetch":  {"internal/vfs", "volume", "cache", "internal/flat", "internal/span"},
+	"internal/prefetch":  {"internal/guard", "internal/vfs", "volume", "cache", "internal/flat", "internal/span"},
 	"internal/mosaic":    {"internal/guard", "internal/access", "internal/lru", "internal/vfs", "volume", "internal/flat", "internal/parallel"},
 	"internal/span":      {},
 	"internal/parallel":  {"internal/guard"},

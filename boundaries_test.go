@@ -18,7 +18,7 @@ import (
 var commandsOnly = []string{
 	"integration/", "internal/importer/", "internal/pyramid/", "internal/copier/", "internal/check/", "internal/preview/", "internal/sample/",
 	"internal/refdata/", "internal/voxeltest/", "precomputed/internal/", "wkw/writer.go", "cmd/wkwfs/cp.go", "cmd/wkwfs/progress.go",
-	"cmd/wkwfs/import_screen.go", "internal/prefetch/",
+	"cmd/wkwfs/import_screen.go",
 }
 
 // withoutPass are places at which tests can inject no panic, and why.

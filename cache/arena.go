@@ -150,6 +150,13 @@ func (a *arena) trim(n int64) {
 	}
 }
 
+// lentBytes returns the bytes that are lent.
+func (a *arena) lentBytes() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.lent
+}
+
 // reserve records that holds may take n bytes more, or fewer if n is negative.
 func (a *arena) reserve(n int64) {
 	a.mu.Lock()

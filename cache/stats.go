@@ -10,6 +10,7 @@ type Stats struct {
 	LoadedBytes uint64 // decoded bytes of loaded blocks
 	Dropped     uint64 // blocks that were evicted
 	HeldBytes   int64  // bytes of the budget in use now
+	LentBytes   int64  // bytes of blocks in memory now: those that are kept, and those that readers use
 }
 
 // Stats returns the current numbers. It is cheap enough for a call per second.
@@ -22,5 +23,6 @@ func (c *Cache) Stats() Stats {
 		LoadedBytes: c.bytes.Load(),
 		Dropped:     c.frequent.dropped.Load(),
 		HeldBytes:   c.recent.used.Load() + c.shortTerm.used.Load() + c.recent.reserved.Load() + c.frequent.used(),
+		LentBytes:   c.arena.lentBytes(),
 	}
 }

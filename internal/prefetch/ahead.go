@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/span"
 )
 
@@ -64,13 +65,15 @@ func (r *Reader) startAhead(s *portion, off, n int64) {
 	a.next = g
 	view := r.view(0, s)
 	s.hold.Acquire()
-	r.pushes.Go(func() {
+	r.pushes.Go(guard.FuncElse("prefetch.ahead", func() {
 		defer g.release()
 		defer close(g.done)
 		defer s.hold.Release()
-		g.bytes = replies.get(r.mostAhead)[:part.Len()]
-		g.bytes = g.bytes[:view.read(r.ctx, g.bytes, off)]
-	})
+		memory := replies.get(r.mostAhead)
+		g.bytes = memory[:0] // also after a panic
+		guard.Pass("prefetch.ahead")
+		g.bytes = memory[:view.read(r.ctx, memory[:part.Len()], off)]
+	}, r.switchOff))
 }
 
 // release removes a user. The last one releases the memory.

@@ -86,4 +86,6 @@
 // Each Reader has a lock, and the Prefetcher has one for its map of portions. They are held while a read is recorded and
 // never while blocks are decoded, copied or pushed. Goroutines of the cache decode portions. Other goroutines push them:
 // [Reader.Close] waits for these.
+//
+// No read needs what is done ahead of it. So after a panic there, the Reader gives back its memory, and reads go through the cache.
 package prefetch

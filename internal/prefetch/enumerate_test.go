@@ -414,7 +414,12 @@ func runEnumerated(t *testing.T, budgets []int64, every int, cases iter.Seq[enum
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				c := cache.New(budget)
-				defer c.Close()
+				defer func() {
+					c.Close()
+					if lent := c.Stats().LentBytes; lent != 0 {
+						t.Errorf("%d bytes of blocks are still lent", lent)
+					}
+				}()
 				p := New(c)
 				p.limits = &tiny
 				n := 0

@@ -3,10 +3,10 @@ package prefetch
 import (
 	"context"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/span"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -39,12 +39,13 @@ func (r *Reader) startGuess(g guess, end int64) <-chan struct{} {
 	}
 	r.guesses++
 	pushed := make(chan struct{})
-	r.pushes.Go(func() {
+	r.pushes.Go(guard.FuncElse("prefetch.guess", func() {
 		defer r.endGuess(view.portion, memory)
 		defer close(pushed)
+		guard.Pass("prefetch.guess")
 		r.pusher.pushRows(r.ctx, view, rest, g.from-1)
 		r.pusher.pushGuess(r.ctx, view, g)
-	})
+	}, r.switchOff))
 	return pushed
 }
 
@@ -66,9 +67,14 @@ func (r *Reader) loadGuess(g guess) (portionView, int64) {
 	if !r.prefetcher.cache.Reserve(memory) {
 		return portionView{}, 0
 	}
+	var s *portion
+	defer func() {
+		if s == nil { // the cache is closed, or after a panic
+			r.prefetcher.cache.Unreserve(memory)
+		}
+	}()
 	s, err := r.newPortion(r.source, key, cache.ShortTerm, false)
-	if err != nil { // the cache is closed
-		r.prefetcher.cache.Unreserve(memory)
+	if err != nil {
 		return portionView{}, 0
 	}
 	return portionView{s, r.array, box}, memory
@@ -100,17 +106,13 @@ func (r *Reader) endGuess(s *portion, memory int64) {
 func (p *pusher) pushGuess(ctx context.Context, s portionView, g guess) {
 	next := atomic.Int64{}
 	next.Store(g.from)
-	var group sync.WaitGroup
-	for range min(pushers(), runtime.NumCPU()) {
-		group.Go(func() {
-			for z := next.Add(1) - 1; z < g.to && ctx.Err() == nil && p.accepts(); z = next.Add(1) - 1 {
-				before, after := p.runs(g, z)
-				p.pushRows(ctx, s, before, z)
-				p.pushRows(ctx, s, after, z)
-			}
-		})
-	}
-	group.Wait()
+	p.together(runtime.NumCPU(), func() {
+		for z := next.Add(1) - 1; z < g.to && ctx.Err() == nil && p.accepts(); z = next.Add(1) - 1 {
+			before, after := p.runs(g, z)
+			p.pushRows(ctx, s, before, z)
+			p.pushRows(ctx, s, after, z)
+		}
+	})
 }
 
 // runs returns the run of plane z of a guess, or the parts of it before and after the page that is left out.

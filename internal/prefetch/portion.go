@@ -49,7 +49,10 @@ func (l *limits) newPortion(src *cache.Source, key portionKey, keep cache.Keep, 
 		}
 		hold, err = load(blocks, batchSize(key.blocks.Size(), least), keep)
 	}
-	return &portion{key: key, hold: hold}, err
+	if err != nil {
+		return nil, err
+	}
+	return &portion{key: key, hold: hold}, nil
 }
 
 // cells returns the number of the cell of each block, in the order in which the list first reaches them.
@@ -122,6 +125,12 @@ func (v portionView) read(ctx context.Context, p []byte, off int64) int {
 		n += int(part.Len())
 	}
 	return n
+}
+
+// readAndRelease is read, and removes a user of the portion.
+func (v portionView) readAndRelease(ctx context.Context, p []byte, off int64) int {
+	defer v.hold.Release()
+	return v.read(ctx, p, off)
 }
 
 // wait waits until the blocks of a part of one plane are decoded.

@@ -1,6 +1,8 @@
 package prefetch
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,12 +47,17 @@ func (p *Prefetcher) add(s *portion) {
 
 // drop removes a portion that its owner does not need any more, and releases its hold.
 func (p *Prefetcher) drop(s *portion) {
+	p.remove(s)
+	s.hold.Close()
+}
+
+// remove makes a portion unknown to other readers.
+func (p *Prefetcher) remove(s *portion) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.portions[s.key] == s {
 		delete(p.portions, s.key)
 	}
-	p.mu.Unlock()
-	s.hold.Close()
 }
 
 // idleTime is how long after its last read a reader may lose its portions to another one.
@@ -73,24 +80,20 @@ func (p *Prefetcher) reserve(r *Reader, n int64, reclaim bool) bool {
 
 // release gives back the n bytes that a reader has reserved.
 func (p *Prefetcher) release(r *Reader, n int64) {
-	p.mu.Lock()
-	delete(p.owners, r)
-	p.mu.Unlock()
 	p.cache.Unreserve(n)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.owners, r)
 }
 
 // reclaim takes the portions of one idle reader. It returns false if no reader is idle.
 func (p *Prefetcher) reclaim(now time.Time) bool {
+	return slices.ContainsFunc(p.allOwners(), func(r *Reader) bool { return r.releaseIfIdle(now) })
+}
+
+// allOwners returns the readers that have reserved memory.
+func (p *Prefetcher) allOwners() []*Reader {
 	p.mu.Lock()
-	var owners []*Reader
-	for r := range p.owners {
-		owners = append(owners, r)
-	}
-	p.mu.Unlock()
-	for _, r := range owners {
-		if r.releaseIfIdle(now) {
-			return true
-		}
-	}
-	return false
+	defer p.mu.Unlock()
+	return slices.Collect(maps.Keys(p.owners))
 }

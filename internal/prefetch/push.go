@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wkwfs/wkwfs/internal/flat"
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/span"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
@@ -37,6 +38,7 @@ func (p *pusher) accepts() bool { return p.sink.Write != nil && !p.refused.Load(
 
 // push pushes a decoded portion. Portions are pushed one at a time, in the order of the file.
 func (p *pusher) push(ctx context.Context, s portionView) {
+	guard.Pass("prefetch.push")
 	switch {
 	case !p.accepts():
 	case s.run(0).Len() == p.array.PlaneBytes():
@@ -60,24 +62,31 @@ func (p *pusher) read(ctx context.Context, s portionView, buffer []byte, piece s
 func (p *pusher) pushPlanes(ctx context.Context, s portionView) {
 	pages := p.inFile(s.planesAfterFirst()).AlignIn(p.sink.Page)
 	next := atomic.Int64{}
-	var group sync.WaitGroup
-	for range min(pushers(), int(pages.Pieces(p.sink.Piece))) {
-		group.Go(func() {
-			buffer := buffers.get(p.sink.Piece)
-			defer buffers.put(buffer)
-			for !p.refused.Load() {
-				piece := pages.Piece(next.Add(1)-1, p.sink.Piece)
-				switch {
-				case piece.Empty():
-					return
-				case piece.Start() < p.head+p.position.Load()+p.sink.Ahead: // the reader is there already
-				case !p.read(ctx, s, buffer, piece), !p.sink.Write(buffer[:piece.Len()], piece.Start()):
-					p.refused.Store(true)
-				}
+	p.together(int(min(pages.Pieces(p.sink.Piece), maxPushers)), func() {
+		buffer := buffers.get(p.sink.Piece)
+		defer buffers.put(buffer)
+		for !p.refused.Load() {
+			piece := pages.Piece(next.Add(1)-1, p.sink.Piece)
+			switch {
+			case piece.Empty():
+				return
+			case piece.Start() < p.head+p.position.Load()+p.sink.Ahead: // the reader is there already
+			case !p.read(ctx, s, buffer, piece), !p.sink.Write(buffer[:piece.Len()], piece.Start()):
+				p.refused.Store(true)
 			}
-		})
+		}
+	})
+}
+
+// together calls f in several goroutines, at most n, and returns when all have returned. It repeats a panic of f.
+func (p *pusher) together(n int, f func()) {
+	var group sync.WaitGroup
+	var relay guard.Relay
+	for range min(n, pushers()) {
+		group.Go(relay.Func("prefetch.push", f))
 	}
 	group.Wait()
+	relay.Repeat()
 }
 
 // pushRuns pushes a portion that contains a part of each of its planes.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/flat"
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -22,6 +23,7 @@ type Reader struct {
 	array      *flat.Array
 	source     *cache.Source
 	version    vfs.Version // of the voxels
+	name       string      // of the array, for the log
 	hint       Hint
 	pusher     pusher
 
@@ -29,6 +31,7 @@ type Reader struct {
 	cancel context.CancelFunc
 	pushes sync.WaitGroup
 
+	off       atomic.Bool // nothing is done ahead of the reader any more
 	undecided atomic.Bool // the reader may stop in the slab that it has reached: the next one is not started
 	alone     atomic.Bool // one thread reads
 
@@ -60,11 +63,12 @@ type Array struct {
 	Source  *cache.Source
 	Version vfs.Version // of its voxels: readers of the same version and blocks share portions
 	Head    int64       // bytes in the file before the array
+	Name    string      // for the log: the path of the mag
 }
 
 // NewReader returns a Reader of the array.
 func (p *Prefetcher) NewReader(a Array, h Hint) *Reader {
-	r := &Reader{limits: p.limits, prefetcher: p, array: a.Array, source: a.Source, version: a.Version, hint: h}
+	r := &Reader{limits: p.limits, prefetcher: p, array: a.Array, source: a.Source, version: a.Version, name: a.Name, hint: h}
 	r.pusher = pusher{array: a.Array, head: a.Head}
 	r.detector = detector{limits: p.limits, plane: a.PlaneBytes()}
 	r.patches = newPatches(a.Array, p.cache.Reservable()/4, p.limits)
@@ -109,9 +113,7 @@ func (r *Reader) readPart(ctx context.Context, p []byte, off int64) (int, error)
 	}
 	portion, how := r.portionFor(ctx, off, int64(len(p)))
 	if portion.portion != nil {
-		n := portion.read(ctx, p, off)
-		portion.hold.Release()
-		if n > 0 {
+		if n := portion.readAndRelease(ctx, p, off); n > 0 {
 			return n, nil
 		}
 	}
@@ -147,28 +149,66 @@ func waitPushed(ctx context.Context, pushed <-chan struct{}, d time.Duration) bo
 }
 
 // portionFor records a read and returns the portion that contains its first byte, with a use of the portion's hold, if there
-// is one. It also returns how the read gets blocks without a portion.
-func (r *Reader) portionFor(ctx context.Context, off, n int64) (portionView, blockUse) {
-	r.mu.Lock()
-	inSequence, how, next := r.recordRead(off, n)
-	portion := r.claimPortion(off, n, inSequence)
-	if portion.portion == nil && r.state == random {
-		how.guessed = r.startGuess(next, off+n)
+// is one. It also returns how the read gets blocks without a portion. A read does not need what is decided here: a panic switches it off.
+func (r *Reader) portionFor(ctx context.Context, off, n int64) (portion portionView, how blockUse) {
+	how.keep = cache.IfSeen
+	if r.off.Load() {
+		return portion, how
 	}
-	var place <-chan struct{}
-	if portion.portion == nil && r.pushing && r.state == sequential && r.window.mayStart(r.window.layout.portionAt(off)) && r.window.oldestPortion() != nil {
-		place = r.window.oldestPortion().pushed
+	err := guard.Do("prefetch.plan", func() error {
+		portion, how = r.plan(ctx, off, n)
+		return nil
+	})
+	if err != nil {
+		r.switchOff(err)
 	}
-	r.mu.Unlock()
+	return portion, how
+}
+
+// plan is portionFor. If the window has no place for the portion, it waits for one.
+func (r *Reader) plan(ctx context.Context, off, n int64) (portionView, blockUse) {
+	portion, how, place := r.decide(off, n)
 	if place == nil {
 		return portion, how
 	}
-	if waitPushed(ctx, place, maxPushWait) { // the window has a place now
+	if !waitPushed(ctx, place, maxPushWait) {
+		return portionView{}, how
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.claimPortion(off, n, true), how
+}
+
+// decide is plan, but if the window has no place for the portion until another one is pushed, it returns a channel that is closed then.
+func (r *Reader) decide(off, n int64) (portion portionView, how blockUse, place <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	guard.Pass("prefetch.plan")
+	inSequence, how, next := r.recordRead(off, n)
+	portion = r.claimPortion(off, n, inSequence)
+	if portion.portion == nil && r.state == random {
+		how.guessed = r.startGuess(next, off+n)
+	}
+	if portion.portion == nil && r.pushing && r.state == sequential && r.window.mayStart(r.window.layout.portionAt(off)) && r.window.oldestPortion() != nil {
+		place = r.window.oldestPortion().pushed
+	}
+	return portion, how, place
+}
+
+// switchOff ends everything that is done ahead of the reader, because of a panic there. Then each read gets its blocks through the cache.
+func (r *Reader) switchOff(err error) {
+	guard.Report(err, "path", r.name)
+	r.pusher.refused.Store(true)
+	if r.off.Swap(true) {
+		return
+	}
+	guard.Report(guard.Do("prefetch.off", func() error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return r.claimPortion(off, n, true), how
-	}
-	return portionView{}, how
+		guard.Pass("prefetch.off")
+		r.releaseAll()
+		return nil
+	}), "path", r.name)
 }
 
 // Close cancels loads and pushes in progress, waits for the pushes, and releases all memory.

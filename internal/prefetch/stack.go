@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // Stack is an array whose planes are single files, as in a stack of images. It detects readers that open the planes
@@ -25,6 +27,7 @@ type series struct {
 	opens      int    // number of calls of Open
 	reader     *Reader
 	closeArray func() // closes the array of reader
+	off        bool   // opening the array has panicked
 }
 
 const (
@@ -54,12 +57,10 @@ func (s *Stack) Open(z int) (r *Reader, closed func()) {
 	x, isNext := s.add(z)
 	x.users++
 	x.opens++
-	if isNext && x.reader == nil && x.opened&nextTo == nextTo {
-		var a Array
-		a, x.closeArray = s.openArray()
-		x.reader = s.prefetcher.NewReader(a, HintSequential)
-		x.reader.undecided.Store(true)
-		x.reader.alone.Store(true)
+	if isNext && x.reader == nil && x.opened&nextTo == nextTo && !x.off {
+		err := guard.Do("prefetch.series", func() error { s.openReader(x); return nil })
+		x.off = err != nil
+		guard.Report(err)
 	}
 	if x.reader != nil && x.users > 1 {
 		x.reader.alone.Store(false)
@@ -68,6 +69,15 @@ func (s *Stack) Open(z int) (r *Reader, closed func()) {
 		x.reader.undecided.Store(false)
 	}
 	return x.reader, func() { s.closed(x) }
+}
+
+// openReader opens the array of all planes for a series. It is called with mu held.
+func (s *Stack) openReader(x *series) {
+	guard.Pass("prefetch.series")
+	a, closeArray := s.openArray()
+	x.reader, x.closeArray = s.prefetcher.NewReader(a, HintSequential), closeArray
+	x.reader.undecided.Store(true)
+	x.reader.alone.Store(true)
 }
 
 // add adds plane z to the series that it is close to, or to a new one. isNext reports whether z is larger than all
@@ -107,22 +117,27 @@ func (s *Stack) closed(x *series) {
 	defer s.mu.Unlock()
 	if x.users--; x.users == 0 {
 		opens := x.opens
-		time.AfterFunc(closeDelay, func() { s.end(x, opens) })
+		time.AfterFunc(closeDelay, guard.Func("prefetch.end", func() { s.end(x, opens) }))
 	}
 }
 
-// end removes a series, unless a file was opened since it had this number of opens.
+// end removes a series and closes its reader, unless a file was opened since it had this number of opens.
 func (s *Stack) end(x *series, opens int) {
-	s.mu.Lock()
-	i := slices.Index(s.series, x)
-	if i < 0 || x.opens != opens {
-		s.mu.Unlock()
+	if !s.remove(x, opens) || x.reader == nil {
 		return
 	}
-	s.series = slices.Delete(s.series, i, i+1)
-	s.mu.Unlock()
-	if x.reader != nil {
-		x.reader.Close()
-		x.closeArray()
+	defer x.closeArray()
+	defer x.reader.Close()
+	guard.Pass("prefetch.end")
+}
+
+func (s *Stack) remove(x *series, opens int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.Index(s.series, x)
+	if i < 0 || x.opens != opens {
+		return false
 	}
+	s.series = slices.Delete(s.series, i, i+1)
+	return true
 }

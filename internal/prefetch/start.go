@@ -1,6 +1,9 @@
 package prefetch
 
-import "github.com/wkwfs/wkwfs/cache"
+import (
+	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/internal/guard"
+)
 
 // The methods in this file are called with mu held.
 
@@ -87,7 +90,6 @@ func (r *Reader) start(i int, ahead bool) *portion {
 	if err != nil {
 		return nil // the cache is closed: reading the blocks returns this error
 	}
-	s.hold.Acquire() // for the caller
 	before := w.newestPortion()
 	w.place(i, s)
 	r.prefetcher.add(s)
@@ -95,6 +97,7 @@ func (r *Reader) start(i int, ahead bool) *portion {
 	if r.pushing && r.state == sequential {
 		r.push(i, s, before)
 	}
+	s.hold.Acquire() // for the caller
 	return s
 }
 
@@ -107,7 +110,7 @@ func (r *Reader) push(i int, s, before *portion) {
 	if before != nil {
 		previous = before.pushed
 	}
-	r.pushes.Go(func() {
+	r.pushes.Go(guard.FuncElse("prefetch.push", func() {
 		defer close(pushed)
 		defer s.hold.Release()
 		err := s.hold.WaitAll(r.ctx)
@@ -117,5 +120,5 @@ func (r *Reader) push(i int, s, before *portion) {
 		if err == nil {
 			r.pusher.push(r.ctx, view)
 		}
-	})
+	}, r.switchOff))
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // state is how a Reader is read and what its portions are for. The package comment draws the transitions.
@@ -64,7 +65,7 @@ func (r *Reader) advance(off int64, jumped bool) {
 
 // claimPortion changes the state after a read, and returns the portion that contains the byte at off, with a use of its
 // hold, if there is one. It starts the portion, and the next ones, if it is time to.
-func (r *Reader) claimPortion(off, n int64, inSequence bool) portionView {
+func (r *Reader) claimPortion(off, n int64, inSequence bool) (claimed portionView) {
 	r.changeState(off, inSequence)
 	if r.pushing && r.pusher.refused.Load() {
 		if r.pushing = false; r.window.layout.portionsPerSlab() > 1 {
@@ -76,12 +77,21 @@ func (r *Reader) claimPortion(off, n int64, inSequence bool) portionView {
 	if s == nil && (r.state == preloaded || r.state == sequential && !r.pastFirstQuarter(i, off)) {
 		s = r.start(i, false)
 	}
+	if s == nil {
+		return r.view(i, s)
+	}
+	defer func() {
+		if claimed.portion == nil { // after a panic
+			s.hold.Release()
+		}
+	}()
+	guard.Pass("prefetch.plan")
 	view := r.view(i, s) // startNext may change the layout
-	if s != nil && r.state == sequential {
+	if r.state == sequential {
 		r.growWindow(i, s)
 		r.startNext(i, off, n)
 	}
-	if s != nil && r.state == preloaded {
+	if r.state == preloaded {
 		r.startAhead(s, off+n, n)
 	}
 	return view

@@ -85,13 +85,13 @@ func (d magDir) cubes() cubesDir { return cubesDir{fsys: d.fsys, m: d.m} }
 
 // snapshot returns the last snapshot of the mag, without comparing it with the source.
 func (d magDir) snapshot() (*snapshot, error) {
-	return d.fsys.snapshots.get(d.m, func(*snapshot) bool { return true })
+	return d.fsys.snapshots.get(d.m, d.path, func(*snapshot) bool { return true })
 }
 
 // currentSnapshot returns a snapshot in which the box, in absolute voxels of the mag, matches the source. Nil is the
 // whole volume.
 func (d magDir) currentSnapshot(box *volume.Box) (*snapshot, error) {
-	return d.fsys.snapshots.get(d.m, func(s *snapshot) bool {
+	return d.fsys.snapshots.get(d.m, d.path, func(s *snapshot) bool {
 		if box == nil {
 			return s.Current(s.Bounds())
 		}

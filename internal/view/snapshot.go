@@ -21,6 +21,7 @@ import (
 // snapshot is the voxels of a mag at one time, and what files that are made of them share.
 type snapshot struct {
 	*mosaic.Mosaic
+	path    string      // of the mag in the mount, for the log
 	unit    header.Unit // of lengths in headers
 	durable bool        // see Options.DurableVersions
 	column  columnLimits
@@ -31,7 +32,7 @@ type snapshot struct {
 
 // array returns the voxels of a box, in absolute voxels of the mag, as an array. Its file has head bytes in front of them.
 func (s *snapshot) array(box volume.Box, head int) prefetch.Array {
-	return prefetch.Array{Array: s.Flat(box), Source: s.blocks, Version: s.Version(), Head: int64(head)}
+	return prefetch.Array{Array: s.Flat(box), Source: s.blocks, Version: s.Version(), Head: int64(head), Name: s.path}
 }
 
 // fileVersion returns the version of files that are made of the snapshot.
@@ -84,14 +85,14 @@ type snapshots struct {
 // snapshotCost is the cost of a snapshot without cubes, in cubes.
 const snapshotCost = 512
 
-// get returns the last snapshot of a mag if it is acceptable, or else a new one.
-func (s *snapshots) get(mag volume.Mag, acceptable func(*snapshot) bool) (*snapshot, error) {
+// get returns the last snapshot of a mag if it is acceptable, or else a new one. The path is that of the mag in the mount.
+func (s *snapshots) get(mag volume.Mag, path string, acceptable func(*snapshot) bool) (*snapshot, error) {
 	last := s.latest(mag)
 	start := time.Now()
 	if last != nil && acceptable(last) {
 		return last, nil
 	}
-	taken, err := retryOpen(s, func() (*snapshot, error) { return s.take(mag, last) })
+	taken, err := retryOpen(s, func() (*snapshot, error) { return s.take(mag, path, last) })
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +128,7 @@ func (s *snapshots) replace(mag volume.Mag, last, taken *snapshot) (found *snaps
 }
 
 // take takes a snapshot of a mag. last is the snapshot before it, or nil.
-func (s *snapshots) take(mag volume.Mag, last *snapshot) (*snapshot, error) {
+func (s *snapshots) take(mag volume.Mag, path string, last *snapshot) (*snapshot, error) {
 	var m *mosaic.Mosaic
 	var err error
 	if last == nil {
@@ -138,7 +139,7 @@ func (s *snapshots) take(mag volume.Mag, last *snapshot) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	snap := &snapshot{Mosaic: m, unit: s.unit, durable: s.durable, column: s.column, blocks: s.prefetch.Cache().Source(m)}
+	snap := &snapshot{Mosaic: m, path: path, unit: s.unit, durable: s.durable, column: s.column, blocks: s.prefetch.Cache().Source(m)}
 	snap.stack = s.prefetch.NewStack(func() (prefetch.Array, func()) {
 		m.Open()
 		return snap.array(m.Bounds(), 0), m.Close
