@@ -176,7 +176,7 @@ func TestHolesPanic(t *testing.T) {
 	for n := range int32(5) {
 		left := new(atomic.Int32)
 		left.Store(n)
-		i := cubeIndex{mag: brokenRows{rowsMag{zs: 3, ys: 2}, left}}
+		i := cubeIndex{mag: brokenRows{rowsMag{zs: 3, ys: 2}, left}, most: usual.rows}
 		err := guard.Do("test", func() error { i.load(); return nil })
 		i.load()
 		if _, more := i.zs.from(3); (err != nil) != (n > 0) || more != (n > 0) {
