@@ -24,6 +24,7 @@ type recentList struct {
 	used     atomic.Int64 // bytes; written under mu
 	reserved atomic.Int64 // bytes of the capacity that are reserved for holds; written under mu
 	lent     int64        // bytes of the capacity that another list uses
+	unused   int64        // bytes of the capacity that only holds may use: see Cache.KeepAtMost
 }
 
 // stamps are the two times of an entry, in ticks of the clock of its list.
@@ -62,8 +63,8 @@ func (l *recentList) add(entries []*entry) (rest []*entry) {
 	return entries[n:]
 }
 
-// room returns the bytes of the capacity that are not reserved or lent. It is called with mu held.
-func (l *recentList) room() int64 { return l.capacity - l.reserved.Load() - l.lent }
+// room returns the bytes of the capacity that are not reserved, lent or unused. It is called with mu held.
+func (l *recentList) room() int64 { return l.capacity - l.reserved.Load() - l.lent - l.unused }
 
 // makeRoom evicts entries until there is room for cost more bytes. It is called with mu held.
 func (l *recentList) makeRoom(cost int64) {
