@@ -73,8 +73,24 @@ func (a *Address) MakeAbsolute() (err error) {
 	return err
 }
 
-// Listen returns a listener; nil for the zero Address. Closing it removes a socket.
+const (
+	inUseTimeout = time.Second
+	inUsePause   = 20 * time.Millisecond
+)
+
+// Listen returns a listener; nil for the zero Address. Closing it removes a socket. The server of a mount that was just removed may
+// hold the address for a moment. So if it is in use, Listen tries again for up to inUseTimeout.
 func (a *Address) Listen() (net.Listener, error) {
+	for deadline := time.Now().Add(inUseTimeout); ; time.Sleep(inUsePause) {
+		l, err := a.listen()
+		inUse := errors.Is(err, errListens) || errors.Is(err, unix.EADDRINUSE)
+		if !inUse || time.Until(deadline) <= 0 {
+			return l, err
+		}
+	}
+}
+
+func (a *Address) listen() (net.Listener, error) {
 	var config net.ListenConfig
 	switch a.Network {
 	case "":
@@ -91,6 +107,8 @@ func (a *Address) Listen() (net.Listener, error) {
 	}
 	return l, nil
 }
+
+var errListens = errors.New("another server listens")
 
 // forOwnerOnly sets the mode of a socket to 0600 before it gets a name.
 func forOwnerOnly(_, _ string, conn syscall.RawConn) error {
@@ -114,7 +132,7 @@ func removeStale(path string) error {
 	conn, err := net.Dial("unix", path)
 	switch {
 	case err == nil:
-		return errors.Join(hint.Errorf("give each mount a socket of its own", "another server listens at %s", path), conn.Close())
+		return errors.Join(hint.Errorf("give each mount a socket of its own", "%w at %s", errListens, path), conn.Close())
 	case !errors.Is(err, unix.ECONNREFUSED):
 		return err
 	}

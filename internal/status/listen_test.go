@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestSocket(t *testing.T) {
@@ -63,5 +64,29 @@ func TestListenFails(t *testing.T) {
 	}
 	if b, err := os.ReadFile(file); string(b) != "precious" || err != nil {
 		t.Errorf("the file that is no socket: %q, %v", b, err)
+	}
+}
+
+// TestListenInUseForAMoment: an address that another server gives up soon is no error.
+func TestListenInUseForAMoment(t *testing.T) {
+	for _, at := range []*Address{{"tcp", "127.0.0.1:0"}, {"unix", filepath.Join(t.TempDir(), "m.sock")}} {
+		first, err := at.Listen()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at.Network == "tcp" {
+			at.Address = first.Addr().String()
+		}
+		time.AfterFunc(10*inUsePause, func() { first.Close() })
+		second, err := at.Listen()
+		if err != nil {
+			t.Fatalf("%v: %v", at, err)
+		}
+		if c, err := net.Dial(at.Network, at.Address); err != nil {
+			t.Errorf("%v: the second server: %v", at, err)
+		} else {
+			c.Close()
+		}
+		second.Close()
 	}
 }
