@@ -20,6 +20,7 @@ type Mount struct {
 	Type   string
 	Source string
 	User   string // the number of the user who mounted, for FUSE; else ""
+	Device string // the number of the file system, on Linux; unique while it has a server
 }
 
 // Table lists mounts, the oldest first.
@@ -52,6 +53,15 @@ func (t Table) Containing(path string) (m Mount, ok bool) {
 
 // Has reports whether a mount still exists. Its ID is not enough: the kernel gives the ID to the next mount.
 func (t Table) Has(m Mount) bool { return slices.Contains(t, m) }
+
+// Find returns a mount whose server lives, as it is now: directories above it may have been renamed.
+func (t Table) Find(m Mount) (now Mount, ok bool) {
+	i := slices.IndexFunc(t, func(o Mount) bool { return o.ID == m.ID && o.Device == m.Device })
+	if i < 0 {
+		return Mount{}, false
+	}
+	return t[i], true
+}
 
 // At reads the table and returns the mount on the path.
 func At(path string) (m Mount, ok bool, err error) {

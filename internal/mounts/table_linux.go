@@ -1,6 +1,7 @@
 package mounts
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -30,7 +31,7 @@ func parseTable(r io.Reader) (Table, error) {
 	}
 	table := make(Table, 0, len(infos))
 	for _, i := range infos {
-		table = append(table, Mount{i.ID, i.Mountpoint, i.FSType, i.Source, userOf(i.VFSOptions)})
+		table = append(table, Mount{i.ID, i.Mountpoint, i.FSType, i.Source, userOf(i.VFSOptions), fmt.Sprintf("%d:%d", i.Major, i.Minor)})
 	}
 	return table, nil
 }

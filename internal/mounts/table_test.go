@@ -21,11 +21,11 @@ func TestParseTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Table{
-		{22, "/proc", "proc", "proc", ""},
-		{24, "/dev", "devtmpfs", "devtmpfs", ""},
-		{30, "/mnt/a", "fuse.wkwfs", "/data/old", "0"},
-		{31, "/mnt/a", "fuse.wkwfs", "/data/new", "1000"},
-		{32, "/mnt/with space\\and\ttab", "fuse.sshfs", "host:/x y", ""},
+		{22, "/proc", "proc", "proc", "", "0:21"},
+		{24, "/dev", "devtmpfs", "devtmpfs", "", "0:6"},
+		{30, "/mnt/a", "fuse.wkwfs", "/data/old", "0", "0:50"},
+		{31, "/mnt/a", "fuse.wkwfs", "/data/new", "1000", "0:51"},
+		{32, "/mnt/with space\\and\ttab", "fuse.sshfs", "host:/x y", "", "0:52"},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -79,11 +79,25 @@ func TestTableContaining(t *testing.T) {
 
 // TestReusedID: a mount that is gone does not seem to exist because another mount has its ID.
 func TestReusedID(t *testing.T) {
-	gone := Mount{30, "/mnt/a", "fuse.wkwfs", "/data/old", "0"}
+	gone := Mount{30, "/mnt/a", "fuse.wkwfs", "/data/old", "0", "0:50"}
 	if !(Table{gone}).Has(gone) {
 		t.Error("the mount is not found")
 	}
-	if (Table{{30, "/mnt/b", "fuse.wkwfs", "/data/old", "0"}}).Has(gone) {
+	if (Table{{30, "/mnt/b", "fuse.wkwfs", "/data/old", "0", "0:50"}}).Has(gone) {
 		t.Error("another mount with the ID of the one that is gone is taken for it")
+	}
+}
+
+// TestFindRenamed: a mount is found where it is now. Another mount at its place is not taken for it.
+func TestFindRenamed(t *testing.T) {
+	m := Mount{30, "/mnt/a", "fuse.wkwfs", "/data", "0", "0:50"}
+	renamed, bound, successor := m, m, m
+	renamed.Point = "/mnt/b"
+	bound.ID, successor.Device = 31, "0:51"
+	if now, ok := (Table{successor, bound, renamed}).Find(m); !ok || now != renamed {
+		t.Errorf("found %+v, %v; want %+v", now, ok, renamed)
+	}
+	if now, ok := (Table{successor, bound}).Find(m); ok {
+		t.Errorf("found %+v, want nothing", now)
 	}
 }

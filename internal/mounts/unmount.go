@@ -155,9 +155,14 @@ func findFusermount() (string, error) {
 	return "", hint.Errorf("apt install fuse3 (or run as root)", "fusermount3 is not installed: it mounts for ordinary users")
 }
 
-// awaitGone waits until the table does not have the mount. The kernel signals every change of
-// the table.
+// awaitGone waits until the table does not have the mount.
 func awaitGone(m Mount, timeout time.Duration) error {
+	return awaitTable(func(t Table) bool { return !t.Has(m) }, timeout)
+}
+
+// awaitTable waits until the condition holds for the table. The kernel signals every change of
+// the table.
+func awaitTable(condition func(Table) bool, timeout time.Duration) error {
 	events, err := os.Open(tablePath)
 	if err != nil {
 		return err
@@ -169,13 +174,14 @@ func awaitGone(m Mount, timeout time.Duration) error {
 		if err != nil {
 			return err
 		}
-		if !table.Has(m) {
+		if condition(table) {
 			return nil
 		}
 		left := time.Until(deadline)
 		if left <= 0 {
 			return fmt.Errorf("still mounted after %v", timeout)
 		}
+		left = min(left, time.Hour) // milliseconds of poll have 31 bits
 		fds := []unix.PollFd{{Fd: int32(events.Fd()), Events: unix.POLLPRI}}
 		err = ignoringEINTR(func() error { _, err := unix.Poll(fds, int(left.Milliseconds())+1); return err })
 		if err != nil {
