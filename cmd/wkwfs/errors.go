@@ -24,8 +24,11 @@ func report(stderr io.Writer, err error) int {
 	if err == nil {
 		return exitDone
 	}
-	if errors.Is(err, errPrinted) {
+	switch {
+	case errors.Is(err, errPrinted):
 		return exitFailed
+	case errors.Is(err, daemon.ErrPrintedUsage):
+		return exitUsage
 	}
 	fmt.Fprintln(stderr, "wkwfs: "+hint.OneLine(err.Error()))
 	var f *hint.Error

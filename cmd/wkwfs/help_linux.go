@@ -7,7 +7,10 @@ const (
 	mountHelp = `Users other than root need fusermount3 (apt install fuse3).
 
 MOUNTPOINT may be /dev/fd/N: descriptor N is /dev/fuse, which another program has opened and
-mounted. Then wkwfs needs no privileges, stays in the foreground, and does not unmount.`
+mounted. Then wkwfs needs no privileges, stays in the foreground, and does not unmount.
+
+SIGTERM removes the mount at once. The process serves the files that are open until they
+are closed, while another one may mount at the same place. A second signal ends it.`
 
 	umountHelp = `This also works for a mount whose process was killed ("Transport endpoint is not
 connected").`

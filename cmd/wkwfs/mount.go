@@ -30,7 +30,7 @@ Each flag is also a mount option (-o cache_size=4GiB), an environment variable
       allow-other: true
 
 If several of them set the same, the first one counts: flag, mount option, environment,
---config or else the user's file, the file in /etc. --foreground, --options and
+--config or else the user's file, the file in /etc. --foreground, --wait, --options and
 --print-config can only be flags, and --config cannot be in a file.`,
 		Example: `  wkwfs mount /data/cortex ~/cortex
   wkwfs mount --cache-size 4GiB /data/cortex/color ~/color

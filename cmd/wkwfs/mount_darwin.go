@@ -51,7 +51,7 @@ func (s *mountSettings) attach(mountpoint string, tree fs.FS, meter *status.Mete
 	stop, err := nfsmount.ServeStatus(mountpoint, meter, logger)
 	if err != nil {
 		logger.Warn("wkwfs status is not available for this mount", "err", err)
-		return server, nil
+		stop = func() {}
 	}
 	return withSocket{server, stop}, nil
 }
@@ -66,6 +66,15 @@ func (w withSocket) Wait() {
 	w.Server.Wait()
 	w.stop() // removes the socket
 }
+
+// Unmount removes the mount. Programs that use it get errors.
+func (w withSocket) Unmount() (removed bool, err error) { return true, w.Server.Unmount() }
+
+// Gone implements attached: nobody can use a mount that is removed.
+func (withSocket) Gone() <-chan struct{} { return nil }
+
+// whenGone returns nil: the server ends with the mount.
+func whenGone(string) (<-chan struct{}, error) { return nil, nil }
 
 // checkMounted returns an error unless a new mount is on the path.
 func checkMounted(path string) error { return nfsmount.MacOS.CheckNew(path) }

@@ -15,6 +15,7 @@ type mountSettings struct {
 	diskCache          diskCacheFlags
 
 	foreground bool
+	wait       bool          // stand for a server in the background
 	cacheSize  settings.Size // bytes of decoded blocks
 	allowOther bool
 	readAhead  uint32 // KiB; 0: the kernel's default
@@ -55,6 +56,7 @@ const defaultReadAhead = 64
 func (s *mountSettings) register(flags *pflag.FlagSet) {
 	s.cacheSize = defaultCacheSize
 	flags.BoolVarP(&s.foreground, "foreground", "f", false, "stay in the foreground and log to stderr")
+	flags.BoolVar(&s.wait, "wait", false, "return when the mount is removed, not when it answers: for service managers")
 	s.from.register(flags)
 	s.diskCache.register(flags)
 	settings.RegisterConfig(flags)

@@ -23,6 +23,27 @@ import (
 // hideBlocks leaves the directories of blocks out of listings.
 const hideBlocks = false
 
+// fuseMount is a mount of FUSE.
+type fuseMount struct {
+	*fsnode.Server
+	watch *mounts.Watch
+}
+
+// Unmount removes the mount, and no other that has taken its place.
+func (m fuseMount) Unmount() (removed bool, err error) { return m.watch.Remove() }
+
+// Gone implements attached.
+func (m fuseMount) Gone() <-chan struct{} { return m.watch.Gone() }
+
+// descriptorMount is a mount that another program has made, and has to remove.
+type descriptorMount struct{ *fsnode.Server }
+
+// Unmount fails.
+func (m descriptorMount) Unmount() (removed bool, err error) { return false, m.Server.Unmount() }
+
+// Gone implements attached: only the other program knows.
+func (descriptorMount) Gone() <-chan struct{} { return nil }
+
 // errNotOurs is the error of unmounting what another program has mounted.
 var errNotOurs = fsnode.ErrNotOurs
 
@@ -53,7 +74,23 @@ func (s *mountSettings) attach(mountpoint string, tree fs.FS, meter *status.Mete
 	if err != nil {
 		return nil, mounts.Explain(mountpoint, err)
 	}
-	return server, nil
+	if _, ok := fsnode.Descriptor(mountpoint); ok {
+		return descriptorMount{server}, nil
+	}
+	watch, err := mounts.NewWatch(mountpoint, logger)
+	if err != nil {
+		return nil, errors.Join(err, server.Unmount())
+	}
+	return fuseMount{server, watch}, nil
+}
+
+// whenGone returns a channel that is closed when the mount on the path is removed.
+func whenGone(path string) (<-chan struct{}, error) {
+	watch, err := mounts.NewWatch(path, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	return watch.Gone(), nil
 }
 
 // fuseOptions returns the options of the FUSE server.

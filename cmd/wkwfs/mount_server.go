@@ -4,32 +4,30 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/wkwfs/wkwfs/internal/daemon"
 	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/header"
+	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/log"
 	"github.com/wkwfs/wkwfs/internal/remote"
 	"github.com/wkwfs/wkwfs/internal/source"
 	"github.com/wkwfs/wkwfs/internal/view"
 )
 
-// lingerTime is how long readers may go on after a signal has ended a mount in use. Then the
-// process ends, and they get errors.
-const lingerTime = 5 * time.Second
-
 // mount serves in this process, or in the background in a process that it starts. It prints to stdout where that process logs.
 func mount(s mountSettings, stdout, stderr io.Writer) error {
+	if s.foreground && s.wait {
+		return hint.Usagef("leave one of them out", "--foreground and --wait are both given")
+	}
 	if err := s.makeAbsolute(); err != nil {
 		return err
 	}
@@ -38,46 +36,60 @@ func mount(s mountSettings, stdout, stderr io.Writer) error {
 	}
 	switch {
 	case daemon.IsServer():
-		pipe, err := daemon.OpenPipe()
-		if err != nil {
-			return err
-		}
-		err = serveMount(s, daemon.Manager{}, true, func(mountpoint string, logs log.Place) error {
-			return pipe.Ready(mountpoint, logs.String())
-		}, stderr)
-		if err != nil {
-			var printed strings.Builder
-			report(&printed, err)
-			pipe.Fail(printed.String())
-		}
-		return err
+		return serveInBackground(s, stderr)
 	case s.foreground:
 		m := daemon.FindManager()
 		return serveMount(s, m, false, func(string, log.Place) error { return m.Ready() }, stderr)
+	case s.wait:
+		return mountAndWait(stderr)
 	}
-	logs, err := daemon.Start(os.Args, checkMounted, stderr)
+	server, err := daemon.Start(os.Args, false, checkMounted, stderr)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "mounted on %s, log: %s\n", printable(s.mountpoint), printable(logs))
+	_, err = fmt.Fprintf(stdout, "mounted on %s, log: %s\n", printable(s.mountpoint), printable(server.Message))
+	return err
+}
+
+// serveInBackground serves in this process, which another one has started for that.
+func serveInBackground(s mountSettings, stderr io.Writer) error {
+	pipe, err := daemon.OpenPipe(s.wait)
+	if err != nil {
+		return err
+	}
+	var m daemon.Manager
+	if s.wait {
+		m = daemon.FindManager()
+	}
+	err = serveMount(s, m, true, func(mountpoint string, logs log.Place) error {
+		return pipe.Ready(mountpoint, logs.String())
+	}, stderr)
+	if err != nil {
+		var printed strings.Builder
+		report(&printed, err)
+		pipe.Fail(printed.String())
+	}
 	return err
 }
 
 // attached is a mount that has a server in this process.
 type attached interface {
-	// Wait returns after the mount has ended.
+	// Wait returns after the mount has ended: it is removed, and no program uses it.
 	Wait()
 	// Check returns nil if the server can answer requests. If it does not return, the server hangs.
 	Check() error
-	// Unmount removes the mount. It does not wait for programs that use it. The error is errNotOurs if another program has to do that.
-	Unmount() error
+	// Unmount removes the mount, and returns false if that was done already. It does not wait for programs that use it. The error is
+	// errNotOurs if another program has to do that.
+	Unmount() (removed bool, err error)
+	// Gone returns a channel that is closed when the mount is removed, although programs may still use it. It is nil if they cannot.
+	Gone() <-chan struct{}
 }
 
 // serveMount mounts and returns when the mount is gone. It calls ready with the resolved mountpoint
 // when the mount answers; an error of ready ends the mount. It then reports to the service
 // manager m.
 func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(mountpoint string, logs log.Place) error, stderr io.Writer) error {
-	s.log.Background = background
+	s.log.Background = background && !s.wait
 	logger, logs, err := newLogger(s.log, stderr)
 	if err != nil {
 		return err
@@ -109,7 +121,8 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	if err != nil {
 		return err
 	}
-	defer serveMetrics(listener, meter, logger)()
+	stopMetrics := serveMetrics(listener, meter, logger)
+	defer stopMetrics()
 	tree := view.New(opened.Root, view.Options{Cache: blocks, Log: logger, Private: !s.allowOther, Unit: header.Unit(s.unit), HideBlocks: hideBlocks})
 	server, err := s.attach(mountpoint, tree, meter, opened, logger)
 	if err != nil {
@@ -120,7 +133,7 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	}
 	logger.Info("mounted", "source", remote.Display(s.source), "mountpoint", mountpoint, "version", version().Version)
 	if err := ready(mountpoint, logs); err != nil {
-		_ = server.Unmount() // the first error counts
+		_, _ = server.Unmount() // the first error counts
 		return err
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -128,7 +141,10 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	// serveMount does not wait for these: a server must end even if it hangs.
 	go guard.Func("status.sample", func() { meter.Run(ctx) })()
 	go guard.Func("daemon.watch", func() { m.Watch(ctx, server.Check, logger) })()
-	return waitForEnd(server, m, signals, logger)
+	e := ending{server: server, manager: m, signals: signals, log: logger}
+	e.release = func() { stop(); stopMetrics() }
+	e.shrink = func() { blocks.KeepAtMost(int64(s.cacheSize) / lingeringShare) }
+	return e.wait()
 }
 
 // prepareMount returns the resolved mountpoint, after all checks that need no source.
@@ -141,11 +157,11 @@ func prepareMount(s mountSettings, logger *slog.Logger) (mountpoint string, err 
 	return mountpoint, os.Chdir("/")
 }
 
-// endSignals returns a channel with the signals that end a mount. SIGHUP, from a terminal that is
+// endSignals returns a channel with the signals that end a mount, and with others. SIGHUP, from a terminal that is
 // closed, ends a mount in the foreground only.
-func endSignals(background bool) <-chan os.Signal {
+func endSignals(background bool, others ...os.Signal) <-chan os.Signal {
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, unix.SIGINT, unix.SIGTERM)
+	signal.Notify(signals, append(others, unix.SIGINT, unix.SIGTERM)...)
 	switch {
 	case background:
 		signal.Ignore(unix.SIGHUP)
@@ -153,40 +169,4 @@ func endSignals(background bool) <-chan os.Signal {
 		signal.Notify(signals, unix.SIGHUP)
 	}
 	return signals
-}
-
-// waitForEnd returns when the mount is gone. A signal unmounts it and waits for its readers; a
-// second signal does not wait.
-func waitForEnd(server attached, m daemon.Manager, signals <-chan os.Signal, logger *slog.Logger) error {
-	ended := make(chan struct{})
-	go guard.Func("mount.wait", func() {
-		defer close(ended)
-		server.Wait()
-		guard.Pass("mount.wait")
-	})()
-	select {
-	case <-ended:
-		logger.Info("unmounted")
-		return nil
-	case s := <-signals:
-		logger.Info("unmounting", "signal", s.String())
-	}
-	if err := m.Stopping(); err != nil {
-		logger.Warn("cannot report the end to the service manager", "err", err)
-	}
-	if err := server.Unmount(); errors.Is(err, errNotOurs) {
-		logger.Info("ending: readers get errors until the mount is removed")
-		return nil
-	} else if err != nil {
-		return err
-	}
-	select {
-	case <-ended:
-		logger.Info("unmounted")
-	case <-signals:
-		logger.Warn("ending at once: files are still open")
-	case <-time.After(lingerTime):
-		logger.Warn("ending: files are still open", "waited", lingerTime)
-	}
-	return nil
 }

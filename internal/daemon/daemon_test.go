@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -11,7 +12,7 @@ import (
 // for another FUSE server that is stopped. The server is this test in another process.
 func TestServerThatCannotEnd(t *testing.T) {
 	if IsServer() {
-		pipe, err := OpenPipe()
+		pipe, err := OpenPipe(false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -21,7 +22,7 @@ func TestServerThatCannotEnd(t *testing.T) {
 	}
 	var stderr strings.Builder
 	start := time.Now()
-	_, err := Start([]string{"wkwfs", "-test.run=^TestServerThatCannotEnd$"}, nil, &stderr)
+	_, err := Start([]string{"wkwfs", "-test.run=^TestServerThatCannotEnd$"}, false, nil, &stderr)
 	if want := "wkwfs: already mounted\n"; !errors.Is(err, ErrPrinted) || stderr.String() != want {
 		t.Errorf("got %v and %q on stderr, want %q", err, stderr.String(), want)
 	}
@@ -32,11 +33,13 @@ func TestServerThatCannotEnd(t *testing.T) {
 
 func TestExplainExit(t *testing.T) {
 	var stderr strings.Builder
-	err := explainExit(nil, "", &stderr)
+	ended := &Server{printed: new(bytes.Buffer)}
+	err := ended.explainExit(&stderr)
 	if want := "the server ended before the mount was ready: exit status 0"; err.Error() != want || stderr.Len() != 0 {
 		t.Errorf("got %q and %q on stderr, want %q", err, stderr.String(), want)
 	}
-	err = explainExit(errors.New("signal: killed"), "panic: x\n\ngoroutine 1\n", &stderr)
+	ended = &Server{printed: bytes.NewBufferString("panic: x\n\ngoroutine 1\n"), err: errors.New("signal: killed")}
+	err = ended.explainExit(&stderr)
 	want := "the server ended before the mount was ready: signal: killed: panic: x\n\ngoroutine 1"
 	if err.Error() != want || stderr.Len() != 0 {
 		t.Errorf("got %q and %q on stderr, want %q", err, stderr.String(), want)

@@ -31,6 +31,14 @@ func FindManager() Manager {
 	return m
 }
 
+// LeaveWatchdog lets the server that this process starts send the signs of life.
+func (m Manager) LeaveWatchdog() error {
+	if m.watchdog == 0 {
+		return nil
+	}
+	return os.Unsetenv("WATCHDOG_PID")
+}
+
 // Ready reports that the service has started.
 func (m Manager) Ready() error { return m.send(daemon.SdNotifyReady) }
 

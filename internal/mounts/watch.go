@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"math"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // Watch watches a mount whose server lives. A lazy unmount does not end the server: programs may still have
@@ -29,12 +31,13 @@ func NewWatch(path string, log *slog.Logger) (*Watch, error) {
 		close(w.gone)
 		return w, nil
 	}
-	go w.run(log)
+	go guard.Func("mounts.watch", func() { w.run(log) })()
 	return w, nil
 }
 
 // run ends with the mount, or with the process.
 func (w *Watch) run(log *slog.Logger) {
+	guard.Pass("mounts.watch")
 	err := awaitTable(func(t Table) bool {
 		_, ok := t.Find(w.mount)
 		if ok {
