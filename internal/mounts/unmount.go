@@ -163,11 +163,12 @@ func awaitGone(m Mount, timeout time.Duration) error {
 // awaitTable waits until the condition holds for the table. The kernel signals every change of
 // the table.
 func awaitTable(condition func(Table) bool, timeout time.Duration) error {
-	events, err := os.Open(tablePath)
+	// Not an os.File: the poller of the Go runtime would take the signals, one time or the other.
+	events, err := unix.Open(tablePath, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return err
+		return &os.PathError{Op: "open", Path: tablePath, Err: err}
 	}
-	defer events.Close()
+	defer unix.Close(events)
 	deadline := time.Now().Add(timeout)
 	for {
 		table, err := ReadTable()
@@ -182,7 +183,7 @@ func awaitTable(condition func(Table) bool, timeout time.Duration) error {
 			return fmt.Errorf("still mounted after %v", timeout)
 		}
 		left = min(left, time.Hour) // milliseconds of poll have 31 bits
-		fds := []unix.PollFd{{Fd: int32(events.Fd()), Events: unix.POLLPRI}}
+		fds := []unix.PollFd{{Fd: int32(events), Events: unix.POLLPRI}}
 		err = ignoringEINTR(func() error { _, err := unix.Poll(fds, int(left.Milliseconds())+1); return err })
 		if err != nil {
 			return fmt.Errorf("waiting for the table of mounts to change: %w", err)
