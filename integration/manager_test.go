@@ -56,10 +56,16 @@ func (m serviceManager) want(t *testing.T, state string) {
 // TestServiceManager checks that the service manager is notified when the mount answers, while the server lives
 // and when it stops. A server that is stopped by SIGSTOP sends nothing. It ends normally after SIGCONT.
 func TestServiceManager(t *testing.T) {
+	for _, mode := range []string{"--foreground", "--wait"} {
+		t.Run(mode, func(t *testing.T) { testServiceManager(t, mode) })
+	}
+}
+
+func testServiceManager(t *testing.T, mode string) {
 	t.Parallel() // most of the time is waiting
 	requireFUSE(t)
 	manager, dir := newServiceManager(t), tempDir(t)
-	cmd := exec.Command(program, "mount", "--foreground", dataset(t), dir)
+	cmd := exec.Command(program, "mount", mode, dataset(t), dir)
 	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+manager.LocalAddr().String(), "WATCHDOG_USEC=200000")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
@@ -69,9 +75,7 @@ func TestServiceManager(t *testing.T) {
 	s.await(t)
 	t.Cleanup(func() { s.stop(t) })
 
-	if message := manager.receive(t, deadline); message != "READY=1" {
-		t.Fatalf("the first message is %q, want READY=1", message)
-	}
+	manager.want(t, "READY=1") // signs of life may come before
 	if names(t, dir) == "" {
 		t.Error("the mount is empty after READY=1")
 	}
@@ -81,15 +85,61 @@ func TestServiceManager(t *testing.T) {
 		}
 	}
 
-	s.signal(t, unix.SIGSTOP)
-	for manager.receive(t, 300*time.Millisecond) != "" { // messages from before the signal
+	serving := s
+	if mode == "--wait" {
+		serving = &server{dir: dir, pid: childOf(t, s.pid)}
 	}
-	if message := manager.receive(t, 300*time.Millisecond); message != "" {
-		t.Errorf("the stopped server sent %q", message)
-	}
-	s.signal(t, unix.SIGCONT)
+	serving.signal(t, unix.SIGSTOP)
+	manager.wantSilence(t)
+	serving.signal(t, unix.SIGCONT)
+	f := open(t, anyFile(t, dir))
 	s.signal(t, unix.SIGTERM)
 	manager.want(t, "STOPPING=1")
-	s.wantExit(t, 0)
-	wantUnmounted(t, dir)
+	if mode == "--wait" {
+		s.wantExit(t, 0)
+		serving.ended = make(chan *os.ProcessState, 1)
+		serving.await(t)
+	}
+	eventually(t, "the mount disappears", func() bool { return !isMounted(dir) })
+	manager.wantSilence(t) // of a server that only serves what is open
+	f.Close()
+	serving.wantExit(t, 0)
+}
+
+// wantSilence checks that there are no more messages than those that were sent before.
+func (m serviceManager) wantSilence(t *testing.T) {
+	t.Helper()
+	for range 30 {
+		if m.receive(t, 300*time.Millisecond) == "" {
+			return
+		}
+	}
+	t.Error("the service manager still gets messages")
+}
+
+// TestWatchdog: the service manager sends SIGABRT to the main process if the server gives no sign of life. The server is ended, even if it
+// is stopped, and a new one is started.
+func TestWatchdog(t *testing.T) {
+	s := startService(t, dataset(t), tempDir(t))
+	s.server.signal(t, unix.SIGSTOP)
+	if err := unix.Kill(s.main.Process.Pid, unix.SIGABRT); err != nil {
+		t.Fatal(err)
+	}
+	if state := s.wait(t); !s.unit.restarts(state) {
+		t.Errorf("%v: the unit does not start a new server", state)
+	}
+	s.wantServerGone(t)
+	wantUnmounted(t, s.server.dir)
+}
+
+// TestWaitKillsServer: a server that does not unmount is killed in time.
+func TestWaitKillsServer(t *testing.T) {
+	t.Parallel() // most of the time is waiting
+	s := startService(t, dataset(t), tempDir(t))
+	s.server.signal(t, unix.SIGSTOP)
+	if state := s.stop(t); state.ExitCode() != 1 {
+		t.Errorf("the main process ended with %v, want exit code 1", state)
+	}
+	s.wantServerGone(t)
+	wantUnmounted(t, s.server.dir)
 }

@@ -170,14 +170,15 @@ func (s *server) signal(t testing.TB, sig os.Signal) {
 	}
 }
 
-// serverOf returns the process that serves the mount: a process of the program that has the mountpoint as an
-// argument.
+// serverOf returns the process that serves the mount: the last process of the program that has the mountpoint as an
+// argument. Others may still serve what was open before.
 func serverOf(t testing.TB, dir string) int {
 	t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/exe")
 	if err != nil {
 		t.Fatal(err)
 	}
+	server, started := 0, -1
 	for _, link := range links {
 		if exe, err := os.Readlink(link); err != nil || exe != program {
 			continue
@@ -190,10 +191,28 @@ func serverOf(t testing.TB, dir string) int {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return pid
+		const startTime = 22 - 2 // in proc(5): field 22, and the first two are left out
+		if at, err := strconv.Atoi(statField(pid, startTime)); err == nil && at > started {
+			server, started = pid, at
+		}
 	}
-	t.Fatalf("no process serves %s", dir)
-	return 0
+	if server == 0 {
+		t.Fatalf("no process serves %s", dir)
+	}
+	return server
+}
+
+// statField returns a field of the stat file of a process, counted from 1 after the name of the program; "" if the process has ended.
+func statField(pid, n int) string {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return ""
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	if fields := strings.Fields(rest); len(fields) >= n {
+		return fields[n-1]
+	}
+	return ""
 }
 
 // mountTable returns the mounts of wkwfs.
