@@ -57,7 +57,7 @@ var screens = []item{
 	{"COLUMNS, LINES", "The size of a preview that is not written to a terminal, or to one that does not know its size. The default is 80 and 24."},
 }
 
-// service has the variables that systemd sets for a server with --foreground.
+// service has the variables that systemd sets for a server with --foreground or --wait.
 var service = []item{
 	{"NOTIFY_SOCKET", "Where the server reports its state. See sd_notify(3)."},
 	{"WATCHDOG_USEC", "How often the server reports that it is alive. See sd_watchdog_enabled(3)."},

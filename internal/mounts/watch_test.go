@@ -14,15 +14,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestWatch: a mount that is removed is gone, also if directories above it were renamed. Another mount at its place is left alone. The test
+// TestWatchMount: a mount that is removed is gone, also if directories above it were renamed. Another mount at its place is left alone. The test
 // runs again in a mount namespace of its own: elsewhere, other mounts would wake the one that waits.
-func TestWatch(t *testing.T) {
+func TestWatchMount(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root: it mounts")
 	}
 	const inNamespace = "WKWFS_TEST_IN_NAMESPACE"
 	if os.Getenv(inNamespace) == "" {
-		again := exec.Command(os.Args[0], "-test.run=^TestWatch$", "-test.count=1")
+		again := exec.Command(os.Args[0], "-test.run=^TestWatchMount$", "-test.count=1")
 		again.Env = append(os.Environ(), inNamespace+"=1")
 		again.SysProcAttr = &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS}
 		if output, err := again.CombinedOutput(); err != nil {
