@@ -110,8 +110,11 @@ func testServiceManager(t *testing.T, mode string) {
 func (m serviceManager) wantSilence(t *testing.T) {
 	t.Helper()
 	for range 30 {
-		if m.receive(t, 300*time.Millisecond) == "" {
+		switch m.receive(t, 300*time.Millisecond) {
+		case "":
 			return
+		case "STOPPING=1":
+			t.Error("the service manager got STOPPING=1 again, perhaps after it has started the next server")
 		}
 	}
 	t.Error("the service manager still gets messages")

@@ -141,7 +141,10 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	// serveMount does not wait for these: a server must end even if it hangs.
 	go guard.Func("status.sample", func() { meter.Run(ctx) })()
 	go guard.Func("daemon.watch", func() { m.Watch(ctx, server.Check, logger) })()
-	e := ending{server: server, manager: m, signals: signals, log: logger}
+	e := ending{server: server, signals: signals, log: logger}
+	if !s.wait { // the main process says that it stops; this one may be late, and stop the next one
+		e.manager = m
+	}
 	e.release = func() { stop(); stopMetrics() }
 	e.shrink = func() { blocks.KeepAtMost(int64(s.cacheSize) / lingeringShare) }
 	return e.wait()
