@@ -133,6 +133,7 @@ check:
 	$(GO) vet ./...
 	$(GO) vet -tags clients,browser ./integration ./internal/codec
 	$(GO) vet -tags docs ./cmd/wkwfs
+	$(GO) vet -tags panics ./cmd/wkwfs
 	$(GO) tool staticcheck ./...
 	$(GO) tool staticcheck -tags clients,browser ./integration ./internal/codec
 

@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/header"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
@@ -158,7 +157,7 @@ func openDir(d directory) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	next, stop := iter.Pull2(guard.Seq("view.list", batches(d, vfs.BatchSize)))
+	next, stop := iter.Pull2(batches(d, vfs.BatchSize))
 	opened := &openedDir{info: info, next: next, stop: stop}
 	if opened.fill(); opened.err != nil && opened.err != io.EOF {
 		stop()

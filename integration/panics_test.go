@@ -1,0 +1,146 @@
+package integration
+
+import (
+	"maps"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// elsewhere are the places that no case of TestPanicsOfMounts reaches, and the tests that inject panics there.
+var elsewhere = map[string]string{
+	"cache.resolve":      "only mags of more than 20,000 cubes: TestPanics in cache",
+	"fsnode.serve":       "only go-fuse runs there",
+	"fsnode.grace":       "it only calls the cancel function of a context",
+	"fsnode.interrupted": "TestPanicsInBackground in fsnode",
+	"fsnode.listing":     "TestPanicsInBackground in fsnode",
+	"fsnode.reopen":      "TestPanicsInBackground in fsnode",
+	"parallel.drain":     "only check: TestPanics in parallel",
+	"parallel.extra":     "only check: TestPanics in parallel",
+	"object.span":        "only stores that list by prefixes: TestLargeListingStops in object",
+	"remote.credentials": "TestCredentialsPanic in remote",
+	"remote.stall":       "TestStallPanics in remote",
+	"store.close":        "TestPanics in store",
+	"nfs.idle":           "after 15 seconds: TestPanicsInBackground in nfs",
+	"nfs.close":          "after 256 files: TestPanicsInBackground in nfs",
+	"nfs.listener":       "TestPanicsInBackground in nfs",
+	"nfs.cut":            "TestPanicsInBackground in nfs",
+	"nfsmount.serve":     "only macOS",
+	"nfsmount.watch":     "only macOS: TestNFSMountTableFails in nfsmount",
+	"nfsmount.status":    "only macOS",
+	"status.serve":       "it only calls Serve of package http",
+	"daemon.watch":       "only with a service manager: TestWatch in daemon",
+	"daemon.wait":        "only the command that starts a server",
+	"mounts.ask":         "only commands",
+	"view.browser":       "only with a browser",
+}
+
+// TestPanicsOfMounts lets goroutines of servers panic, one place after the other, while programs read. Every read has the right bytes, or
+// fails; nothing that is done ahead of a reader makes a read fail; and all reads succeed after the panic. The server lives, counts the panics,
+// and logs the stack of each once, with the path of the file if a read failed.
+func TestPanicsOfMounts(t *testing.T) {
+	parallelHeavy(t)
+	source := writePanicVolume(t)
+	want := mount(t, source)
+	reached := map[string]bool{}
+	for _, c := range []struct {
+		name      string
+		cacheSize string
+		source    func(*testing.T) (source string, args []string)
+		first     map[string]bool // places that are reached by the first reads, and whether reads may fail
+		places    map[string]bool // others
+		later     string          // a place that is reached some seconds after the last read
+		end       string          // a place that is reached when the server ends
+	}{
+		{"large cache", "64MiB", func(*testing.T) (string, []string) { return source, nil }, map[string]bool{"cache.prepare": false, "fsnode.lent": false}, nil, "", ""},
+		{"local", "12MiB", func(*testing.T) (string, []string) { return source, nil }, nil, map[string]bool{
+			"fsnode.request": true, "fsnode.read": true, "fsnode.source": true, "fsnode.attributes": false,
+			"cache.publish": false, "cache.request": true, "cache.hold": false, "cache.announce": false, "cache.together": true,
+			"mosaic.fill": true, "store.read": true, "store.lookup": true, "store.describe": true,
+			"parallel.items": true, "parallel.call": true, "status.numbers": false, "status.sample": false,
+		}, "mosaic.idle", "mount.wait"},
+		{"small cache", "8MiB", func(*testing.T) (string, []string) { return source, nil }, map[string]bool{"mosaic.open": true}, map[string]bool{
+			"cache.load": true, "cache.round": false, "cache.evict": false,
+		}, "", ""},
+		{"late", "24MiB", func(t *testing.T) (string, []string) {
+			return serveLate(t, source, "-read", "3ms", "-metadata", "1ms").Dir, nil
+		}, nil, map[string]bool{
+			"fsnode.statahead": false, "fsnode.source": true, "store.ranges": true, "mosaic.survey": false, "parallel.patiently": true, "parallel.late": true,
+		}, "", ""},
+		{"object store", "24MiB", func(t *testing.T) (string, []string) {
+			return newFileServer(t, source).URL + "/?token=geheim", []string{"--disk-cache", tempDir(t)}
+		}, map[string]bool{"diskcache.flight": true, "diskcache.writer": false}, map[string]bool{"object.ahead": false}, "", "diskcache.stop"},
+	} {
+		reached[c.later], reached[c.end] = true, true
+		maps.Copy(reached, c.first)
+		maps.Copy(reached, c.places)
+		t.Run(c.name, func(t *testing.T) {
+			source, args := c.source(t)
+			p, s := mountPanicking(t, source, append(args, "--cache-size", c.cacheSize)...)
+			p.arm(slices.Collect(maps.Keys(c.first))...)
+			p.start(4, newExpectation(t, s.dir, want).uses()...)
+			p.panicAll(c.first)
+			p.panicAll(c.places)
+			p.end()
+			p.panicAt(c.later, false)
+			p.checkLog()
+			if got := int(statusOf(t, s.dir).Panics); got != len(p.panicked) {
+				t.Errorf("the status counts %d panics, expected %d", got, len(p.panicked))
+			}
+			p.arm(c.end)
+			s.stop(t) // the exit code is 0
+			p.await(c.end)
+		})
+	}
+	for name, c := range map[string]struct {
+		uses   func(e *expectation, address string) []func(r *rand.Rand) error
+		places map[string]bool
+		end    string
+	}{
+		"serve": {(*expectation).webUses, map[string]bool{"web.request": true, "web.read": true, "web.contrast": false}, "web.shutdown"},
+		"nfs": {(*expectation).nfsUses, map[string]bool{
+			"nfs.call": true, "nfs.open": true, "nfs.list": true, "nfs.describe": false, "nfs.connection": true,
+		}, "nfs.end"},
+	} {
+		maps.Copy(reached, c.places)
+		reached[c.end] = true
+		t.Run(name, func(t *testing.T) {
+			p, cmd := newPanicServer(t, name, "--listen", "127.0.0.1:0", source)
+			url := p.startCommand(cmd)
+			p.start(4, c.uses(newExpectation(t, "", want), url)...)
+			p.panicAll(c.places)
+			p.end()
+			p.checkLog()
+			p.arm(c.end)
+			endCommand(t, cmd)
+			p.await(c.end)
+		})
+	}
+	delete(reached, "")
+	checkPlaces(t, reached)
+}
+
+// checkPlaces checks that a case or another test injects a panic at each place that ARCHITECTURE.md lists.
+func checkPlaces(t *testing.T, reached map[string]bool) {
+	t.Helper()
+	document, err := os.ReadFile("../ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(document), "\n## Boundaries\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for line := range strings.Lines(section) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 3 {
+			continue
+		}
+		for _, m := range regexp.MustCompile("`([a-z]+\\.[a-z]+)`").FindAllStringSubmatch(cells[1], -1) {
+			if _, ok := reached[m[1]]; ok == (elsewhere[m[1]] != "") {
+				t.Errorf("%s: expected a case or another test: %v, %q", m[1], ok, elsewhere[m[1]])
+			}
+		}
+	}
+}
