@@ -20,6 +20,11 @@ var elsewhere = map[string]string{
 	"fsnode.reopen":      "TestPanicsInBackground in fsnode",
 	"parallel.drain":     "only check: TestPanics in parallel",
 	"parallel.extra":     "only check: TestPanics in parallel",
+	"prefetch.guess":     "only mapped files: TestPanics in prefetch",
+	"prefetch.off":       "only after another panic: TestPanics in prefetch",
+	"prefetch.end":       "TestPanics in prefetch",
+	"prefetch.series":    "TestPanics in prefetch",
+	"mounts.watch":       "before the first read: TestWatchPanics in mounts",
 	"object.span":        "only stores that list by prefixes: TestLargeListingStops in object",
 	"remote.credentials": "TestCredentialsPanic in remote",
 	"remote.stall":       "TestStallPanics in remote",
@@ -55,11 +60,11 @@ func TestPanicsOfMounts(t *testing.T) {
 		later     string          // a place that is reached some seconds after the last read
 		end       string          // a place that is reached when the server ends
 	}{
-		{"large cache", "64MiB", func(*testing.T) (string, []string) { return source, nil }, map[string]bool{"cache.prepare": false, "fsnode.lent": false}, nil, "", ""},
+		{"large cache", "64MiB", func(*testing.T) (string, []string) { return source, nil }, map[string]bool{"cache.prepare": false, "fsnode.lent": false, "prefetch.ahead": false}, nil, "", ""},
 		{"local", "12MiB", func(*testing.T) (string, []string) { return source, nil }, nil, map[string]bool{
 			"fsnode.request": true, "fsnode.read": true, "fsnode.source": true, "fsnode.attributes": false,
 			"cache.publish": false, "cache.request": true, "cache.hold": false, "cache.announce": false, "cache.together": true,
-			"mosaic.fill": true, "store.read": true, "store.lookup": true, "store.describe": true,
+			"prefetch.plan": false, "prefetch.push": false, "mosaic.fill": true, "store.read": true, "store.lookup": true, "store.describe": true,
 			"parallel.items": true, "parallel.call": true, "status.numbers": false, "status.sample": false,
 		}, "mosaic.idle", "mount.wait"},
 		{"small cache", "8MiB", func(*testing.T) (string, []string) { return source, nil }, map[string]bool{"mosaic.open": true}, map[string]bool{

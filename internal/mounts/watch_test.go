@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // TestWatchMount: a mount that is removed is gone, also if directories above it were renamed. Another mount at its place is left alone. The test
@@ -85,4 +87,36 @@ func mountAndWatch(t *testing.T, dir string) *Watch {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// TestWatchPanics: after a panic, nobody learns that the mount is removed, and it can be removed all the same.
+func TestWatchPanics(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: it mounts")
+	}
+	guard.LogTo(slog.New(slog.DiscardHandler))
+	defer guard.LogTo(nil)
+	passed := make(chan struct{})
+	defer guard.Inject(func(place string) {
+		if place == "mounts.watch" {
+			close(passed)
+			panic("injected")
+		}
+	})()
+	before := guard.Count()
+	watch := mountAndWatch(t, tempDir(t))
+	<-passed
+	if removed, err := watch.Remove(); err != nil || !removed {
+		t.Errorf("removing: %v, %v", removed, err)
+	}
+	for start := time.Now(); guard.Count() == before; time.Sleep(time.Millisecond) {
+		if time.Since(start) > 10*time.Second {
+			t.Fatal("the panic was not recovered")
+		}
+	}
+	select {
+	case <-watch.Gone():
+		t.Error("the removal was noticed")
+	default:
+	}
 }
