@@ -31,17 +31,17 @@ func newReplacing(t *testing.T) (r *replacing, source string) {
 	}}
 	source = r.write(t)
 	r.cube = filepath.Join(source, "color/1/z0/y0/x0.wkw")
-	r.put = putFile
+	r.put = func(name string, b []byte) error { return putFile(name, name+".tmp", b) }
 	r.model.writeHeader(t, filepath.Join(source, "color/1"))
 	return r, source
 }
 
 // putFile replaces a file by rename.
-func putFile(name string, b []byte) error {
-	if err := os.WriteFile(name+".tmp", b, 0o644); err != nil {
+func putFile(name, temporary string, b []byte) error {
+	if err := os.WriteFile(temporary, b, 0o644); err != nil {
 		return err
 	}
-	return os.Rename(name+".tmp", name)
+	return os.Rename(temporary, name)
 }
 
 // replace replaces the cube at intervals until stop is closed.
@@ -153,6 +153,9 @@ func TestOpenWhileCubesAreReplaced(t *testing.T) {
 			below, cached := source, uint32(0)
 			if c.late != nil {
 				below = serveLate(t, source, c.late...).Dir
+				// A late directory opens a file by a name that it has looked up. It must not know the name of one that is not complete.
+				temporary := filepath.Join(tempDir(t), "x0.wkw")
+				r.put = func(name string, b []byte) error { return putFile(name, temporary, b) }
 				cached = uint32(2 * time.Second / c.interval)
 			}
 			dir := filepath.Join(mount(t, below), "color/1")
