@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watched is a mount that has to behave well whatever the source is: its server does not crash, answers every request in time, stays
+// watched is a mount that has to behave well whatever the source is: its server does not panic, answers every request in time, stays
 // within its memory, and has no goroutine and no file too many at the end.
 type watched struct {
 	*server
@@ -91,12 +91,12 @@ func ownGoroutines(dump string) string {
 	return strings.Join(append(parts[:1], rest...), "\n\n")
 }
 
-// crashIn returns where the output of a Go program has a crash, or -1.
+// crashIn returns where the output of the program has a crash, or a panic that the program has recovered, or -1.
 func crashIn(output string) int {
 	for _, sign := range []string{"panic: ", "fatal error: ", "SIGQUIT: quit", "WARNING: DATA RACE"} {
 		if i := strings.Index("\n"+output, "\n"+sign); i >= 0 {
 			return i
 		}
 	}
-	return -1
+	return strings.Index(output, "panic in ")
 }

@@ -55,7 +55,7 @@ func (p Pipe) Ready(mountpoint, message string) error {
 		return fmt.Errorf("leaving the session: %w", err)
 	}
 	if p.waits {
-		signal.Ignore(syscall.SIGPIPE) // who reads stderr may end before the server
+		signal.Ignore(syscall.SIGPIPE) // the reader of stderr may end before the server
 	} else if err := dropStderr(); err != nil {
 		return err
 	}

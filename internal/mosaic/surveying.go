@@ -15,7 +15,7 @@ import (
 type surveying struct {
 	mag    volume.Mag
 	shared bool
-	most   int // cubes of which it keeps the versions: see limits
+	most   int // it keeps the versions of at most this many cubes: see limits
 
 	mu sync.Mutex // guards the survey
 	*survey

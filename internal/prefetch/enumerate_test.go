@@ -15,6 +15,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/flat"
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/span"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/internal/voxeltest"
@@ -409,6 +410,7 @@ func runEnumerated(t *testing.T, budgets []int64, every int, cases iter.Seq[enum
 	if voxeltest.Race {
 		every *= 13
 	}
+	panics := guard.Count()
 	for _, budget := range budgets {
 		t.Run(fmt.Sprint(budget), func(t *testing.T) {
 			t.Parallel()
@@ -427,7 +429,11 @@ func runEnumerated(t *testing.T, budgets []int64, every int, cases iter.Seq[enum
 					if n++; n%every != 0 {
 						continue
 					}
-					if e.run(t, p); t.Failed() {
+					e.run(t, p)
+					if n := guard.Count() - panics; n > 0 {
+						t.Errorf("%d panics: all reads may be right, but nothing is done ahead of the reader any more", n)
+					}
+					if t.Failed() {
 						t.Fatalf("budget %d, %v", budget, e)
 					}
 				}
