@@ -26,8 +26,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/status"
 )
 
-// expectation is the content of files, as a server without panics shows it.
-type expectation struct {
+// witness is the content of files, as a server without panics shows it.
+type witness struct {
 	t         *testing.T
 	dir, want string
 	volume    []byte   // of side³ voxels
@@ -37,17 +37,17 @@ type expectation struct {
 // side is the length of the volume on each axis.
 const side = 256
 
-func newExpectation(t *testing.T, dir, want string) *expectation {
+func newWitness(t *testing.T, dir, want string) *witness {
 	t.Helper()
 	volume, err := os.ReadFile(filepath.Join(want, "color/1/volume.raw"))
 	if err != nil || len(volume) != side*side*side {
 		t.Fatal(len(volume), err)
 	}
-	return &expectation{t: t, dir: dir, want: want, volume: volume}
+	return &witness{t: t, dir: dir, want: want, volume: volume}
 }
 
 // box returns the voxels of a box: its corner and its lengths.
-func (e *expectation) box(at, n [3]int) []byte {
+func (e *witness) box(at, n [3]int) []byte {
 	b := make([]byte, 0, n[0]*n[1]*n[2])
 	for z := range n[2] {
 		for y := range n[1] {
@@ -59,7 +59,7 @@ func (e *expectation) box(at, n [3]int) []byte {
 }
 
 // failed returns EIO. Any other error fails the test.
-func (e *expectation) failed(err error) error {
+func (e *witness) failed(err error) error {
 	if err != nil && !errors.Is(err, syscall.EIO) {
 		e.t.Error(err)
 	}
@@ -67,7 +67,7 @@ func (e *expectation) failed(err error) error {
 }
 
 // slice returns what a slice must contain.
-func (e *expectation) slice(name string) []byte {
+func (e *witness) slice(name string) []byte {
 	if b, ok := e.known.Load(name); ok {
 		return b.([]byte)
 	}
@@ -80,12 +80,12 @@ func (e *expectation) slice(name string) []byte {
 }
 
 // read reads a file with reads of n bytes, and compares what it gets.
-func (e *expectation) read(name string, want []byte, n int) error {
+func (e *witness) read(name string, want []byte, n int) error {
 	return e.readFrom(name, 0, want, n)
 }
 
 // readFrom is read from an offset on. The kernel asks the server for all bytes, because it has lost them from its page cache.
-func (e *expectation) readFrom(name string, start int, want []byte, n int) error {
+func (e *witness) readFrom(name string, start int, want []byte, n int) error {
 	f, err := os.Open(filepath.Join(e.dir, name))
 	if err != nil {
 		return e.failed(err)
@@ -108,7 +108,7 @@ func (e *expectation) readFrom(name string, start int, want []byte, n int) error
 }
 
 // list lists a directory with the attributes of its entries, and compares the names and sizes.
-func (e *expectation) list(name string) error {
+func (e *witness) list(name string) error {
 	show := func(dir string) (all []string, err error) {
 		entries, err := os.ReadDir(filepath.Join(dir, name))
 		for _, entry := range entries {
@@ -147,7 +147,7 @@ func writePanicVolume(t *testing.T) string {
 }
 
 // randomBox returns the path of a box somewhere in the volume, and its voxels.
-func (e *expectation) randomBox(r *rand.Rand, n ...int) (string, []byte) {
+func (e *witness) randomBox(r *rand.Rand, n ...int) (string, []byte) {
 	var at [3]int
 	for axis := range at {
 		at[axis] = r.IntN(side - n[axis] + 1)
@@ -156,7 +156,7 @@ func (e *expectation) randomBox(r *rand.Rand, n ...int) (string, []byte) {
 }
 
 // uses returns what readers do in a mount.
-func (e *expectation) uses() []func(r *rand.Rand) error {
+func (e *witness) uses() []func(r *rand.Rand) error {
 	box := func(r *rand.Rand, piece int, n ...int) error {
 		name, want := e.randomBox(r, n...)
 		return e.read(name, want, piece)
@@ -201,7 +201,7 @@ func (e *expectation) uses() []func(r *rand.Rand) error {
 }
 
 // webUses returns what readers do over HTTP.
-func (e *expectation) webUses(base string) []func(r *rand.Rand) error {
+func (e *witness) webUses(base string) []func(r *rand.Rand) error {
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	get := func(path, ranges string) (int, []byte, error) {
 		q, err := http.NewRequestWithContext(e.t.Context(), http.MethodGet, base+path, nil)
@@ -250,7 +250,7 @@ func (e *expectation) webUses(base string) []func(r *rand.Rand) error {
 }
 
 // nfsUses returns what readers do over NFS.
-func (e *expectation) nfsUses(address string) []func(r *rand.Rand) error {
+func (e *witness) nfsUses(address string) []func(r *rand.Rand) error {
 	at, err := url.Parse(address)
 	if err != nil {
 		e.t.Fatal(err)

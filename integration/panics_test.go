@@ -86,7 +86,7 @@ func TestPanicsOfMounts(t *testing.T) {
 			source, args := c.source(t)
 			p, s := mountPanicking(t, source, append(args, "--cache-size", c.cacheSize)...)
 			p.arm(slices.Collect(maps.Keys(c.first))...)
-			p.start(4, newExpectation(t, s.dir, want).uses()...)
+			p.start(4, newWitness(t, s.dir, want).uses()...)
 			p.panicAll(c.first)
 			p.panicAll(c.places)
 			p.end()
@@ -101,12 +101,12 @@ func TestPanicsOfMounts(t *testing.T) {
 		})
 	}
 	for name, c := range map[string]struct {
-		uses   func(e *expectation, address string) []func(r *rand.Rand) error
+		uses   func(e *witness, address string) []func(r *rand.Rand) error
 		places map[string]bool
 		end    string
 	}{
-		"serve": {(*expectation).webUses, map[string]bool{"web.request": true, "web.read": true, "web.contrast": false}, "web.shutdown"},
-		"nfs": {(*expectation).nfsUses, map[string]bool{
+		"serve": {(*witness).webUses, map[string]bool{"web.request": true, "web.read": true, "web.contrast": false}, "web.shutdown"},
+		"nfs": {(*witness).nfsUses, map[string]bool{
 			"nfs.call": true, "nfs.open": true, "nfs.list": true, "nfs.describe": false, "nfs.connection": true,
 		}, "nfs.end"},
 	} {
@@ -115,7 +115,7 @@ func TestPanicsOfMounts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, cmd := newPanicServer(t, name, "--listen", "127.0.0.1:0", source)
 			url := p.startCommand(cmd)
-			p.start(4, c.uses(newExpectation(t, "", want), url)...)
+			p.start(4, c.uses(newWitness(t, "", want), url)...)
 			p.panicAll(c.places)
 			p.end()
 			p.checkLog()
