@@ -85,7 +85,7 @@ func TestReferenceDamage(t *testing.T) {
 			}
 			rest := make([]byte, 0, a.Size[0]*a.Size[1]*a.Size[2])
 			for at := range (volume.Box{Max: a.Size}).All() {
-				voxel, err := volume.ReadBox(t.Context(), m, at.Box())
+				voxel, err := volume.ReadBox(t.Context(), m, at.BoxOfOne())
 				bad := a.IsBad(at)
 				if _, format := errors.AsType[*volume.FormatError](err); format != bad || err != nil && !bad {
 					t.Fatalf("voxel %v: got %v, expected an error: %v", at, err, bad)

@@ -67,7 +67,7 @@ func (g Grid) BlockBox(b Vec) Box {
 // CubeBox returns the voxels of cube c, in absolute voxels of the mag. g is the geometry of cube 0,0,0, as
 // [Mag].CubeGrid returns it.
 func (g Grid) CubeBox(c Vec) Box {
-	return c.Box().Mul(g.Size).Add(g.Origin)
+	return c.BoxOfOne().Mul(g.Size).Add(g.Origin)
 }
 
 // checkProduct fails if the product of numbers ≥ 1 does not fit an int64.

@@ -44,8 +44,8 @@ func (v Vec) In(size Vec) bool {
 // Index returns the index of v in an array of the given size in Fortran order: x + X·(y + Y·z).
 func (v Vec) Index(size Vec) int { return v[0] + size[0]*(v[1]+size[1]*v[2]) }
 
-// Box returns the box that holds only v.
-func (v Vec) Box() Box { return Box{v, v.Add(Cube(1))} }
+// BoxOfOne returns the box that holds only v: that box is {1,1,1} large, whatever v is.
+func (v Vec) BoxOfOne() Box { return Box{v, v.Add(Cube(1))} }
 
 // String returns "x,y,z".
 func (v Vec) String() string { return fmt.Sprintf("%d,%d,%d", v[0], v[1], v[2]) }

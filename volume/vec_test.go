@@ -128,7 +128,7 @@ func TestBoxOfCells(t *testing.T) {
 		cells := b.Div(cell)
 		for c := range (Box{cells.Min.Sub(Cube(1)), cells.Max.Add(Cube(1))}).All() {
 			overlaps := false
-			for v := range c.Box().Mul(cell).All() {
+			for v := range c.BoxOfOne().Mul(cell).All() {
 				overlaps = overlaps || b.Contains(v)
 			}
 			if overlaps != cells.Contains(c) {
@@ -146,7 +146,7 @@ func TestBoxMoved(t *testing.T) {
 	if got, want := b.Add(by), (Box{Vec{9, 0, 3}, Vec{11, 1, 5}}); got != want || got.Sub(by) != b {
 		t.Errorf("got %v, expected %v", got, want)
 	}
-	if b.Contains(Vec{1, 5, 2}) || b.Contains(Vec{-1, 4, 2}) || !slices.Equal(slices.Collect(Vec{1, 2, 3}.Box().All()), []Vec{{1, 2, 3}}) {
+	if b.Contains(Vec{1, 5, 2}) || b.Contains(Vec{-1, 4, 2}) || !slices.Equal(slices.Collect(Vec{1, 2, 3}.BoxOfOne().All()), []Vec{{1, 2, 3}}) {
 		t.Error("a box contains positions outside of it")
 	}
 }

@@ -39,7 +39,7 @@ func benchFill(b *testing.B, f *File, size volume.Vec) {
 	var boxes [][]volume.Vec
 	for at := range (volume.Box{Max: volume.Vec{benchSide, benchSide, 1}.Div(size)}).All() {
 		var box []volume.Vec
-		for p := range at.Box().Mul(size).All() {
+		for p := range at.BoxOfOne().Mul(size).All() {
 			box = append(box, p)
 		}
 		boxes = append(boxes, box)

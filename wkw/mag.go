@@ -175,7 +175,7 @@ func (m *mag) Bounds() (volume.Box, error) {
 		if err != nil {
 			return volume.Box{}, err
 		}
-		cubes = cubes.Union(c.Box())
+		cubes = cubes.Union(c.BoxOfOne())
 	}
 	return m.BoundsOfCubes(cubes)
 }

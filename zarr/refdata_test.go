@@ -124,7 +124,7 @@ func checkDamaged(t *testing.T, m volume.Mag, a refdata.Array) {
 		for y := range a.Size[1] {
 			for x := range a.Size[0] {
 				at := volume.Vec{x, y, z}
-				voxel, err := volume.ReadBox(t.Context(), m, at.Box())
+				voxel, err := volume.ReadBox(t.Context(), m, at.BoxOfOne())
 				bad := a.IsBad(at)
 				if _, format := errors.AsType[*volume.FormatError](err); format != bad || err != nil && !bad {
 					t.Fatalf("voxel %v: got %v, expected an error: %v", at, err, bad)

@@ -29,7 +29,7 @@ func (t tissue) piece(name string, cubes volume.Vec) piece {
 // cut returns the voxels of cube c.
 func (t tissue) cut(c volume.Vec) volume.Source {
 	side := volume.Cube(t.side)
-	return t.paint(sample.Cut{Box: c.Box().Mul(side), Block: blockSide, Mag: 1})
+	return t.paint(sample.Cut{Box: c.BoxOfOne().Mul(side), Block: blockSide, Mag: 1})
 }
 
 func (t tissue) version(ctx context.Context) (string, error) {

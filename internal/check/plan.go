@@ -78,7 +78,7 @@ func (c *checker) planMag(plan *batch.Plan, m magAt) (p planned, complete bool) 
 	for at, bytes := range parallel.EachOf(cubes, size) {
 		name := m.nameOf(at)
 		plan.Add(name, bytes)
-		p.box = p.box.Union(at.Box())
+		p.box = p.box.Union(at.BoxOfOne())
 		switch {
 		case len(p.cubes) < fewPlanned, len(p.cubes) <= maxPlanned && batch.Likely(c.Part, name):
 			p.cubes = append(p.cubes, at)

@@ -38,7 +38,7 @@ func (a array) value(at volume.Vec, c int) []byte {
 
 // cell returns the values that become one, x fastest, as far as they are inside of a box.
 func (a array) cell(at volume.Vec, c int, ratio volume.Vec, inside volume.Box) (all [][]byte) {
-	cell := at.Box().Mul(ratio)
+	cell := at.BoxOfOne().Mul(ratio)
 	for p := range cell.Intersect(inside).All() {
 		all = append(all, a.value(p, c))
 	}

@@ -62,7 +62,7 @@ func newScene(t *testing.T, geometry [3]axis, channels int, l limits) *scene {
 	for at := range s.inMemory.All() {
 		var voxels []byte
 		if (at[0]+at[1]+at[2])%3 != 1 {
-			for v := range at.Box().Mul(g.Block).All() {
+			for v := range at.BoxOfOne().Mul(g.Block).All() {
 				for c := range channels {
 					voxels = append(voxels, voxeltest.ByteAt(v, c))
 				}

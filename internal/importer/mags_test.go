@@ -113,7 +113,7 @@ func (m model) reduced(from, to volume.Factor, origin, size volume.Vec, ids, flo
 	ratio := volume.Vec(to).Div(volume.Vec(from))
 	for p := range out.box.All() {
 		var v []float64
-		for q := range p.Box().Mul(ratio).All() {
+		for q := range p.BoxOfOne().Mul(ratio).All() {
 			outside := 0.0
 			if at := q.Sub(m.box.Min); at.In(m.box.Size()) {
 				v = append(v, m.values[at.Index(m.box.Size())])

@@ -101,7 +101,7 @@ func wholeCubes(t *testing.T, name, dir string) volume.Box {
 	if _, err := fmt.Sscanf(strings.TrimPrefix(name, filepath.Join(dir, "ids/1")), "/z%d/y%d/x%d.wkw", &c[2], &c[1], &c[0]); err != nil {
 		t.Fatal(err)
 	}
-	return c.Box().Mul(volume.Cube(16))
+	return c.BoxOfOne().Mul(volume.Cube(16))
 }
 
 func randomBox(r *rand.Rand, size volume.Vec) (b volume.Box) {

@@ -84,7 +84,7 @@ func (m *Mosaic) announce(ctx context.Context, c volume.Vec, box volume.Box) boo
 	defer m.release(h)
 	a, ok := h.file.(volume.Announcer)
 	if ok {
-		blocks := c.Box().Mul(m.blocks)
+		blocks := c.BoxOfOne().Mul(m.blocks)
 		a.Announce(ctx, box.Intersect(blocks).Sub(blocks.Min))
 	}
 	return ok

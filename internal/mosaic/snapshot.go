@@ -143,7 +143,7 @@ func (s *snapshot) pinMatches(c volume.Vec, maxAge time.Duration) bool {
 // isListed reports whether the mag lists the cube. Some sources find cubes by name that they do not list. No survey has
 // those.
 func (s *snapshot) isListed(c volume.Vec) bool {
-	for range volume.CubesIn(s.mag, c.Box()) {
+	for range volume.CubesIn(s.mag, c.BoxOfOne()) {
 		return true
 	}
 	return false

@@ -150,7 +150,7 @@ func (s *surveying) layerBounds() (volume.Box, error) {
 func (s *surveying) setUnlisted() { s.cubes, s.unlisted = nil, true }
 
 func (s *surveying) addCube(c volume.Vec, e volume.CubeEntry) {
-	s.extent = s.extent.Union(c.Box())
+	s.extent = s.extent.Union(c.BoxOfOne())
 	if s.cubes != nil {
 		if (*s.cubes)[c] = versionOf(e.Info, e.Err); len(*s.cubes) > s.most {
 			s.cubes = nil

@@ -48,7 +48,7 @@ func (m *mag) writeRaw(ctx context.Context, k *worker, t tile, part volume.Box) 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		group := at.Box().Mul(m.group)
+		group := at.BoxOfOne().Mul(m.group)
 		if err := w.writeGroup(group, part); err != nil {
 			return err
 		}

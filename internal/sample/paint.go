@@ -15,7 +15,7 @@ const (
 
 // renderMesh computes the voxels of a picture in one mesh.
 func (t Tissue) renderMesh(p picture, m volume.Vec, points [8]point, near []*cell, organelles []organelle) {
-	whole := m.Box().Mul(mesh)
+	whole := m.BoxOfOne().Mul(mesh)
 	var bent [8]vec
 	var stain corners
 	for i := range points {

@@ -64,7 +64,7 @@ func (t Tissue) render(p picture) {
 	var near []*cell
 	perTile := tile.Div(mesh)
 	for at := range p.box.Div(tile).All() {
-		meshes := at.Box().Mul(perTile)
+		meshes := at.BoxOfOne().Mul(perTile)
 		meshes = meshes.Intersect(volume.Box{Min: points.Min, Max: points.Max.Sub(volume.Cube(1))})
 		bent = field.bent(bent[:0], volume.Box{Min: meshes.Min, Max: meshes.Max.Add(volume.Cube(1))})
 		near = narrow(near[:0], cells, bent)

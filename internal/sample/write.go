@@ -95,7 +95,7 @@ func (o Options) writeMag(ctx context.Context, dir string, l layer, mag int, lar
 	side := volume.Cube(o.CubeSide)
 	cubes := recorded.box.Div(side)
 	for c := range cubes.All() {
-		box := c.Box().Mul(side)
+		box := c.BoxOfOne().Mul(side)
 		src := recorded.of(l.source(o.Tissue, Cut{Box: box, Block: o.Block, Mag: mag}))
 		if c == cubes.Min {
 			if err := writeHeader(dir, l.blockType, src.Grid()); err != nil {

@@ -60,7 +60,7 @@ func checkMag(t *testing.T, dir string, l layer, mag int) {
 	fsys := os.DirFS(filepath.Join(dir, l.name, fmt.Sprint(mag)))
 	seen := 0
 	for c := range (volume.Box{Max: volume.Vec{5, 4, 5}}).All() {
-		cube := c.Box().Mul(side)
+		cube := c.BoxOfOne().Mul(side)
 		name := fmt.Sprintf("z%d/y%d/x%d.wkw", c[2], c[1], c[0])
 		inside := cube.Intersect(box)
 		if inside.Empty() || inside.Intersect(unrecorded) == inside {

@@ -70,7 +70,7 @@ func newSmallLayers(t *testing.T, sets []int) (layers []smallLayer) {
 			if c := (volume.Vec{i & 1, i >> 1 & 1, i >> 2}); set>>i&1 != 0 {
 				l.files[fmt.Sprintf("color/1/z%d/y%d/x%d.wkw", c[2], c[1], c[0])] = &fstest.MapFile{Data: stored}
 				l.cubes = append(l.cubes, c)
-				l.bounds = l.bounds.Union(c.Box().Mul(volume.Cube(smallSide)))
+				l.bounds = l.bounds.Union(c.BoxOfOne().Mul(volume.Cube(smallSide)))
 			}
 		}
 		layers = append(layers, l)
@@ -92,7 +92,7 @@ func (l smallLayer) open(t *testing.T, most limits) *FS {
 // has reports whether a box, in absolute voxels, has a voxel of a cube.
 func (l smallLayer) has(box volume.Box) bool {
 	box = box.Sub(l.origin)
-	return slices.ContainsFunc(l.cubes, func(c volume.Vec) bool { return !box.Intersect(c.Box().Mul(volume.Cube(smallSide))).Empty() })
+	return slices.ContainsFunc(l.cubes, func(c volume.Vec) bool { return !box.Intersect(c.BoxOfOne().Mul(volume.Cube(smallSide))).Empty() })
 }
 
 // voxels returns the voxels of a box, in absolute voxels.
@@ -169,7 +169,7 @@ func (l smallLayer) checkListings(t *testing.T, most limits) {
 	}
 	expect("1/slices", slices)
 	for at := range l.bounds.Div(volume.Cube(smallBlock)).All() {
-		if box := at.Box().Mul(volume.Cube(smallBlock)).Add(l.origin); l.has(box) {
+		if box := at.BoxOfOne().Mul(volume.Cube(smallBlock)).Add(l.origin); l.has(box) {
 			scale = append(scale, tree.BoxName(box))
 		}
 	}
@@ -236,7 +236,7 @@ func (o omeModel) checkChunk(t *testing.T, f *FS, at volume.Vec, exists bool) {
 	if !exists || f.limits.listed < 64 || (at[0]+at[1]+at[2])%4 != 0 {
 		return
 	}
-	if got, err := fs.ReadFile(f, name); err != nil || !bytes.Equal(got, o.voxels(at.Box().Mul(o.chunk).Add(o.start))) {
+	if got, err := fs.ReadFile(f, name); err != nil || !bytes.Equal(got, o.voxels(at.BoxOfOne().Mul(o.chunk).Add(o.start))) {
 		t.Errorf("cubes %v at %v: %s: wrong bytes, %v", o.cubes, o.origin, name, err)
 	}
 }

@@ -99,7 +99,7 @@ func compareOME(t *testing.T, tree fs.FS, dir string, a arrayV2, src voxeltest.S
 	chunk := volume.Vec{a.Chunks[rank-1], a.Chunks[rank-2], a.Chunks[rank-3]}
 	shape := volume.Vec{a.Shape[rank-1], a.Shape[rank-2], a.Shape[rank-3]}
 	for c := range (volume.Box{Max: shape.CeilDiv(chunk)}).All() {
-		box := c.Box().Mul(chunk)
+		box := c.BoxOfOne().Mul(chunk)
 		for channel := range src.Shape.Channels {
 			name := fmt.Sprintf("%s/%d/%d/%d", dir, c[2], c[1], c[0])
 			if src.Shape.Channels > 1 {
