@@ -98,7 +98,11 @@ func promises(t *testing.T) map[string][]string {
 	return all
 }
 
-// declaredTests returns the names of all tests in the module, with the build tags that they need: clients or browser, or "".
+// here is the tag of tests in the package at the top. They run together with TestSemanticsHold, and the output does not have them.
+const here = "here"
+
+// declaredTests returns the names of all tests in the module, with the build tags that they need: clients or browser, or "". The tests
+// of this package have the tag here.
 func declaredTests(t *testing.T) map[string]string {
 	t.Helper()
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
@@ -115,6 +119,8 @@ func declaredTests(t *testing.T) map[string]string {
 		var needs string
 		if m := tag.FindSubmatch(b); m != nil {
 			needs = string(m[1])
+		} else if filepath.Dir(path) == "." {
+			needs = here
 		}
 		for _, m := range declared.FindAllSubmatch(b, -1) {
 			all[string(m[1])] = needs
