@@ -67,13 +67,22 @@ rpm: $(ARCHES:%=rpm-%)
 deb-% rpm-%: kind = $(firstword $(subst -, ,$@))
 deb-% rpm-%: root = dist/$@
 deb-%: dist/wkwfs-linux-%
-	$(call package,ZSHDIR=/usr/share/zsh/vendor-completions)
+	$(call package,ZSHDIR=/usr/share/zsh/vendor-completions,$(debian_files))
 rpm-%: dist/wkwfs-linux-%
 	$(call package)
+
+# What Debian demands of a package: its own list of changes, and reasons where it differs from others.
+define debian_files
+	printf 'wkwfs (%s-1) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- %s  %s\n' '$(PACKAGE_VERSION)' \
+		"$$(sed -n 's/^maintainer: //p' packaging/nfpm.yaml)" "$$(date -R -u -d @$(SOURCE_DATE_EPOCH))" | gzip -9 -n >$(root)/usr/share/doc/wkwfs/changelog.Debian.gz
+	install -D -m 644 packaging/debian/lintian-overrides $(root)/usr/share/lintian/overrides/wkwfs
+endef
 
 define package
 	rm -rf $(root)
 	$(MAKE) --no-print-directory install BINARY=$< DESTDIR=$(root) PREFIX=/usr MOUNTDIR=/usr/sbin $(1)
+	set -e; for helper in $(root)/usr/sbin/*; do ln -sf ../bin/wkwfs $$helper; done
+	$(2)
 	find $(root) -exec touch -h -d @$(SOURCE_DATE_EPOCH) {} +
 	PACKAGE_ROOT=$(root) PACKAGE_ARCH=$* PACKAGE_VERSION=$(PACKAGE_VERSION) $(NFPM) package -f packaging/nfpm.yaml -p $(kind) -t dist/
 	rm -rf $(root)

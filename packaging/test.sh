@@ -40,7 +40,7 @@ check() { # ROOT: checks that the installation is complete and works
 	"$1/usr/bin/wkwfs" sample "$1/cortex" >/dev/null
 	"$1/usr/bin/wkwfs" cp -q "$1/cortex" color/1/volume.npy "$1/"
 	for helper in mount.fuse.wkwfs mount.wkwfs; do
-		[ "$(readlink "$1/usr/sbin/$helper")" = /usr/bin/wkwfs ] || fail "$1: no $helper"
+		[ "$1/usr/sbin/$helper" -ef "$1/usr/bin/wkwfs" ] || fail "$1: no $helper"
 		[ -f "$1/usr/share/man/man8/$helper.8.gz" ] || fail "$1: no man page of $helper"
 	done
 	for command in $("$1/usr/bin/wkwfs" __complete '' 2>/dev/null | cut -f1 | grep -v -e '^:' -e help -e completion); do
@@ -70,7 +70,12 @@ deb=$(only "$work/one/dist/wkwfs_*_$host.deb")
 root="$work/deb" && mkdir -p "$root/var/lib/dpkg/updates" "$root/var/lib/dpkg/info" && : >"$root/var/lib/dpkg/status"
 dpkg --root="$root" --force-not-root --force-script-chrootless --log=/dev/null -i "$deb" >/dev/null
 check "$root"
-say "$(basename "$deb") installs and works"
+[ -d "$root/etc/wkwfs" ] || fail 'the deb does not make /etc/wkwfs'
+! command -v lintian >/dev/null || lintian --allow-root --fail-on error,warning "$deb" || fail 'lintian has complaints'
+mkdir -p "$root/var/log/wkwfs" && : >"$root/var/log/wkwfs/wkwfs.log"
+dpkg --root="$root" --force-not-root --force-script-chrootless --log=/dev/null --purge wkwfs >/dev/null
+[ ! -e "$root/var/log/wkwfs" ] || fail 'the deb leaves its log when it is purged'
+say "$(basename "$deb") installs, works and can be purged"
 
 package=$(only "$work/one/dist/wkwfs-*.$(uname -m).rpm")
 root="$work/rpm" && mkdir -p "$root"
