@@ -58,6 +58,18 @@ func open(t *testing.T, path string) *os.File {
 	return f
 }
 
+// TestNameInTable: --fsname names the source in the table of mounts, and the mount is still known by its path.
+func TestNameInTable(t *testing.T) {
+	source, name := dataset(t), "cortex of mouse 3"
+	dir := mount(t, source, "-o", "fsname="+name, "--quiet")
+	if m := mountsAt(dir); len(m) != 1 || m[0].Source != name {
+		t.Errorf("mounted: %v, want %s", m, name)
+	}
+	if got := statusOf(t, dir); got.Source != source {
+		t.Errorf("the status has the source %s, want %s", got.Source, source)
+	}
+}
+
 // TestBackground checks that the command returns when the mount answers, and that the server is independent of
 // the session, directory and standard files of the command.
 func TestBackground(t *testing.T) {

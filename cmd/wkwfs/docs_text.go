@@ -118,7 +118,7 @@ var files = map[string][]item{
 
 // helperPage returns the man page of the helper of mount(8).
 func helperPage(date string) page {
-	p := newPage("mount.fuse.wkwfs", 8, "Mount WKW datasets with mount(8) and fstab(5)", date)
+	p := newPage("mount.fuse.wkwfs", 8, "Mount datasets with mount(8) and fstab(5)", date)
 	p.heading("SYNOPSIS")
 	p.line(".B " + escape("mount -t fuse.wkwfs [-o OPT,...] SOURCE MOUNTPOINT"))
 	p.heading("DESCRIPTION")

@@ -55,7 +55,7 @@ func newHelperCommand(name string) *cobra.Command {
 	s.register(settable)
 	cmd := &cobra.Command{
 		Use:   name + " SOURCE MOUNTPOINT [-sfnv] [-N NAMESPACE] [-o OPTIONS] [-t TYPE]",
-		Short: "Mount WKW datasets for mount(8) and fstab(5)",
+		Short: "Mount datasets for mount(8) and fstab(5)",
 		Args:  exactArgs("SOURCE", "MOUNTPOINT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if namespace != "" {

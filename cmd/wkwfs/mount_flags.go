@@ -16,6 +16,7 @@ type mountSettings struct {
 
 	foreground bool
 	wait       bool          // stand for a server in the background
+	quiet      bool          // print only errors
 	cacheSize  settings.Size // bytes of decoded blocks
 	allowOther bool
 	readAhead  uint32 // KiB; 0: the kernel's default
@@ -24,6 +25,7 @@ type mountSettings struct {
 	uid, gid   settings.Owner
 	umask      settings.Mask
 	unit       settings.Unit // of lengths in headers
+	fsName     string        // the source in the table of mounts; "": SOURCE
 	kernel     []string      // words of -o for the kernel
 }
 
@@ -38,6 +40,8 @@ func (s *mountSettings) onlyFUSE() string {
 		return "--gid"
 	case s.umask.Bits != nil:
 		return "--umask"
+	case s.fsName != "":
+		return "--fsname"
 	case len(s.kernel) > 0:
 		return "-o " + s.kernel[0]
 	}
@@ -60,6 +64,7 @@ func (s *mountSettings) register(flags *pflag.FlagSet) {
 	s.from.register(flags)
 	s.diskCache.register(flags)
 	settings.RegisterConfig(flags)
+	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only errors")
 	flags.Var(&s.cacheSize, cacheSizeFlag, "memory for decoded blocks, such as 512MiB or 4GB")
 	flags.BoolVar(&s.allowOther, "allow-other", false, "let other users read what the permissions of the source allow")
 	flags.Uint32Var(&s.readAhead, "read-ahead", defaultReadAhead, "how many `KiB` the kernel reads ahead (0: its default)")
@@ -70,5 +75,6 @@ func (s *mountSettings) register(flags *pflag.FlagSet) {
 	flags.Var(&s.gid, "gid", "show all files as owned by this group number")
 	flags.Var(&s.umask, "umask", "make all files readable except for these octal bits, instead of the permissions of the source")
 	registerUnit(flags, &s.unit)
+	flags.StringVar(&s.fsName, "fsname", "", "the `NAME` of the source in the table of mounts, as mount and df show it (else: SOURCE)")
 	flags.VarP(&settings.Words{Flags: flags, Kernel: &s.kernel}, "options", "o", "mount options `OPT,...` as in fstab")
 }

@@ -53,6 +53,8 @@ func TestFlagsAndWordsAgree(t *testing.T) {
 		{"allow other", []string{"--allow-other"}, func(s *mountSettings) { s.allowOther = true }},
 		{"allow other word", []string{"-oallow_other"}, func(s *mountSettings) { s.allowOther = true }},
 		{"read ahead", []string{"--read-ahead=1024"}, func(s *mountSettings) { s.readAhead = 1024 }},
+		{"name in the table of mounts", []string{"-o", "fsname=cortex"}, func(s *mountSettings) { s.fsName = "cortex" }},
+		{"quiet", []string{"-q"}, func(s *mountSettings) { s.quiet = true }},
 		{"read ahead word", []string{"-o", "read_ahead=1024"}, func(s *mountSettings) { s.readAhead = 1024 }},
 		{"log file", []string{"--log-file", "/a b"}, func(s *mountSettings) { s.log.File = "/a b" }},
 		{"log file word", []string{"-o", "log_file=/a b"}, func(s *mountSettings) { s.log.File = "/a b" }},
@@ -111,6 +113,7 @@ func TestOnlyFUSE(t *testing.T) {
 		"":                                 "",
 		"--allow-other -f --debug":         "",
 		"--read-ahead=0":                   "--read-ahead",
+		"-o fsname=cortex":                 "--fsname",
 		"-o uid=0":                         "--uid",
 		"--gid 7":                          "--gid",
 		"--umask 077":                      "--umask",
@@ -178,7 +181,7 @@ func TestOptionErrors(t *testing.T) {
 		{[]string{"-o", "metrics=unix:"}, `-o metrics: "unix:" names no socket`, addressHint},
 		{[]string{"--metrics=0.0.0.0:9100"}, "--metrics: 0.0.0.0:9100 can be reached from other machines", addressHint + "; for other machines, put a proxy with authentication in front"},
 		{[]string{"--cache-sise", "1"}, "unknown flag: --cache-sise", "did you mean --cache-size?"},
-		{[]string{"-q"}, "unknown shorthand flag: 'q' in -q", "mount --help lists the flags"},
+		{[]string{"-x"}, "unknown shorthand flag: 'x' in -x", "mount --help lists the flags"},
 		{[]string{"--log-file"}, "flag needs an argument: --log-file", "mount --help"},
 	}
 	for _, test := range tests {

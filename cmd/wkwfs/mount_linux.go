@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -96,7 +97,7 @@ func whenGone(path string) (<-chan struct{}, error) {
 // fuseOptions returns the options of the FUSE server.
 func (s *mountSettings) fuseOptions(observer fsnode.Observer, answersAtOnce func() bool, logger *slog.Logger) fsnode.Options {
 	return fsnode.Options{
-		Source:        remote.Display(s.source),
+		Source:        cmp.Or(s.fsName, remote.Display(s.source)),
 		AllowOther:    s.allowOther,
 		ReadAhead:     int(s.readAhead),
 		Log:           logger,

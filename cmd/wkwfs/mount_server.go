@@ -47,6 +47,9 @@ func mount(s mountSettings, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if s.quiet {
+		return nil
+	}
 	_, err = fmt.Fprintf(stdout, "mounted on %s, log: %s\n", printable(s.mountpoint), printable(server.Message))
 	return err
 }

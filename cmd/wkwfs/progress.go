@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"sync"
@@ -13,7 +14,11 @@ import (
 const barInterval = 200 * time.Millisecond
 
 // bar is a progress bar on a terminal. It is nil if there is no terminal.
-type bar struct{ *progressbar.ProgressBar }
+type bar struct {
+	*progressbar.ProgressBar
+	drawn bytes.Buffer
+	out   io.Writer
+}
 
 // newBar returns a bar, or nil if stderr is not a terminal.
 func newBar(stderr io.Writer, options ...progressbar.Option) *bar {
@@ -25,7 +30,9 @@ func newBar(stderr io.Writer, options ...progressbar.Option) *bar {
 }
 
 func barOn(w io.Writer, options ...progressbar.Option) *bar {
-	return &bar{progressbar.NewOptions64(1, append(options, progressbar.OptionSetWriter(w))...)}
+	b := &bar{out: w}
+	b.ProgressBar = progressbar.NewOptions64(1, append(options, progressbar.OptionSetWriter(&b.drawn))...)
+	return b
 }
 
 // clear removes the bar, so that lines can be written above it. Errors of a terminal cannot be
@@ -33,16 +40,22 @@ func barOn(w io.Writer, options ...progressbar.Option) *bar {
 func (b *bar) clear() {
 	if b != nil {
 		_ = b.Clear()
+		_, _ = b.drawn.WriteTo(b.out)
 	}
 }
 
-// draw draws the bar after a text. Each of the calls draws it, so the last one must come when the numbers are set.
+// draw draws the bar after a text. Before anything is done there is no rate, and no bar. Each of the calls draws the bar, and only the last one with
+// numbers of one moment. It is what remains on the screen.
 func (b *bar) draw(done, all int64, text string) {
+	if done == 0 {
+		return
+	}
 	if all = max(all, done+1); all != b.GetMax64() { // a full bar is not drawn again
 		b.ChangeMax64(all)
 	}
 	_ = b.Set64(done)
 	b.Describe(text)
+	_, _ = b.drawn.WriteTo(b.out)
 }
 
 // every calls show at an interval until stop is called.

@@ -13,6 +13,10 @@ import (
 func TestBarHasOneMoment(t *testing.T) {
 	var out bytes.Buffer
 	b := barOn(&out)
+	b.draw(0, 100, "plane 0")
+	if b.clear(); strings.Contains(out.String(), "%") {
+		t.Errorf("before anything is done: got %q, want no bar", out.String())
+	}
 	for _, test := range []struct {
 		done int64
 		want string

@@ -32,7 +32,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:     "wkwfs",
-		Short:   "Mount WKW datasets as flat raw files",
+		Short:   "Mount WKW, Zarr, N5 and Precomputed datasets as raw volumes",
 		Long:    rootHelp,
 		Version: version().Version,
 		Args:    cobra.ArbitraryArgs, // an unknown command is an argument of the root
