@@ -36,6 +36,8 @@ var arrows = map[string][]string{
 	"wkw":         {"internal/lru", "internal/atomicfile", "internal/jsonlimit", "internal/vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync"},
 	"precomputed": {"internal/lattice", "internal/lru", "internal/jsonlimit", "internal/vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture"},
 
+	"dataset": {"internal/hint", "internal/object", "internal/paths", "internal/remote", "internal/store", "internal/vfs", "internal/zipfs", "n5", "precomputed", "volume", "wkw", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},
+
 	"zarr":             {"internal/chunked", "internal/codec", "internal/jsonlimit", "volume"},
 	"n5":               {"internal/chunked", "internal/codec", "internal/jsonlimit", "volume"},
 	"internal/chunked": {"internal/access", "internal/codec", "internal/jsonlimit", "internal/lattice", "internal/lru", "internal/parallel", "internal/vfs", "volume"},
@@ -99,7 +101,6 @@ var arrows = map[string][]string{
 	"internal/mounts": {"internal/guard", "fsnode", "internal/hint", "internal/paths", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},
 
 	"internal/settings": {"internal/hint", "internal/paths", "github.com/dustin/go-humanize", "github.com/spf13/pflag", "go.yaml.in/yaml"},
-	"internal/source":   {"internal/hint", "internal/object", "internal/paths", "internal/remote", "internal/store", "internal/vfs", "internal/zipfs", "n5", "precomputed", "volume", "wkw", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},
 	"internal/inspect":  {"internal/hint", "internal/parallel", "internal/tree", "internal/view", "volume", "wkw"},
 
 	"cmd/wkwfs":   {"*"},

@@ -12,12 +12,12 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/check"
 	"github.com/wkwfs/wkwfs/internal/copier"
 	"github.com/wkwfs/wkwfs/internal/header"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/remote"
-	"github.com/wkwfs/wkwfs/internal/source"
 	"github.com/wkwfs/wkwfs/internal/tree"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/internal/view"
@@ -144,7 +144,7 @@ func (s *copySettings) checkPart(directory bool) error {
 }
 
 // copy copies from the tree to the target and explains the errors.
-func (s *copySettings) copy(ctx context.Context, tree fs.FS, directory bool, from *source.Source, to *copier.Target, screen *screen) error {
+func (s *copySettings) copy(ctx context.Context, tree fs.FS, directory bool, from *dataset.Source, to *copier.Target, screen *screen) error {
 	var stats copier.Stats
 	var failed error // for a copy of a single file
 	options := copier.Options{

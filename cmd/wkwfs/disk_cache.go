@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/diskcache"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/object"
 	"github.com/wkwfs/wkwfs/internal/settings"
-	"github.com/wkwfs/wkwfs/internal/source"
 	"github.com/wkwfs/wkwfs/internal/status"
 )
 
@@ -67,7 +67,7 @@ func (d diskCacheFlags) open(log *slog.Logger) (*diskCache, error) {
 }
 
 // open opens a source that only this process reads, through the cache if it has a URL.
-func (c *diskCache) open(from sourceFlags, path string, log *slog.Logger) (*source.Source, error) {
+func (c *diskCache) open(from sourceFlags, path string, log *slog.Logger) (*dataset.Source, error) {
 	o := from.options(log)
 	o.Wrap = c.bucket
 	return openSource(path, o)

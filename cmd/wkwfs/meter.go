@@ -7,16 +7,16 @@ import (
 	"net"
 
 	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/log"
 	"github.com/wkwfs/wkwfs/internal/remote"
-	"github.com/wkwfs/wkwfs/internal/source"
 	"github.com/wkwfs/wkwfs/internal/status"
 	"github.com/wkwfs/wkwfs/internal/store"
 	"github.com/wkwfs/wkwfs/internal/web"
 )
 
 // newMeter returns the meter of a mount.
-func newMeter(s mountSettings, mountpoint string, logs log.Place, blocks *cache.Cache, opened *source.Source, disk *diskCache) *status.Meter {
+func newMeter(s mountSettings, mountpoint string, logs log.Place, blocks *cache.Cache, opened *dataset.Source, disk *diskCache) *status.Meter {
 	return status.NewMeter(status.Options{
 		Version:    version().Version,
 		Source:     remote.Display(s.source),

@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/nfs"
 	"github.com/wkwfs/wkwfs/internal/nfsmount"
-	"github.com/wkwfs/wkwfs/internal/source"
 	"github.com/wkwfs/wkwfs/internal/status"
 )
 
@@ -38,7 +38,7 @@ func (s *mountSettings) prepareMountpoint(*slog.Logger) (string, error) {
 }
 
 // attach mounts the tree.
-func (s *mountSettings) attach(mountpoint string, tree fs.FS, meter *status.Meter, _ *source.Source, logger *slog.Logger) (attached, error) {
+func (s *mountSettings) attach(mountpoint string, tree fs.FS, meter *status.Meter, _ *dataset.Source, logger *slog.Logger) (attached, error) {
 	o := nfs.Options{FSID: fsid(s.source), Observer: meter, Log: logger}
 	if !s.allowOther {
 		uid := uint32(os.Geteuid())

@@ -11,11 +11,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/fsnode"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/mounts"
 	"github.com/wkwfs/wkwfs/internal/remote"
-	"github.com/wkwfs/wkwfs/internal/source"
 	"github.com/wkwfs/wkwfs/internal/status"
 )
 
@@ -70,7 +70,7 @@ func (s *mountSettings) prepareMountpoint(logger *slog.Logger) (string, error) {
 }
 
 // attach mounts the tree.
-func (s *mountSettings) attach(mountpoint string, tree fs.FS, meter *status.Meter, opened *source.Source, logger *slog.Logger) (attached, error) {
+func (s *mountSettings) attach(mountpoint string, tree fs.FS, meter *status.Meter, opened *dataset.Source, logger *slog.Logger) (attached, error) {
 	server, err := fsnode.Mount(mountpoint, withStatus(meter, tree, logger), s.fuseOptions(meter, opened.AnswersAtOnce, logger))
 	if err != nil {
 		return nil, mounts.Explain(mountpoint, err)

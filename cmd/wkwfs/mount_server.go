@@ -13,13 +13,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/daemon"
 	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/header"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/log"
 	"github.com/wkwfs/wkwfs/internal/remote"
-	"github.com/wkwfs/wkwfs/internal/source"
 	"github.com/wkwfs/wkwfs/internal/view"
 )
 
@@ -112,7 +112,7 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	defer disk.close()
 	o := s.from.options(logger)
 	o.Shared, o.Wrap = s.allowOther, disk.bucket
-	opened, err := source.Open(s.source, o)
+	opened, err := dataset.Open(s.source, o)
 	if err != nil {
 		return err
 	}

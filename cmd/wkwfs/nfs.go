@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/daemon"
 	"github.com/wkwfs/wkwfs/internal/header"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/log"
 	"github.com/wkwfs/wkwfs/internal/nfs"
 	"github.com/wkwfs/wkwfs/internal/settings"
-	"github.com/wkwfs/wkwfs/internal/source"
 	"github.com/wkwfs/wkwfs/internal/view"
 )
 
@@ -116,10 +116,10 @@ func (s *nfsSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 }
 
 // open opens a source that other users read, too. If it has a URL, the Go runtime is adapted to that.
-func (s *nfsSettings) open(path string, logger *slog.Logger) (*source.Source, error) {
+func (s *nfsSettings) open(path string, logger *slog.Logger) (*dataset.Source, error) {
 	o := s.from.options(logger)
 	o.Shared, o.Wrap = true, withoutDiskCache
-	return source.Open(path, o)
+	return dataset.Open(path, o)
 }
 
 // fsid returns a number for the file system of a source.

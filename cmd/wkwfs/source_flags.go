@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/paths"
 	"github.com/wkwfs/wkwfs/internal/remote"
 	"github.com/wkwfs/wkwfs/internal/settings"
-	"github.com/wkwfs/wkwfs/internal/source"
 	"github.com/wkwfs/wkwfs/internal/store"
 )
 
@@ -46,13 +46,13 @@ func (s *sourceFlags) register(flags *pflag.FlagSet) {
 // depth returns the number of requests in flight, also for a command without the flags.
 func (s sourceFlags) depth() int { return cmp.Or(int(s.ioDepth), store.DefaultDepth) }
 
-func (s sourceFlags) open(path string, log *slog.Logger) (*source.Source, error) {
+func (s sourceFlags) open(path string, log *slog.Logger) (*dataset.Source, error) {
 	return openSource(path, s.options(log))
 }
 
 // openSource opens a source. If its path does not exist, a hint says what does.
-func openSource(path string, o source.Options) (*source.Source, error) {
-	opened, err := source.Open(path, o)
+func openSource(path string, o dataset.Options) (*dataset.Source, error) {
+	opened, err := dataset.Open(path, o)
 	if errors.Is(err, fs.ErrNotExist) && !paths.IsURL(path) && !exists(path) {
 		err = absentError("source", path, err)
 	}
@@ -60,8 +60,8 @@ func openSource(path string, o source.Options) (*source.Source, error) {
 }
 
 // options are the options of a source that only this process reads.
-func (s sourceFlags) options(log *slog.Logger) source.Options {
-	return source.Options{FollowLinks: s.followLinks, Depth: s.depth(), Log: log, Remote: remote.Options{
+func (s sourceFlags) options(log *slog.Logger) dataset.Options {
+	return dataset.Options{FollowLinks: s.followLinks, Depth: s.depth(), Log: log, Remote: remote.Options{
 		Timeout:   time.Duration(s.timeout),
 		Anonymous: s.anonymous,
 		Endpoint:  s.endpoint,

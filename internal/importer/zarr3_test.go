@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/pyramid"
-	"github.com/wkwfs/wkwfs/internal/source"
 	"github.com/wkwfs/wkwfs/internal/view"
 	"github.com/wkwfs/wkwfs/internal/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
@@ -22,7 +22,7 @@ import (
 // openTree returns the tree of a dataset whose layers have any format.
 func openTree(t *testing.T, dir string) fs.FS {
 	t.Helper()
-	s, err := source.Open(dir, source.Options{})
+	s, err := dataset.Open(dir, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/preview"
 	"github.com/wkwfs/wkwfs/internal/refdata"
 	"github.com/wkwfs/wkwfs/internal/render"
-	"github.com/wkwfs/wkwfs/internal/source"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -22,7 +22,7 @@ func TestDrawReferenceData(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			opened, err := source.Open(filepath.Join(dir, e.Name()), source.Options{})
+			opened, err := dataset.Open(filepath.Join(dir, e.Name()), dataset.Options{})
 			if err != nil {
 				continue // a directory of sources, or of other files
 			}

@@ -1,6 +1,6 @@
 //go:build darwin || freebsd
 
-package source
+package dataset
 
 import (
 	"path/filepath"

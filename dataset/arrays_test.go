@@ -1,4 +1,4 @@
-package source
+package dataset
 
 import (
 	"encoding/json"

@@ -1,7 +1,7 @@
-// Package source opens what lies at a path or a URL: a dataset, a layer, a mag, a cube file or a
+// Package dataset opens what lies at a path or a URL: a dataset, a layer, a mag, a cube file or a
 // Precomputed volume. It recognises the format, opens the directories and stores that the source
 // consists of, and measures how they answer.
-package source
+package dataset
 
 import (
 	"cmp"
