@@ -23,8 +23,9 @@ var commandsOnly = []string{
 
 // withoutPass are places at which tests can inject no panic, and why.
 var withoutPass = map[string]string{
-	"fsnode.serve": "only go-fuse runs there",
-	"fsnode.grace": "it only calls the cancel function of a context",
+	"fsnode.serve":    "only go-fuse runs there",
+	"dataset.opening": "it only calls the cancel function of a context",
+	"fsnode.grace":    "it only calls the cancel function of a context",
 }
 
 // TestBoundaries checks the source of servers: a goroutine starts behind a boundary of package guard, the statement after a lock is taken

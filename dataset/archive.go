@@ -19,8 +19,8 @@ func isArchive(name string) bool {
 }
 
 // recogniseArchive opens what is in an archive: an array or a group of Zarr or N5, at its top or in its only directory. The archive
-// stays open.
-func recogniseArchive(fsys fs.FS, name string) (root volume.Root, err error) {
+// stays open until the dataset is closed.
+func (d *directories) recogniseArchive(fsys fs.FS, name string) (root volume.Root, err error) {
 	a, err := zipfs.Open(fsys, name)
 	if err != nil {
 		return root, err
@@ -34,8 +34,6 @@ func recogniseArchive(fsys fs.FS, name string) (root volume.Root, err error) {
 		}
 		err = zarr.ErrNotRecognised
 	}
-	if err != nil {
-		a.Close() // read-only: nothing can be lost
-	}
+	d.onClose(a.Close)
 	return root, err
 }

@@ -68,19 +68,18 @@ func TestArchives(t *testing.T) {
 // voxelsOf returns the voxels of the finest mag of a source.
 func voxelsOf(t *testing.T, path string) []byte {
 	t.Helper()
-	s, err := Open(path, Options{})
+	s, err := Open(t.Context(), path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := s.Mag
-	if s.Layer != nil {
-		names, err := s.Layer.Mags()
-		if err == nil {
-			m, err = s.Layer.Mag(names[0])
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	l := s.Root.AsLayer()
+	names, err := l.Mags()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := l.Mag(names[0])
+	if err != nil {
+		t.Fatal(err)
 	}
 	box, err := m.Bounds()
 	if err != nil {
@@ -106,7 +105,7 @@ func TestArchiveErrors(t *testing.T) {
 		"chunks.zip":     "not a Zarr array or group",
 		"text.zip":       "text.zip: zip directory",
 	} {
-		if _, err := Open(filepath.Join(dir, name), Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Open(t.Context(), filepath.Join(dir, name), Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, expected %q", name, err, want)
 		}
 	}

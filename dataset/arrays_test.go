@@ -28,8 +28,8 @@ func TestStrayMetadata(t *testing.T) {
 			if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			s, err := Open(filepath.Join(dir, part), Options{})
-			if err != nil || s.Dataset == nil && part == "" || s.Layer == nil && part == "color" || s.Mag == nil && part == "color/1" {
+			s, err := Open(t.Context(), filepath.Join(dir, part), Options{})
+			if err != nil || s.Root.Dataset == nil && part == "" || s.Root.Layer == nil && part == "color" || s.Root.Mag == nil && part == "color/1" {
 				t.Errorf("%q with %s: got %+v, %v", part, name, s, err)
 			}
 			if err := os.Remove(file); err != nil {
@@ -45,7 +45,7 @@ func TestBrokenArray(t *testing.T) {
 	for name, want := range map[string]string{
 		"v3_meta_json": "zarr.json: JSON", "v2_meta_dtype": ".zarray: unsupported dtype", "n5_meta_block_zero": "attributes.json: metadata: chunk",
 	} {
-		if _, err := Open(filepath.Join(root, "damaged", name), Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Open(t.Context(), filepath.Join(root, "damaged", name), Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, expected %q", name, err, want)
 		}
 	}
@@ -75,12 +75,12 @@ func TestWindow(t *testing.T) {
 	if err := os.WriteFile(file, b, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(dir, Options{})
+	s, err := Open(t.Context(), dir, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"wkw_rgb", "zarr3_rgb", "zarr2_u16", "n5_seg"} {
-		l, err := s.Dataset.Layer(name)
+		l, err := s.Layer(name)
 		if err != nil {
 			t.Fatal(err)
 		}

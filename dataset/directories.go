@@ -1,7 +1,11 @@
 package dataset
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"io/fs"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -11,20 +15,62 @@ import (
 	"github.com/wkwfs/wkwfs/internal/store"
 )
 
-// directories are the directories and stores that a source is read from.
+// directories are the directories and stores that a dataset is read from.
 type directories struct {
 	options Options
-	root    string // the URL of the source; "": it is a path
+	root    string // the URL of the dataset; "": it is a path
 
-	mu     sync.RWMutex
-	opened map[string]*store.Scheduled // by path or URL
-	hangs  bool                        // some of their files may be on another machine
-	counts []requestCounter            // of the object stores
+	life context.Context // of requests to URLs
+	end  context.CancelCauseFunc
+
+	mu      sync.RWMutex
+	opened  map[string]*store.Scheduled // by path or URL
+	hangs   bool                        // some of their files may be on another machine
+	clients []client                    // of the object stores
+	closers []func() error              // of what is open besides
 }
 
-// requestCounter is an object store that counts its requests.
-type requestCounter interface {
+// client sends the requests to an object store.
+type client interface {
 	Requests() (sent, repeated uint64)
+	CloseIdleConnections()
+}
+
+func (d *directories) init(o Options) {
+	o.Depth = cmp.Or(o.Depth, store.DefaultDepth)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	d.options, d.opened = o, map[string]*store.Scheduled{}
+	d.life, d.end = context.WithCancelCause(context.Background())
+}
+
+// Close ends the requests to URLs that have no context of their own, and closes directories, archives and connections. Cubes and
+// [Reader]s of the dataset should be closed before: what is used later fails. Close does not close the disk cache.
+func (d *directories) Close() error {
+	d.end(fs.ErrClosed)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []error
+	for _, c := range d.closers {
+		all = append(all, c())
+	}
+	for _, s := range d.opened {
+		all = append(all, s.Close())
+	}
+	for _, c := range d.clients {
+		c.CloseIdleConnections()
+	}
+	d.closers, d.clients = nil, nil
+	d.opened = map[string]*store.Scheduled{}
+	return errors.Join(all...)
+}
+
+// onClose lets Close call a function.
+func (d *directories) onClose(f func() error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closers = append(d.closers, f)
 }
 
 // open opens a directory of the source.
@@ -121,9 +167,12 @@ func (d *directories) AnswersAtOnce() bool {
 	return !d.mayHang() && !d.Late()
 }
 
+// Stats counts requests to a dataset and its answers.
+type Stats = store.Stats
+
 // Stats returns how the source answers. Counts are sums over its directories. Latencies, the
 // longest wait and the largest number in flight are those of the directory with the largest.
-func (d *directories) Stats() store.Stats {
+func (d *directories) Stats() Stats {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	sum := store.Stats{Depth: d.options.Depth}
@@ -137,7 +186,7 @@ func (d *directories) Stats() store.Stats {
 		sum.LongestWait = max(sum.LongestWait, s.LongestWait)
 		sum.Late = sum.Late || s.Late
 	}
-	for _, c := range d.counts {
+	for _, c := range d.clients {
 		sent, repeated := c.Requests()
 		sum.Requests, sum.Repeated = sum.Requests+sent, sum.Repeated+repeated
 	}

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,33 +11,34 @@ import (
 	"github.com/wkwfs/wkwfs/internal/paths"
 	"github.com/wkwfs/wkwfs/internal/remote"
 	"github.com/wkwfs/wkwfs/internal/store"
+	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// openRemote is Open for a URL.
-func openRemote(url string, o Options) (*Source, error) {
+// openRemote recognises what lies at a URL.
+func (d *directories) openRemote(url string) (root volume.Root, err error) {
 	url = remote.Clean(url)
-	s := &Source{directories: directories{options: o, root: url, opened: map[string]*store.Scheduled{}}}
+	d.root = url
 	dir, name := url, "."
 	if filepath.Ext(remote.Base(url)) == ".wkw" { // no other format is a single file
 		dir, name = remote.Dir(url), remote.Base(url)
 	}
-	fsys, err := s.openURL(dir)
+	fsys, err := d.openURL(dir)
 	if err != nil {
-		return nil, err
+		return root, err
 	}
 	if err := reach(fsys); err != nil {
-		return nil, err
+		return root, err
 	}
-	if s.Root, err = s.recognise(fsys, url, name, o.Log); err == nil {
-		return s, nil
+	if root, err = d.recognise(fsys, url, name, d.options.Log); err == nil {
+		return root, nil
 	}
 	if errors.Is(err, wkw.ErrNotRecognised) {
-		if reason := s.whyNothing(dir); reason != nil {
-			return nil, reason
+		if reason := d.whyNothing(dir); reason != nil {
+			return root, reason
 		}
 	}
-	return nil, s.explain(fsys, url, err)
+	return root, d.explain(fsys, url, err)
 }
 
 // reach returns an error if a store does not answer. Without this, a directory of which nothing can be read would be taken for a
@@ -57,11 +57,11 @@ func reach(fsys fs.FS) error {
 
 // whyNothing returns why nothing is recognised at a URL: there are no objects, or these credentials may not list them.
 func (d *directories) whyNothing(url string) error {
-	b, err := d.bucket(url)
+	b, err := d.bucketAlone(url)
 	if err != nil {
 		return err
 	}
-	for objects, err := range b.List(context.Background(), "", "", "/") {
+	for objects, err := range b.List(d.life, "", "", "/") {
 		switch {
 		case errors.Is(err, object.ErrCannotList) && !errors.Is(err, fs.ErrPermission):
 			return nil
@@ -82,37 +82,45 @@ func (d *directories) openURL(url string) (*store.Scheduled, error) {
 	if s := d.opened[url]; s != nil {
 		return s, nil
 	}
-	b, counts, err := d.countedBucket(url)
+	b, err := d.bucket(url)
 	if err != nil {
 		return nil, err
-	}
-	if counts != nil {
-		d.counts = append(d.counts, counts)
 	}
 	s := store.Schedule(object.NewFS(b), store.Options{Depth: d.options.Depth, Remote: true})
 	d.opened[url] = s
 	return s, nil
 }
 
-// bucket returns the objects below a URL.
+// bucket returns the objects below a URL. The caller holds the lock.
 func (d *directories) bucket(url string) (object.Bucket, error) {
-	b, _, err := d.countedBucket(url)
-	return b, err
+	o := d.options
+	if o.Allow != nil {
+		if err := o.Allow(remote.Display(url)); err != nil {
+			return nil, err
+		}
+	}
+	b, err := remote.Open(url, remote.Options{
+		Timeout: o.Timeout, Depth: o.Depth, Anonymous: o.Anonymous, Endpoint: o.Endpoint, Region: o.Region, UserAgent: o.UserAgent, Log: o.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := b.(client); ok {
+		d.clients = append(d.clients, c)
+	}
+	if o.DiskCache != nil {
+		if b, err = o.DiskCache.bucket(b); err != nil {
+			return nil, err
+		}
+	}
+	return living{b, d.life}, nil
 }
 
-// countedBucket returns the objects below a URL, and the count of its requests, or nil.
-func (d *directories) countedBucket(url string) (object.Bucket, requestCounter, error) {
-	o := d.options.Remote
-	o.Depth, o.Log = d.options.Depth, d.options.Log
-	b, err := remote.Open(url, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	counts, _ := b.(requestCounter)
-	if d.options.Wrap != nil {
-		b, err = d.options.Wrap(b)
-	}
-	return b, counts, err
+// bucketAlone is bucket for a caller that does not hold the lock.
+func (d *directories) bucketAlone(url string) (object.Bucket, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.bucket(url)
 }
 
 // openParent opens the directory that may have the metadata of a dataset.

@@ -5,8 +5,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"github.com/wkwfs/wkwfs/internal/store"
 )
 
 // TestOutsideURLs: what metadata of a remote dataset may name.
@@ -28,7 +26,8 @@ func TestOutsideURLs(t *testing.T) {
 		{"/etc", true, ""},
 		{"file:///etc", true, ""},
 	} {
-		d := &directories{options: Options{FollowLinks: c.follow}, root: root, opened: map[string]*store.Scheduled{}}
+		d := &directories{root: root}
+		d.init(Options{FollowLinks: c.follow})
 		fsys, err := d.outside(root)(c.place)
 		if (err == nil) != (c.want != "") || (fsys == nil) != (err != nil) || c.want != "" && d.opened[c.want] == nil {
 			t.Errorf("%s, following %t: got %v, opened %v", c.place, c.follow, err, d.opened)
@@ -58,7 +57,7 @@ func TestNothingThere(t *testing.T) {
 	}))
 	defer server.Close()
 	for name, want := range map[string]string{"empty": "there are no objects", "shut": "401 Unauthorized", "plain": "not a WKW, Zarr, N5 or Precomputed dataset"} {
-		_, err := Open(server.URL+"/"+name+"/cortex", Options{})
+		_, err := Open(t.Context(), server.URL+"/"+name+"/cortex", Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, expected %q", name, err, want)
 		}

@@ -2,22 +2,6 @@ package volume
 
 import "io/fs"
 
-// Root is what a path turned out to be. Exactly one of the fields is set.
-type Root struct {
-	Dataset Dataset
-	Layer   Layer
-	Mag     Mag
-	Cube    *SingleCube
-}
-
-// SingleCube is a cube file outside of any dataset.
-type SingleCube struct {
-	Name string // without its suffix
-	Grid Grid   // of the file when it was recognised
-	Stat func() (fs.FileInfo, error)
-	Open func() (CubeFile, error)
-}
-
 // Dataset is a directory of layers.
 type Dataset interface {
 	// Stat describes the directory.

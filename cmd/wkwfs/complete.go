@@ -80,7 +80,7 @@ func completeLayers(cmd *cobra.Command, args []string, _ string) ([]cobra.Comple
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	opened, err := sourceFlags{}.open(args[0], nil)
-	if err != nil || opened.Dataset == nil {
+	if err != nil || opened.Root.Dataset == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	names, err := opened.Dataset.Layers()

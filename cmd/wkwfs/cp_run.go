@@ -144,7 +144,7 @@ func (s *copySettings) checkPart(directory bool) error {
 }
 
 // copy copies from the tree to the target and explains the errors.
-func (s *copySettings) copy(ctx context.Context, tree fs.FS, directory bool, from *dataset.Source, to *copier.Target, screen *screen) error {
+func (s *copySettings) copy(ctx context.Context, tree fs.FS, directory bool, from *dataset.Dataset, to *copier.Target, screen *screen) error {
 	var stats copier.Stats
 	var failed error // for a copy of a single file
 	options := copier.Options{

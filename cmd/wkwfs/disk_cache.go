@@ -3,15 +3,12 @@ package main
 import (
 	"log/slog"
 	"path/filepath"
-	"sync"
 
 	"github.com/spf13/pflag"
 
 	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/dataset"
-	"github.com/wkwfs/wkwfs/internal/diskcache"
 	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/object"
 	"github.com/wkwfs/wkwfs/internal/settings"
 	"github.com/wkwfs/wkwfs/internal/status"
 )
@@ -48,28 +45,30 @@ func (d *diskCacheFlags) makeAbsolute() (err error) {
 	return err
 }
 
-// diskCache is the disk cache of a command. It is opened for the first bucket, so that a source without a URL needs none. It is safe
-// for concurrent use.
-type diskCache struct {
-	flags diskCacheFlags
-	log   *slog.Logger
-
-	mu    sync.Mutex
-	cache *diskcache.Cache // nil before the first bucket
-}
+// diskCache is the disk cache of a command. It is safe for concurrent use.
+type diskCache struct{ kept *dataset.DiskCache } // nil: none
 
 // open returns the disk cache that the flags ask for. log may be nil.
 func (d diskCacheFlags) open(log *slog.Logger) (*diskCache, error) {
-	if d.dir != "" && d.size < minDiskCacheSize {
+	if d.dir == "" {
+		return &diskCache{}, nil
+	}
+	if d.size < minDiskCacheSize {
 		return nil, hint.Usagef("", "--disk-cache-size: expected at least 64MiB, found %s", d.size.String())
 	}
-	return &diskCache{flags: d, log: log}, nil
+	dir := d.dir
+	if dir == autoDir {
+		dir = ""
+	}
+	return &diskCache{dataset.NewDiskCache(dataset.DiskCacheOptions{
+		Dir: dir, Size: int64(d.size), MinFree: d.minFree.Bytes, MinFreePercent: d.minFree.Percent, Log: log,
+	})}, nil
 }
 
 // open opens a source that only this process reads, through the cache if it has a URL.
-func (c *diskCache) open(from sourceFlags, path string, log *slog.Logger) (*dataset.Source, error) {
+func (c *diskCache) open(from sourceFlags, path string, log *slog.Logger) (*dataset.Dataset, error) {
 	o := from.options(log)
-	o.Wrap = c.bucket
+	o.DiskCache = c.kept
 	return openSource(path, o)
 }
 
@@ -77,63 +76,30 @@ func (c *diskCache) open(from sourceFlags, path string, log *slog.Logger) (*data
 // requests, so fewer are in flight.
 func (c *diskCache) newBlocks(size settings.Size) *cache.Cache {
 	blocks := cache.New(int64(size))
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.cache != nil {
+	if _, used := c.stats(); used {
 		blocks.HalveLateLoads()
 	}
 	return blocks
 }
 
-// bucket returns a bucket that reads through the cache, or b if there is no cache.
-func (c *diskCache) bucket(b object.Bucket) (object.Bucket, error) {
-	tuneForObjects()
-	if c.flags.dir == "" {
-		return b, nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.cache == nil {
-		dir, err := c.flags.dir, error(nil)
-		if dir == autoDir {
-			if dir, err = diskcache.DefaultDir(); err != nil {
-				return nil, err
-			}
-		}
-		c.cache, err = diskcache.Open(dir, diskcache.Options{
-			Size:           int64(c.flags.size),
-			MinFree:        c.flags.minFree.Bytes,
-			MinFreePercent: c.flags.minFree.Percent,
-			Log:            c.log,
-		})
-		if err != nil {
-			c.cache = nil
-			return nil, err
-		}
-	}
-	return c.cache.Bucket(b), nil
-}
-
-// withoutDiskCache does for a bucket what a disk cache does that is off. It is for commands that have none.
-func withoutDiskCache(b object.Bucket) (object.Bucket, error) { return (&diskCache{}).bucket(b) }
-
 // close writes what is pending, and closes the cache.
 func (c *diskCache) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.cache != nil {
-		c.cache.Close()
+	if c.kept != nil {
+		c.kept.Close()
 	}
 }
 
-// status returns the numbers of the cache. They are 0 if there is none.
-func (c *diskCache) status() status.DiskCache {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.cache == nil {
-		return status.DiskCache{}
+// stats returns the numbers of the cache. used is false if there is none, or if the source has not needed it.
+func (c *diskCache) stats() (s dataset.DiskCacheStats, used bool) {
+	if c.kept == nil {
+		return s, false
 	}
-	s := c.cache.Stats()
+	return c.kept.Stats()
+}
+
+// status is stats for the status of a server.
+func (c *diskCache) status() status.DiskCache {
+	s, _ := c.stats()
 	return status.DiskCache{
 		Dir: s.Dir, SizeBytes: s.Size, UsedBytes: s.Used,
 		Hits: s.Hits, Shared: s.Shared, Misses: s.Misses,

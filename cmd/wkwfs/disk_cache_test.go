@@ -1,58 +1,34 @@
 package main
 
 import (
-	"context"
-	"io/fs"
-	"iter"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/wkwfs/wkwfs/internal/object"
-	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// emptyBucket has no objects.
-type emptyBucket struct{}
-
-func (emptyBucket) URL() string { return "s3://bucket" }
-
-func (emptyBucket) Head(context.Context, string) (object.Object, error) {
-	return object.Object{}, fs.ErrNotExist
-}
-
-func (emptyBucket) Read(context.Context, object.Object, []byte, int64) error { return fs.ErrNotExist }
-func (emptyBucket) ReadParts(context.Context, object.Object, []vfs.Range) error {
-	return fs.ErrNotExist
-}
-
-func (emptyBucket) List(context.Context, string, string, string) iter.Seq2[[]object.Object, error] {
-	return func(func([]object.Object, error) bool) {}
-}
-
-// TestDiskCacheIsOpenedWhenNeeded checks that a command makes the directory for the first bucket only, and without the flag never.
+// TestDiskCacheIsOpenedWhenNeeded checks that a command makes the directory for a SOURCE with a URL only, and without the flag never.
 func TestDiskCacheIsOpenedWhenNeeded(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "cache")
+	source, dir := writeSmall(t), filepath.Join(t.TempDir(), "cache")
+	server := httptest.NewServer(http.FileServer(http.Dir(source)))
+	t.Cleanup(server.Close)
 	for _, test := range []struct {
-		flags diskCacheFlags
-		want  bool
-	}{{diskCacheFlags{}, false}, {diskCacheFlags{dir: dir, size: minDiskCacheSize}, true}} {
+		flags  diskCacheFlags
+		source string
+		want   bool
+	}{{diskCacheFlags{}, server.URL, false}, {diskCacheFlags{dir: dir, size: minDiskCacheSize}, source, false}, {diskCacheFlags{dir: dir, size: minDiskCacheSize}, server.URL, true}} {
 		disk, err := test.flags.open(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := os.Stat(dir); err == nil {
-			t.Errorf("%+v: the directory exists before the first bucket", test.flags)
-		}
-		b, err := disk.bucket(emptyBucket{})
-		if err != nil {
+		if _, err := disk.open(sourceFlags{}, test.source, nil); err != nil {
 			t.Fatal(err)
 		}
 		disk.close()
-		_, wrapped := b.(emptyBucket)
-		if _, err := os.Stat(dir); (err == nil) != test.want || wrapped == test.want || (disk.status().Dir == dir) != test.want {
-			t.Errorf("%+v: %T, %v, %+v", test.flags, b, err, disk.status())
+		if _, err := os.Stat(dir); (err == nil) != test.want || (disk.status().Dir == dir) != test.want {
+			t.Errorf("%+v of %s: %v, %+v", test.flags, test.source, err, disk.status())
 		}
 	}
 }
@@ -70,7 +46,7 @@ func TestDiskCacheErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := disk.bucket(emptyBucket{}); err == nil || !strings.Contains(err.Error(), dir) {
+	if _, err := disk.open(sourceFlags{}, "http://127.0.0.1:9/x", nil); err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -38,7 +38,7 @@ func (s *mountSettings) prepareMountpoint(*slog.Logger) (string, error) {
 }
 
 // attach mounts the tree.
-func (s *mountSettings) attach(mountpoint string, tree fs.FS, meter *status.Meter, _ *dataset.Source, logger *slog.Logger) (attached, error) {
+func (s *mountSettings) attach(mountpoint string, tree fs.FS, meter *status.Meter, _ *dataset.Dataset, logger *slog.Logger) (attached, error) {
 	o := nfs.Options{FSID: fsid(s.source), Observer: meter, Log: logger}
 	if !s.allowOther {
 		uid := uint32(os.Geteuid())

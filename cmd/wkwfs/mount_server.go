@@ -111,8 +111,8 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	}
 	defer disk.close()
 	o := s.from.options(logger)
-	o.Shared, o.Wrap = s.allowOther, disk.bucket
-	opened, err := dataset.Open(s.source, o)
+	o.Shared, o.DiskCache = s.allowOther, disk.kept
+	opened, err := dataset.Open(context.Background(), s.source, o)
 	if err != nil {
 		return err
 	}

@@ -116,10 +116,10 @@ func (s *nfsSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 }
 
 // open opens a source that other users read, too. If it has a URL, the Go runtime is adapted to that.
-func (s *nfsSettings) open(path string, logger *slog.Logger) (*dataset.Source, error) {
+func (s *nfsSettings) open(path string, logger *slog.Logger) (*dataset.Dataset, error) {
 	o := s.from.options(logger)
-	o.Shared, o.Wrap = true, withoutDiskCache
-	return dataset.Open(path, o)
+	o.Shared = true
+	return dataset.Open(context.Background(), path, o)
 }
 
 // fsid returns a number for the file system of a source.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -46,13 +47,13 @@ func (s *sourceFlags) register(flags *pflag.FlagSet) {
 // depth returns the number of requests in flight, also for a command without the flags.
 func (s sourceFlags) depth() int { return cmp.Or(int(s.ioDepth), store.DefaultDepth) }
 
-func (s sourceFlags) open(path string, log *slog.Logger) (*dataset.Source, error) {
+func (s sourceFlags) open(path string, log *slog.Logger) (*dataset.Dataset, error) {
 	return openSource(path, s.options(log))
 }
 
 // openSource opens a source. If its path does not exist, a hint says what does.
-func openSource(path string, o dataset.Options) (*dataset.Source, error) {
-	opened, err := dataset.Open(path, o)
+func openSource(path string, o dataset.Options) (*dataset.Dataset, error) {
+	opened, err := dataset.Open(context.Background(), path, o)
 	if errors.Is(err, fs.ErrNotExist) && !paths.IsURL(path) && !exists(path) {
 		err = absentError("source", path, err)
 	}
@@ -61,11 +62,18 @@ func openSource(path string, o dataset.Options) (*dataset.Source, error) {
 
 // options are the options of a source that only this process reads.
 func (s sourceFlags) options(log *slog.Logger) dataset.Options {
-	return dataset.Options{FollowLinks: s.followLinks, Depth: s.depth(), Log: log, Remote: remote.Options{
-		Timeout:   time.Duration(s.timeout),
-		Anonymous: s.anonymous,
-		Endpoint:  s.endpoint,
-		Region:    s.region,
-		UserAgent: "wkwfs/" + version().Version,
-	}}
+	return dataset.Options{
+		FollowLinks: s.followLinks,
+		Depth:       s.depth(),
+		Log:         log,
+		Timeout:     time.Duration(s.timeout),
+		Anonymous:   s.anonymous,
+		Endpoint:    s.endpoint,
+		Region:      s.region,
+		UserAgent:   "wkwfs/" + version().Version,
+		Allow: func(string) error {
+			tuneForObjects()
+			return nil
+		},
+	}
 }

@@ -22,7 +22,7 @@ import (
 // openTree returns the tree of a dataset whose layers have any format.
 func openTree(t *testing.T, dir string) fs.FS {
 	t.Helper()
-	s, err := dataset.Open(dir, dataset.Options{})
+	s, err := dataset.Open(t.Context(), dir, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func TestDrawReferenceData(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			opened, err := dataset.Open(filepath.Join(dir, e.Name()), dataset.Options{})
+			opened, err := dataset.Open(t.Context(), filepath.Join(dir, e.Name()), dataset.Options{})
 			if err != nil {
 				continue // a directory of sources, or of other files
 			}

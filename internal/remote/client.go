@@ -36,6 +36,9 @@ type client struct {
 // Requests returns how many requests were sent, those that were repeated included, and how many were repeated.
 func (c *client) Requests() (sent, repeated uint64) { return c.sent.Load(), c.repeated.Load() }
 
+// CloseIdleConnections closes connections without a request.
+func (c *client) CloseIdleConnections() { c.http.CloseIdleConnections() }
+
 // errRedirect is the error of a redirect that is not followed.
 var errRedirect = errors.New("redirected")
 

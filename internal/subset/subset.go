@@ -27,12 +27,8 @@ func Of(root volume.Root, o Options) (volume.Root, error) {
 		return dataset(root.Dataset, o)
 	case len(o.Layers) > 0:
 		return volume.Root{}, hint.Usagef("leave out --layer, or name the dataset", "--layer: the source is not a dataset: it has no layers")
-	case root.Layer != nil:
-		return layer(root.Layer, o)
-	case root.Cube != nil:
-		return layer(single{cubeMag{root.Cube}}, o)
 	}
-	return layer(single{root.Mag}, o)
+	return layer(root.AsLayer(), o)
 }
 
 // dataset checks that each layer exists, and that one of them has the mag.

@@ -66,7 +66,7 @@ func TestOf(t *testing.T) {
 		{"color/1/z1/y1/x0.wkw", subset.Options{Mag: "2"}, nil, `--mag: there is no mag "2"`, "the mags are 1"},
 	} {
 		name := fmt.Sprintf("%s %+v", test.path, test.options)
-		opened, err := dataset.Open(filepath.Join(dir, test.path), dataset.Options{})
+		opened, err := dataset.Open(t.Context(), filepath.Join(dir, test.path), dataset.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func directories(t *testing.T, tree fs.FS) (found []string) {
 // TestHidden: what the options leave out cannot be reached by its name, and what they take has its bytes.
 func TestHidden(t *testing.T) {
 	dir := writeSample(t)
-	whole, err := dataset.Open(dir, dataset.Options{})
+	whole, err := dataset.Open(t.Context(), dir, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestHidden(t *testing.T) {
 // TestCube: a cube is a mag with the voxels of the cube, and no other cubes.
 func TestCube(t *testing.T) {
 	dir := writeSample(t)
-	cube, err := dataset.Open(filepath.Join(dir, "color/1/z1/y1/x0.wkw"), dataset.Options{})
+	cube, err := dataset.Open(t.Context(), filepath.Join(dir, "color/1/z1/y1/x0.wkw"), dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

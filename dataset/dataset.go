@@ -1,10 +1,7 @@
-// Package dataset opens what lies at a path or a URL: a dataset, a layer, a mag, a cube file or a
-// Precomputed volume. It recognises the format, opens the directories and stores that the source
-// consists of, and measures how they answer.
 package dataset
 
 import (
-	"cmp"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -12,76 +9,101 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/object"
 	"github.com/wkwfs/wkwfs/internal/paths"
 	"github.com/wkwfs/wkwfs/internal/remote"
-	"github.com/wkwfs/wkwfs/internal/store"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/precomputed"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// Options say how to read a source.
+// Options say how to read a dataset. The zero value is useful.
 type Options struct {
-	// FollowLinks follows links and paths that lead out of the source.
+	// FollowLinks follows links, paths and URLs that lead out of the place that is opened.
 	FollowLinks bool
-	// Shared says that other users than that of this process will reach the source through it. Then files have the
-	// permissions of users who may search the directories on the way to them, too: see [store.Dir.Guard].
-	Shared bool
-	// Depth is how many requests may be in flight while the source is late. Zero means
-	// [store.DefaultDepth].
+	// Allow is asked before requests are sent to a URL, also to one that metadata lead to later. The URL has no credentials. An error
+	// refuses it. Nil allows all URLs, as far as FollowLinks does.
+	Allow func(url string) error
+	// Depth is how many requests may be in flight while the source answers late. Zero means 64.
 	Depth int
-	// Remote says how to reach object stores. Its Depth and Log are not used.
-	Remote remote.Options
-	// Wrap returns a bucket that stands before one of the source, such as a disk cache. Nil means none.
-	Wrap func(object.Bucket) (object.Bucket, error)
+
+	// Timeout is how long requests to a URL are repeated before they fail. Zero means a minute.
+	Timeout time.Duration
+	// Anonymous uses no credentials for a URL.
+	Anonymous bool
+	// Endpoint is the URL of the server of s3://. Region is its region. By default they are found as the tools of AWS find them.
+	Endpoint, Region string
+	// UserAgent names the program to servers.
+	UserAgent string
+	// DiskCache keeps what is read from URLs. Nil keeps nothing.
+	DiskCache *DiskCache
+
+	// Shared says that other users than that of this process will read voxels through it. Then files have the permissions of users
+	// who may search the directories on the way to them, too.
+	Shared bool
 	// Log gets warnings about metadata and stores. Nil means none.
 	Log *slog.Logger
 }
 
-// Source is an open source. It is never closed.
-type Source struct {
-	volume.Root
+// Dataset is an open dataset, or a part of one that was opened alone. It may be used by many goroutines at once.
+type Dataset struct {
+	// Dataset has what was opened. If that is a layer, a mag or a cube file, it is a dataset of one layer, which has the last element
+	// of the path as its name. See [volume.Root.AsDataset].
+	volume.Dataset
+	// Root says what was opened.
+	Root volume.Root
+
 	directories
 }
 
-// Open opens the source at the path or the URL. Unless the options allow it, nothing outside the path can
-// be reached through the result. One thing outside is read here, once: the metadata of the
-// dataset that the path lies in.
-func Open(path string, o Options) (*Source, error) {
-	o.Depth = cmp.Or(o.Depth, store.DefaultDepth)
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+// Open opens what lies at a path or a URL. Unless the options allow it, nothing outside of it can be reached through the result. One
+// thing outside is read here, once: the metadata of the dataset that the path lies in.
+//
+// If ctx is done before Open returns, requests to a URL end, and the error is that of ctx. Later, ctx has no effect. A local file system
+// that does not answer cannot be interrupted.
+func Open(ctx context.Context, path string, o Options) (*Dataset, error) {
+	d := &Dataset{}
+	d.init(o)
+	stop := context.AfterFunc(ctx, guard.Func("dataset.opening", func() { d.end(context.Cause(ctx)) }))
+	var err error
 	if paths.IsURL(path) {
-		return openRemote(path, o)
+		d.Root, err = d.openRemote(path)
+	} else if path, err = filepath.Abs(path); err == nil {
+		d.Root, err = d.openLocal(path)
 	}
-	path, err := filepath.Abs(path)
+	if !stop() { // what failed then was perhaps taken for absent
+		err = context.Cause(ctx)
+	}
 	if err != nil {
+		d.Close() // read-only: nothing can be lost
 		return nil, err
 	}
+	d.Dataset = d.Root.AsDataset(baseOf(path))
+	return d, nil
+}
+
+// openLocal recognises what lies at a path.
+func (d *directories) openLocal(path string) (root volume.Root, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return root, err
 	}
 	dir, name := path, "."
 	if !info.IsDir() {
 		dir, name = filepath.Split(path)
 	}
-	s := &Source{directories: directories{options: o, opened: map[string]*store.Scheduled{}}}
-	fsys, err := s.open(dir)
+	fsys, err := d.open(dir)
 	if err != nil {
-		return nil, err
+		return root, err
 	}
-	if s.Root, err = s.recognise(fsys, path, name, o.Log); err != nil {
-		err = s.explain(fsys, path, err)
-		fsys.Close()
-		return nil, err
+	if root, err = d.recognise(fsys, path, name, d.options.Log); err != nil {
+		return root, d.explain(fsys, path, err)
 	}
-	return s, nil
+	return root, nil
 }
 
 // ErrNotRecognised is the error of a path where no format is found.
@@ -129,7 +151,7 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 	}
 	if name != "." && isArchive(name) {
 		if info, err := fs.Stat(fsys, name); err == nil && info.Mode().IsRegular() {
-			return recogniseArchive(fsys, name)
+			return d.recogniseArchive(fsys, name)
 		}
 	}
 	arrays, isArrays, fault := recogniseArrays(fsys, name, o)

@@ -17,7 +17,7 @@ func TestDirectories(t *testing.T) {
 	if err := sample.Write(t.Context(), dir, smallSample()); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(filepath.Join(dir, "color"), Options{FollowLinks: true, Depth: 7})
+	s, err := Open(t.Context(), filepath.Join(dir, "color"), Options{FollowLinks: true, Depth: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestDirectories(t *testing.T) {
 			t.Errorf("%s: %v, %v", path, fsys, err)
 		}
 	}
-	mag, err := s.Layer.Mag("1")
+	mag, err := s.Root.Layer.Mag("1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestFilePathOnce(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Open(path, Options{})
+		_, err := Open(t.Context(), path, Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), path+": "+want) || strings.Count(err.Error(), name) != 1 {
 			t.Errorf("got %v", err)
 		}
