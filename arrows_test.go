@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 	"wkw":         {"internal/lru", "internal/atomicfile", "internal/jsonlimit", "internal/vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync"},
 	"precomputed": {"internal/lattice", "internal/lru", "internal/jsonlimit", "internal/vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture"},
 
-	"dataset": {"internal/diskcache", "internal/guard", "internal/hint", "internal/object", "internal/paths", "internal/remote", "internal/store", "internal/vfs", "internal/zipfs", "n5", "precomputed", "volume", "wkw", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},
+	"dataset": {"cache", "internal/diskcache", "internal/guard", "internal/hint", "internal/mosaic", "internal/object", "internal/paths", "internal/remote", "internal/store", "internal/vfs", "internal/zipfs", "n5", "precomputed", "volume", "wkw", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},
 
 	"zarr":             {"internal/chunked", "internal/codec", "internal/jsonlimit", "volume"},
 	"n5":               {"internal/chunked", "internal/codec", "internal/jsonlimit", "volume"},
