@@ -42,6 +42,9 @@ type Options struct {
 	// DiskCache keeps what is read from URLs. Nil keeps nothing.
 	DiskCache *DiskCache
 
+	// Formats recognise other formats than those of this package, and are tried first. name is a directory or a file in fsys, "." for
+	// the directory that was opened. An error that is not [ErrNotRecognised] ends the search.
+	Formats []func(fsys fs.FS, name string) (volume.Root, error)
 	// Shared says that other users than that of this process will read voxels through it. Then files have the permissions of users
 	// who may search the directories on the way to them, too.
 	Shared bool
@@ -141,6 +144,11 @@ func located(path string, err error) error {
 // recognise tries one format after the other. The error is that of WKW, unless another format
 // recognises the source.
 func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger) (volume.Root, error) {
+	for _, recognise := range d.options.Formats {
+		if root, err := recognise(fsys, name); !errors.Is(err, ErrNotRecognised) {
+			return root, err
+		}
+	}
 	o := wkw.Options{
 		Name:    baseOf(path),
 		Parent:  d.parentsOf(path, log),

@@ -46,7 +46,8 @@ type Mag interface {
 	Cubes(zy ...int) ([]int, error)
 
 	// StatCubes describes an entry of that index: the directory z, the directory z, y or the cube file
-	// z, y, x. It opens no file.
+	// z, y, x. It opens no file. [VersionOf] the description of a cube file is the Version of the open file: so a cube that is
+	// known needs not be opened.
 	StatCubes(zyx ...int) (fs.FileInfo, error)
 
 	// OpenCube opens cube c. If there is no such file, the error is fs.ErrNotExist.

@@ -50,11 +50,20 @@ type CubeFile interface {
 // ErrChanged is the error for a file that changed since it was opened.
 var ErrChanged = vfs.ErrChanged
 
-// Version names the content of a file. Files with the same version have the same bytes.
+// Version names the content of a file. Files with the same version have the same bytes. It has 16 bytes, such as the first ones of a
+// hash. A format makes it with [VersionOf] of what its stores say, or of anything else that changes with the content. The version 0
+// means that there is no file.
 type Version = vfs.Version
 
+// VersionedInfo is an [fs.FileInfo] that knows the version of the content.
+type VersionedInfo = vfs.VersionedInfo
+
+// VersionOf returns the version of the file that info describes. If info is no [VersionedInfo], the version is a hash of the size, the
+// time of the last change and, if Sys returns a *syscall.Stat_t, what else changes when the file is replaced.
+func VersionOf(info fs.FileInfo) Version { return vfs.VersionOf(info) }
+
 // Versioned is a Source that notices when its file is replaced. Two sources with the same version
-// have the same voxels.
+// have the same voxels. The version of a cube is [VersionOf] what [Mag].StatCubes and [CubeFile].Info return for it.
 type Versioned interface {
 	Version() Version
 }
