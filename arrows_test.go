@@ -134,6 +134,34 @@ func TestArrows(t *testing.T) {
 	}
 }
 
+// public are the packages that other programs may import: those that are neither internal nor programs.
+var public = []string{
+	"cache", "dataset", "fsnode", "n5", "precomputed", "precomputed/compresso", "precomputed/cseg", "precomputed/picture", "volume", "wkw", "wkw/lz4block", "zarr",
+}
+
+// TestPublicPackages checks that a package becomes public on purpose, and that docs/go.md lists it.
+func TestPublicPackages(t *testing.T) {
+	b, err := os.ReadFile("docs/go.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module+"/")
+		if strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "integration") || slices.Contains(strings.Split(name, "/"), "internal") {
+			continue
+		}
+		found = append(found, name)
+		if !strings.Contains(string(b), "`"+name+"`") {
+			t.Errorf("docs/go.md lacks %s", name)
+		}
+	}
+	slices.Sort(found)
+	if !slices.Equal(found, public) {
+		t.Errorf("the public packages are %q, expected %q", found, public)
+	}
+}
+
 // TestTreeIsDrawn checks that the tree at the top of ARCHITECTURE.md has every package, and that the Go files that the document
 // names exist.
 func TestTreeIsDrawn(t *testing.T) {

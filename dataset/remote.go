@@ -96,7 +96,7 @@ func (d *directories) bucket(url string) (object.Bucket, error) {
 	o := d.options
 	if o.Allow != nil {
 		if err := o.Allow(remote.Display(url)); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", remote.Display(url), err)
 		}
 	}
 	b, err := remote.Open(url, remote.Options{
