@@ -13,6 +13,7 @@ import (
 // elsewhere are the places that no case of TestPanicsOfMounts reaches, and the tests that inject panics there.
 var elsewhere = map[string]string{
 	"cache.resolve":      "only mags of more than 20,000 cubes: TestPanics in cache",
+	"dataset.opening":    "it only calls the cancel function of a context",
 	"fsnode.serve":       "only go-fuse runs there",
 	"fsnode.grace":       "it only calls the cancel function of a context",
 	"fsnode.interrupted": "TestPanicsInBackground in fsnode",
