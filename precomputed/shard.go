@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
@@ -93,6 +94,13 @@ func (s *shard) readSlot(n uint64, slot []byte) (minishardIndex, error) {
 	index, fault := parseMinishard(b, s.indexEnd())
 	if fault != nil {
 		return nil, s.broken(fmt.Sprintf("%s, byte %d of it,", part, fault.offset), at, fault.expected, fault.found)
+	}
+	own := s.indexEnd() + int64(end)
+	// Offsets are relative to the chunk before, so one wrong offset spoils all that follow.
+	if i := slices.IndexFunc(index, func(e entry) bool { return e.offset < own && e.offset+e.size > at }); i >= 0 {
+		e := index[i]
+		return nil, s.broken(fmt.Sprintf("%s, entry %d,", part, i), at,
+			fmt.Sprintf("chunks outside of this index, which ends at byte %d", own), fmt.Sprintf("chunk ID %d with %d bytes at byte %d", e.id, e.size, e.offset))
 	}
 	return index, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -188,6 +189,34 @@ func TestBadShards(t *testing.T) {
 				checkVoxels(t, mag, p)
 			}
 		})
+	}
+}
+
+// TestChunksReachIntoIndex: the chunks of a minishard whose index says that one of them has bytes of the index are errors.
+func TestChunksReachIntoIndex(t *testing.T) {
+	b, s := shardedInfo(t, `"hash":"identity","preshift_bits":0,"minishard_bits":0,"shard_bits":0`)
+	voxels := voxelsOf(s, volume.Vec{})
+	const index, end = 16 + 300, 16 + 300 + 24 // of the minishard index, which follows 300 bytes
+	for _, c := range []struct {
+		offset uint64
+		sound  bool
+	}{{16, true}, {60, true}, {61, false}, {index, false}, {end - 1, false}, {end, true}} {
+		file := le.AppendUint64(le.AppendUint64(nil, index-16), end-16)
+		file = append(file, make([]byte, 300)...)
+		for _, n := range []uint64{0, c.offset - 16, uint64(len(voxels))} {
+			file = le.AppendUint64(file, n)
+		}
+		file = append(file, make([]byte, len(voxels))...)
+		if c.sound {
+			copy(file[c.offset:], voxels)
+		}
+		mag := openScale(t, writeFiles(t, map[string][]byte{"info": b, "8_8_30/0.shard": file}), "8_8_30")
+		if c.sound {
+			checkVoxels(t, mag, volume.Vec{})
+			continue
+		}
+		wantError(t, readError(t, mag, volume.Vec{}), "8_8_30/0.shard: index of minishard 0, entry 0, at byte 316: expected chunks outside of this index, which ends at byte 340",
+			fmt.Sprintf("found chunk ID 0 with %d bytes at byte %d", len(voxels), c.offset))
 	}
 }
 

@@ -3,8 +3,15 @@ package chunked
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/wkwfs/wkwfs/volume"
@@ -73,6 +80,65 @@ func TestIndexIsReadOnce(t *testing.T) {
 		}
 		if reads.n != c.reads {
 			t.Errorf("a budget of %d bytes: %d reads of indexes, expected %d", c.budget, reads.n, c.reads)
+		}
+	}
+}
+
+// TestEntriesReachIntoIndex tries all entries of a small shard, with its index at the start and at the end: those that have a byte of
+// the index, or outside of the shard, are errors that name the entry. The others are read.
+func TestEntriesReachIntoIndex(t *testing.T) {
+	const chunks, chunkBytes = 2, 2
+	for _, atStart := range []bool{false, true} {
+		a := &Array{Shape: []int{1, 1, 4}, Chunk: []int{1, 1, 4}, Type: volume.Uint8, Order: []int{0, 1, 2}, Key: Key{"c", "/"},
+			Shards: []Shard{{Inner: []int{1, 1, 2}, Order: []int{0, 1, 2}, AtStart: atStart}}}
+		dir, m := writeArray(t, a, Options{})
+		name := filepath.Join(dir, "c/0/0/0")
+		sound, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		indexAt := m.array.Shards[0].indexAt(int64(len(sound)), chunks*entryBytes)
+		for offset := range len(sound) + 2 {
+			shard := bytes.Clone(sound)
+			entry := int(indexAt) + entryBytes // of the second chunk
+			binary.LittleEndian.PutUint64(shard[entry:], uint64(offset))
+			if err := os.WriteFile(name, shard, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			m.indexes = newIndexes(indexBudget) // the times of two writes may be the same
+			cube, err := m.OpenCube(volume.Vec{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			voxels, err := volume.ReadBlock(t.Context(), cube, volume.Vec{1})
+			cube.Close()
+			overlaps := offset < int(indexAt)+chunks*entryBytes && offset+chunkBytes > int(indexAt)
+			switch fault, ok := errors.AsType[*volume.FormatError](err); {
+			case !overlaps && offset+chunkBytes <= len(shard):
+				if want := shard[offset:][:chunkBytes]; err != nil || !bytes.Equal(voxels, want) {
+					t.Errorf("offset %d, index at %d: got %v, %v, expected %v", offset, indexAt, voxels, err, want)
+				}
+			case !ok || fault.Offset != int64(entry) || fault.Part != "shard index, entry 1," || fault.File != "c/0/0/0" || fault.Expected == "" ||
+				fault.Found != fmt.Sprintf("2 bytes at byte %d", offset):
+				t.Errorf("offset %d, index at %d: got %v, %v", offset, indexAt, voxels, err)
+			}
+		}
+	}
+}
+
+// TestMisplaced: sums of offset and size do not overflow, and an empty range has no byte of the index.
+func TestMisplaced(t *testing.T) {
+	for _, c := range []struct {
+		entry entry
+		want  string
+	}{
+		{entry{0, 10}, ""}, {entry{20, 80}, ""}, {entry{20, 0}, ""}, {entry{10, 0}, ""}, {entry{100, 0}, ""},
+		{entry{9, 2}, "outside of the index at bytes 10 to 20"}, {entry{19, 1}, "outside"}, {entry{0, 100}, "outside"}, {entry{12, 3}, "outside"},
+		{entry{20, 81}, "within the 100 bytes"}, {entry{101, 0}, "within"}, {entry{math.MaxUint64, 2}, "within"}, {entry{2, math.MaxUint64}, "within"},
+		{entry{math.MaxUint64, math.MaxUint64}, ""},
+	} {
+		if got := c.entry.misplaced(100, 10, 20); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%v: got %q, expected %q", c.entry, got, c.want)
 		}
 	}
 }

@@ -129,14 +129,27 @@ func (c *cube) entry(ctx context.Context, p piece, level int, outer, first []int
 		n = n*(outer[axis]/s.Inner[axis]) + first[axis]/s.Inner[axis]
 	}
 	e := index.entry(n)
-	if !e.isAbsent() && (e.offset > uint64(p.size) || e.size > uint64(p.size)-e.offset) {
-		at := p.offset + s.indexAt(p.size, index.stored) + int64(entryBytes*n)
+	indexAt := s.indexAt(p.size, index.stored)
+	if expected := e.misplaced(p.size, indexAt, indexAt+int64(index.stored)); expected != "" {
 		return e, &volume.FormatError{
-			File: c.parts[p.part].name, Part: fmt.Sprintf("shard index, entry %d,", n), Offset: at,
-			Expected: fmt.Sprintf("a range within the %d bytes of the shard", p.size), Found: fmt.Sprintf("%d bytes at byte %d", e.size, e.offset),
+			File: c.parts[p.part].name, Part: fmt.Sprintf("shard index, entry %d,", n), Offset: p.offset + indexAt + int64(entryBytes*n),
+			Expected: expected, Found: fmt.Sprintf("%d bytes at byte %d", e.size, e.offset),
 		}
 	}
 	return e, nil
+}
+
+// misplaced says where a chunk may lie in a shard of n bytes whose index has the bytes [start, end), if it lies elsewhere. Otherwise it
+// returns "".
+func (e entry) misplaced(n, start, end int64) string {
+	switch {
+	case e.isAbsent():
+	case e.offset > uint64(n) || e.size > uint64(n)-e.offset:
+		return fmt.Sprintf("a range within the %d bytes of the shard", n)
+	case e.offset < uint64(end) && e.offset+e.size > uint64(start):
+		return fmt.Sprintf("a range outside of the index at bytes %d to %d", start, end)
+	}
+	return ""
 }
 
 // partName returns the name of a chunk in errors: the box of its voxels.
