@@ -93,8 +93,9 @@ var arrows = map[string][]string{
 	"fsnode":          {"internal/guard", "internal/lru", "internal/vfs", "internal/log", "internal/parallel", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
 	"internal/status": {"internal/guard", "internal/hint", "internal/vfs", "golang.org/x/sys", "internal/tree", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
 
-	"internal/nfs":      {"internal/guard", "internal/nfs/xdr", "internal/log", "internal/lru", "internal/parallel", "internal/tree", "internal/vfs"},
+	"internal/nfs":      {"internal/guard", "internal/nfs/xdr", "internal/log", "internal/lru", "internal/parallel", "internal/peer", "internal/tree", "internal/vfs"},
 	"internal/nfs/xdr":  {},
+	"internal/peer":     {},
 	"internal/nfsmount": {"internal/guard", "internal/hint", "internal/mounts", "internal/nfs", "internal/status"},
 
 	"internal/daemon": {"internal/guard", "github.com/coreos/go-systemd", "golang.org/x/sys", "kernel.org/pub/linux/libs/security/libcap/psx"},

@@ -89,7 +89,7 @@ func (s *viewSettings) run(ctx context.Context, stdout, stderr io.Writer) error 
 	opens := hasDisplay(os.Getenv)
 	if opens {
 		// All users of the machine see the arguments of the browser, so they have no token.
-		handler, place.Path = web.OneTimeLink(handler, link.RequestURI())
+		handler, place.Path = web.OneTimeLink(handler, link.RequestURI(), ownRequest)
 		if err := openBrowser(place.String()); err != nil {
 			opens = false
 			fmt.Fprintf(stderr, "wkwfs: the browser did not open: %v\n", hint.OneLine(err.Error()))

@@ -2,15 +2,20 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/wkwfs/wkwfs/internal/sample"
 	"github.com/wkwfs/wkwfs/internal/viewer"
@@ -115,32 +120,47 @@ func checkLink(t *testing.T, link string) {
 	}
 }
 
-// TestView: the command opens the browser. The arguments of the browser have no token. They open the viewer once.
-func TestView(t *testing.T) {
+// fakeBrowser puts a program in the place of the browser. The function that it returns returns the argument of the program. It checks that no
+// arguments of a process, and nothing in the environment of the browser, have the token of a link.
+func fakeBrowser(t *testing.T) func(link string) string {
+	t.Helper()
 	dir := t.TempDir()
-	opened := filepath.Join(dir, "opened")
-	script := "#!/bin/sh\nprintf %s \"$1\" >" + opened + "\n"
+	script := "#!/bin/sh\ncd " + dir + "\nprintf %s \"$1\" >argument\ncat /proc/[0-9]*/cmdline /proc/$$/environ >new 2>/dev/null\nmv new seen\n"
 	if err := os.WriteFile(filepath.Join(dir, "xdg-open"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	t.Setenv("DISPLAY", ":9")
+	return func(link string) string {
+		seen, err := os.ReadFile(filepath.Join(dir, "seen"))
+		for limit := time.Now().Add(20 * time.Second); errors.Is(err, fs.ErrNotExist) && time.Now().Before(limit); runtime.Gosched() {
+			seen, err = os.ReadFile(filepath.Join(dir, "seen"))
+		}
+		argument, argumentErr := os.ReadFile(filepath.Join(dir, "argument"))
+		if err := errors.Join(err, argumentErr); err != nil {
+			t.Fatal(err)
+		}
+		_, token, _ := strings.Cut(link, "token=")
+		if token == "" || !bytes.Contains(seen, argument) || bytes.Contains(seen, []byte(token)) {
+			t.Errorf("the browser has the argument %s, and processes show %q", argument, seen)
+		}
+		return string(argument)
+	}
+}
+
+// TestView: the command opens the browser. The arguments of the browser have no token. They open the viewer once.
+func TestView(t *testing.T) {
+	argument := fakeBrowser(t)
 	link, advice := startView(t)
 	if !strings.Contains(advice, "opened in the browser; Ctrl-C ends this") || strings.Contains(advice, "ssh") {
 		t.Errorf("advice:\n%s", advice)
 	}
 	checkLink(t, link)
-	b, err := os.ReadFile(opened)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(string(b), "token") {
-		t.Errorf("the browser has the argument %s", b)
-	}
-	if status, location, _ := get(t, string(b)); status != 303 || !strings.HasSuffix(link, location) || location == "" {
+	opened := argument(link)
+	if status, location, _ := get(t, opened); status != 303 || !strings.HasSuffix(link, location) || location == "" {
 		t.Errorf("the browser opens %s, status %d; want %s", location, status, link)
 	}
-	if status, location, _ := get(t, string(b)); status != 410 || location != "" {
+	if status, location, _ := get(t, opened); status != 410 || location != "" {
 		t.Errorf("status %d for the second time, to %q", status, location)
 	}
 }

@@ -14,7 +14,7 @@
 //
 // Every request is checked against the permissions of the entry and of all directories above it, as the kernel does for
 // a mount. AUTH_SYS is a claim, not a proof. So a connection from this machine counts as the user whose process made it,
-// whatever it claims (peer_linux.go). A connection of root, such as that of the kernel's NFS client, may claim any user.
+// whatever it claims (package peer). A connection of root, such as that of the kernel's NFS client, may claim any user.
 // A connection from another machine may claim any user. If it claims root, it counts as the user nobody. The group of
 // root counts as the group nobody.
 //

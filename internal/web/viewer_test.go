@@ -180,22 +180,29 @@ func TestRedirectToViewer(t *testing.T) {
 	}
 }
 
-// TestOneTimeLink: the link leads to the target once. All other requests go to the next handler.
+// TestOneTimeLink: the link leads to the target once. All other requests go to the next handler. Requests that are not allowed do not
+// use the link up.
 func TestOneTimeLink(t *testing.T) {
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
-	h, path := web.OneTimeLink(next, "/secret?token=x")
-	_, other := web.OneTimeLink(next, "/secret?token=x")
+	const stranger = "192.0.2.9:9"
+	allowed := func(r *http.Request) bool { return r.RemoteAddr != stranger }
+	h, path := web.OneTimeLink(next, "/secret?token=x", allowed)
+	_, other := web.OneTimeLink(next, "/secret?token=x", allowed)
 	for _, test := range []struct {
-		method, path, to string
-		status           int
+		from, method, path, to string
+		status                 int
 	}{
-		{"GET", other, "", 418}, {"GET", path + "x", "", 418}, {"HEAD", path, "", 418},
-		{"GET", path, "/secret?token=x", 303}, {"GET", path, "", 410}, {"GET", "/", "", 418},
+		{"", "GET", other, "", 418}, {"", "GET", path + "x", "", 418}, {"", "HEAD", path, "", 418}, {stranger, "GET", other, "", 418},
+		{stranger, "GET", path, "", 403}, {"", "GET", path, "/secret?token=x", 303}, {"", "GET", path, "", 410}, {stranger, "GET", path, "", 403}, {"", "GET", "/", "", 418},
 	} {
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest(test.method, test.path, nil))
+		r := httptest.NewRequest(test.method, test.path, nil)
+		if test.from != "" {
+			r.RemoteAddr = test.from
+		}
+		h.ServeHTTP(w, r)
 		if w.Code != test.status || w.Header().Get("Location") != test.to || strings.Contains(w.Body.String(), "token") {
-			t.Errorf("%s %s: status %d, to %q, want %d", test.method, test.path, w.Code, w.Header().Get("Location"), test.status)
+			t.Errorf("%s %s from %q: status %d, to %q, want %d", test.method, test.path, test.from, w.Code, w.Header().Get("Location"), test.status)
 		}
 	}
 }

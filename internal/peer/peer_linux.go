@@ -1,18 +1,18 @@
-package nfs
+package peer
 
 import (
 	"net/netip"
 	"os"
 )
 
-// knowsOwners means that socketOwner finds the sockets of this machine.
-const knowsOwners = true
+// Known means that [Owner] finds the users of this machine.
+const Known = true
 
-// socketOwner returns the user of the socket of a process on this machine. ok is false if the process is elsewhere, also
-// in another network namespace.
+// Owner returns the user of the socket of a process on this machine. ok is false if the process is elsewhere, also in another network
+// namespace, or has closed the socket. bound is the address of that socket, and connected the address at the other end.
 //
 // On a little-endian machine the tables have addresses in that order; wkwfs runs on no other.
-func socketOwner(bound, connected netip.AddrPort) (uid uint32, ok bool) {
+func Owner(bound, connected netip.AddrPort) (uid uint32, ok bool) {
 	for _, name := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
 		f, err := os.Open(name)
 		if err != nil {
