@@ -2,7 +2,7 @@ package nfs
 
 import (
 	"io/fs"
-	"path"
+	"iter"
 	"slices"
 	"sync"
 	"syscall"
@@ -131,11 +131,11 @@ func (d *directories) stat(name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// search fails with statusAccess unless the caller may search all directories above an entry.
+// search fails with statusAccess unless the caller may search all directories above an entry. It looks at none below the first that
+// the caller may not search, so its error does not tell what exists there.
 func (d *directories) search(c caller, name string) error {
-	for name != "." {
-		name = path.Dir(name)
-		info, err := d.stat(name)
+	for dir := range above(name) {
+		info, err := d.stat(dir)
 		switch {
 		case err != nil:
 			return ofHandle(err)
@@ -146,4 +146,18 @@ func (d *directories) search(c caller, name string) error {
 		}
 	}
 	return nil
+}
+
+// above yields the directories above an entry, from the root on.
+func above(name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if name == "." || !yield(".") {
+			return
+		}
+		for i := range len(name) {
+			if name[i] == '/' && !yield(name[:i]) {
+				return
+			}
+		}
+	}
 }

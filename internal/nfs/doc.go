@@ -13,7 +13,10 @@
 // # Access
 //
 // Every request is checked against the permissions of the entry and of all directories above it, as the kernel does for
-// a mount. AUTH_SYS is a claim, not a proof. So a connection from this machine counts as the user whose process made it,
+// a mount. Anybody can make up a handle, so a handle proves nothing. The directories are checked from the root on, before
+// anything below is looked at: a reply tells nothing about directories that the caller may not search. READDIRPLUS of a
+// directory that the caller may only read has no attributes and no handles, which are optional (3.3.17).
+// AUTH_SYS is a claim, not a proof. So a connection from this machine counts as the user whose process made it,
 // whatever it claims (package peer). A connection of root, such as that of the kernel's NFS client, may claim any user.
 // A connection from another machine may claim any user. If it claims root, it counts as the user nobody. The group of
 // root counts as the group nobody.

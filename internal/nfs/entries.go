@@ -32,7 +32,7 @@ func (r *request) handle() (handle, error) {
 	if err := r.parsed(); err != nil {
 		return handle{}, err
 	}
-	h, err := r.server.handles.decode(r.ctx, b)
+	h, err := r.server.handles.decode(r.ctx, b, func(name string) error { return r.server.directories.search(r.from, name) })
 	r.path = h.path
 	return h, err
 }

@@ -102,8 +102,8 @@ func (hs *handles) remembered(packed string) (string, bool) {
 }
 
 // decode parses a handle. The error is statusBadHandle for bytes that encode did not make, and statusStale if the path
-// cannot be found again.
-func (hs *handles) decode(ctx context.Context, b []byte) (h handle, err error) {
+// cannot be found again. reach fails if the caller may not search a directory above an entry. Then decode may fail with its error.
+func (hs *handles) decode(ctx context.Context, b []byte, reach func(name string) error) (h handle, err error) {
 	switch {
 	case len(b) >= 1 && b[0] == kindDir:
 		h.dir, b = true, b[1:]
@@ -116,7 +116,7 @@ func (hs *handles) decode(ctx context.Context, b []byte) (h handle, err error) {
 	if err != nil {
 		return h, err
 	}
-	if h.path, err = hs.find(ctx, string(b), elements); err != nil {
+	if h.path, err = hs.find(ctx, string(b), elements, reach); err != nil {
 		return h, err
 	}
 	if !fs.ValidPath(h.path) || len(h.path) > maxPath {
@@ -125,8 +125,9 @@ func (hs *handles) decode(ctx context.Context, b []byte) (h handle, err error) {
 	return h, nil
 }
 
-// find returns the path of elements. It looks up hashes.
-func (hs *handles) find(ctx context.Context, packed string, elements []element) (string, error) {
+// find returns the path of elements. It looks up hashes, but only where the caller may look: what it returns does not tell whether there
+// are entries in other directories.
+func (hs *handles) find(ctx context.Context, packed string, elements []element, reach func(name string) error) (string, error) {
 	if !slices.ContainsFunc(elements, element.isHash) {
 		names := make([]string, len(elements))
 		for i, e := range elements {
@@ -135,14 +136,20 @@ func (hs *handles) find(ctx context.Context, packed string, elements []element) 
 		return cmp.Or(strings.Join(names, "/"), "."), nil
 	}
 	if name, ok := hs.remembered(packed); ok {
+		if isOneHash := strings.Count(name, "/") >= len(elements); isOneHash && reach(name) != nil {
+			return "", statusStale // as if it were not remembered
+		}
 		return name, nil
 	}
 	dir := "."
 	for _, e := range elements {
 		name := e.name
 		if e.isHash() {
-			var err error
-			if name, err = hs.search(ctx, dir, e.hash); err != nil {
+			err := reach(path.Join(dir, "entry"))
+			if err == nil {
+				name, err = hs.search(ctx, dir, e.hash)
+			}
+			if err != nil {
 				return "", err
 			}
 		}

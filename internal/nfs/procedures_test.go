@@ -74,7 +74,7 @@ func TestLookup(t *testing.T) {
 			continue
 		}
 		if s == statusOK {
-			if got, err := newHandles(files).decode(t.Context(), h); err != nil || got.path != l.path || at.id != fileID(l.path) {
+			if got, err := newHandles(files).decode(t.Context(), h, anywhere); err != nil || got.path != l.path || at.id != fileID(l.path) {
 				t.Errorf("%s in %s: got %+v, %v, %+v", l.name, l.dir, got, err, at)
 			}
 		}

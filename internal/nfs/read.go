@@ -21,11 +21,11 @@ func (r *request) read() error {
 	if err = errors.Join(r.parsed(), err); err != nil {
 		return err
 	}
-	if h.dir {
-		return statusIsDir
-	}
 	if err := r.server.directories.search(r.from, h.path); err != nil {
 		return err
+	}
+	if h.dir {
+		return statusIsDir
 	}
 	f, err := r.server.files.acquire(h, int64(min(off, 1<<63-1)), n)
 	if err != nil {

@@ -57,7 +57,7 @@ func (r *request) list(h handle, cookie, verifier uint64, want limits, plus bool
 	r.putPostAttr(h.path, info)
 	r.out.Uint64(0) // verifier
 	const head, end = 4 + 4 + attrSize + 8, 8
-	w := &entryWriter{out: r.out, server: r.server, plus: plus,
+	w := &entryWriter{out: r.out, server: r.server, plus: plus, hidden: !r.from.may(info, maySearch),
 		all: int(min(want.all, maxListing)) - head - end, names: int(min(want.names, maxListing))}
 	ended, err := r.listEntries(w, h.path, int(cookie))
 	switch {
@@ -82,7 +82,7 @@ func (r *request) listEntries(w *entryWriter, dir string, index int) (ended bool
 			return false, nil
 		}
 		d := described{name: name, path: at}
-		if w.plus {
+		if w.describes() {
 			d.info, _ = r.server.directories.stat(at) // the attributes are optional
 		}
 		w.put(d, index+1)
@@ -116,7 +116,7 @@ type described struct {
 // describe describes an entry, if the listing has attributes. An entry that cannot be described has none.
 func (r *request) describe(w *entryWriter, dir string, e fs.DirEntry) described {
 	d := described{name: e.Name(), path: path.Join(dir, e.Name())}
-	if w.plus {
+	if w.describes() {
 		var err error
 		d.info, err = guard.Call("nfs.describe", func() (fs.FileInfo, error) {
 			guard.Pass("nfs.describe")
@@ -132,9 +132,13 @@ type entryWriter struct {
 	out        *xdr.Encoder
 	server     *Server
 	plus       bool // with attributes and handles
+	hidden     bool // the caller may not search the directory, so entries have none
 	all, names int  // bytes that are left
 	any        bool
 }
+
+// describes reports whether entries have attributes and handles.
+func (w *entryWriter) describes() bool { return w.plus && !w.hidden }
 
 // nameSize is the size of an entry without its attributes and its handle: a boolean, the file id, the name and the cookie.
 func nameSize(name string) int { return 4 + 8 + xdr.OpaqueSize(len(name)) + 8 }
