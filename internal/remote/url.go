@@ -1,9 +1,11 @@
 package remote
 
 import (
+	"encoding/hex"
 	"net/url"
 	"path"
 	"strings"
+	"unicode/utf8"
 )
 
 // The functions below work on the text of URLs such as s3://BUCKET/KEY or https://HOST/PATH?QUERY. Keys are not escaped in the
@@ -87,20 +89,93 @@ func Join(rawURL, below string) string {
 	return p.String()
 }
 
-// IsBelow reports whether a URL is a directory of the source with the URL root, or the source itself. Elements such as ".." lead
-// out.
+// IsBelow reports whether a URL is a directory of the source with the URL root, or the source itself, for every server that may read
+// it: see mayLeave.
 func IsBelow(rawURL, root string) bool {
 	p, r := split(rawURL), split(root)
-	if p.path != strings.Trim(path.Join("/", p.path), "/") || strings.Contains(strings.ToLower(p.path), "%2e") {
-		return false
+	rest, ok := cutElements(p.path, r.path, isHTTP(rawURL))
+	return ok && sameServer(p.top, r.top) && (rest == "" || !mayLeave(rest))
+}
+
+// cutElements cuts the first elements off a path if they are those of another path. Escaped elements are compared decoded.
+func cutElements(path, first string, escaped bool) (rest string, ok bool) {
+	for first != "" {
+		var a, b string
+		a, path, _ = strings.Cut(path, "/")
+		b, first, _ = strings.Cut(first, "/")
+		if escaped {
+			a, b = decodeEscapes(a), decodeEscapes(b)
+		}
+		if a != b {
+			return "", false
+		}
 	}
-	return Display(p.top) == Display(r.top) && (p.path == r.path || r.path == "" || strings.HasPrefix(p.path, r.path+"/"))
+	return path, true
+}
+
+// sameServer reports whether the tops of two URLs are one bucket, or one host, port and scheme.
+func sameServer(a, b string) bool {
+	return a == b || isHTTP(a) && isHTTP(b) && serverOf(a) != "" && serverOf(a) == serverOf(b)
+}
+
+// serverOf returns the scheme, the host and the port of a URL in one form. It returns "" if that cannot be sent.
+func serverOf(top string) string {
+	u, err := url.Parse(top)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
+}
+
+// mayLeave reports whether some server reads a path as one that leads out of the directory that it starts in. The path may be escaped.
+//
+// Servers and proxies read paths in many ways. They decode escapes once or more often. They take "\" for "/", and overlong UTF-8 for
+// characters. They cut elements at ";" or NUL, and spaces and dots off the ends. They join an absolute path to a directory, which
+// replaces that. So no element may be empty or only dots in any of these readings.
+func mayLeave(path string) bool {
+	for {
+		if !utf8.ValidString(path) {
+			return true
+		}
+		for element := range strings.SplitSeq(strings.ReplaceAll(path, `\`, "/"), "/") {
+			if i := strings.IndexAny(element, ";\x00"); i >= 0 {
+				element = element[:i]
+			}
+			if strings.Trim(element, ". ") == "" {
+				return true
+			}
+		}
+		decoded := decodeEscapes(path)
+		if decoded == path {
+			return false
+		}
+		path = decoded
+	}
+}
+
+// decodeEscapes decodes each escape once. It leaves what is none, as lenient servers do.
+func decodeEscapes(s string) string {
+	parts := strings.Split(s, "%")
+	for i, part := range parts[1:] {
+		decoded := "%" + part
+		if len(part) >= 2 {
+			if c, err := hex.DecodeString(part[:2]); err == nil {
+				decoded = string(c) + part[2:]
+			}
+		}
+		parts[i+1] = decoded
+	}
+	return strings.Join(parts, "")
 }
 
 // WithSecrets returns a URL with the user, the password and the query of another one, for the same host.
 func WithSecrets(rawURL, of string) string {
 	p, o := split(rawURL), split(of)
-	if Display(p.top) != Display(o.top) || !isHTTP(of) {
+	if !isHTTP(of) || !sameServer(p.top, o.top) {
 		return rawURL
 	}
 	p.top, p.query = o.top, o.query

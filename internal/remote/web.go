@@ -55,12 +55,23 @@ func (b *web) url(key string) *url.URL {
 	return &u
 }
 
-// header returns the header of a request for an object. Without it, some servers compress what they send.
-func (b *web) header() http.Header { return http.Header{"Accept-Encoding": {"identity"}} }
+// ask returns a request for an object or a directory. Some servers compress what they send, unless the header says otherwise. A name that
+// a server may take for a path out of the source is an error, and not absent: metadata can have any name.
+func (b *web) ask(method, key string) (request, error) {
+	r := request{method, b.url(key), http.Header{"Accept-Encoding": {"identity"}}}
+	if key != "" && mayLeave(strings.TrimSuffix(key, "/")) {
+		return r, fmt.Errorf("%s %s: a server may read the name as a path that leads out of the source: %w", method, shown(r.url), fs.ErrInvalid)
+	}
+	return r, nil
+}
 
 // Head implements [object.Bucket].
 func (b *web) Head(ctx context.Context, key string) (o object.Object, err error) {
-	err = b.do(ctx, request{http.MethodHead, b.url(key), b.header()}, func(answer *http.Response) (err error) {
+	r, err := b.ask(http.MethodHead, key)
+	if err != nil {
+		return o, err
+	}
+	err = b.do(ctx, r, func(answer *http.Response) (err error) {
 		switch {
 		case isDirectory(b.url(key), answer.Request.URL):
 			return permanent{object.ErrDirectory}
@@ -95,9 +106,12 @@ func (b *web) Read(ctx context.Context, o object.Object, p []byte, off int64) er
 
 // ReadParts implements [object.Bucket].
 func (b *web) ReadParts(ctx context.Context, o object.Object, parts []vfs.Range) error {
-	header := b.header()
-	setCondition(header, o.Version)
-	return b.readParts(ctx, request{http.MethodGet, b.url(o.Key), header}, o, parts, versionOf)
+	r, err := b.ask(http.MethodGet, o.Key)
+	if err != nil {
+		return err
+	}
+	setCondition(r.header, o.Version)
+	return b.readParts(ctx, r, o, parts, versionOf)
 }
 
 // List implements [object.Bucket] for directories: the prefix is "" or ends with "/", and the delimiter is "/". Sizes are -1, and
@@ -122,10 +136,13 @@ func (b *web) List(ctx context.Context, prefix, after, delimiter string) iter.Se
 
 // index reads the index page of a directory.
 func (b *web) index(ctx context.Context, prefix string) ([]object.Object, error) {
-	header := b.header()
-	header.Set("Accept", "application/json, text/html;q=0.9")
+	r, err := b.ask(http.MethodGet, prefix)
+	if err != nil {
+		return nil, err
+	}
+	r.header.Set("Accept", "application/json, text/html;q=0.9")
 	var found []object.Object
-	err := b.do(ctx, request{http.MethodGet, b.url(prefix), header}, func(answer *http.Response) error {
+	err = b.do(ctx, r, func(answer *http.Response) error {
 		p, err := readPage(answer, maxIndex, func(body []byte) (page, error) { return parseIndex(answer, body, prefix) })
 		found = p.objects
 		return err
