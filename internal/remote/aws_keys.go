@@ -164,12 +164,9 @@ type retriever interface {
 	RetrieveWithCredContext(*credentials.CredContext) (credentials.Value, error)
 }
 
-// loginTimeout is the longest time of a request to a server that gives credentials, on the internet.
-const loginTimeout = 10 * time.Second
-
 // get returns the credentials of a source, or an error.
 func (s *keySource) get(ctx context.Context) (credentials.Value, error) {
-	v, err := s.from.RetrieveWithCredContext(&credentials.CredContext{Client: &http.Client{Timeout: loginTimeout}, Context: ctx})
+	v, err := s.from.RetrieveWithCredContext(&credentials.CredContext{Client: loginClient(), Context: ctx})
 	if err == nil && !isComplete(v) {
 		err = errNoCredentials
 	}

@@ -1,7 +1,9 @@
 package remote
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +14,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/object"
 )
 
 // logins is a server that gives credentials: the metadata of a machine, the service of a container, and AWS' Security Token Service.
@@ -257,6 +261,37 @@ func TestContainerHosts(t *testing.T) {
 		t.Setenv(containerURL, u)
 		if from, err := container(); (err != nil) != slices.Contains(refused, u) || (err == nil) != (from != nil) {
 			t.Errorf("%s: %v", u, err)
+		}
+	}
+}
+
+// TestLoginRedirects: servers that give credentials cannot send the secrets of a request on to another server: the token of a pod, which is in the
+// body, and the key of a service account of Google.
+func TestLoginRedirects(t *testing.T) {
+	asked := map[string]int{}
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked["other"]++ }))
+	defer other.Close()
+	login := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked["login"]++
+		http.Redirect(w, r, other.URL+"/", http.StatusTemporaryRedirect)
+	}))
+	defer login.Close()
+	withLogins(t, "", []string{podEnv, podRole, "AWS_ENDPOINT_URL_STS=" + login.URL})
+	aws := open(t, "s3://b/d", Options{}, func(http.ResponseWriter, *http.Request) { t.Error("the store was asked") })
+	file := filepath.Join(t.TempDir(), "google.json")
+	text := `{"type": "authorized_user", "client_id": "c", "client_secret": "s", "refresh_token": "r", "token_uri": "` + login.URL + `"}`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("STORAGE_EMULATOR_HOST", "")
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", file)
+	google := open(t, "gs://b/d", Options{}, func(http.ResponseWriter, *http.Request) { t.Error("the store was asked") })
+	for i, b := range []object.Bucket{aws, google} {
+		if _, err := b.Head(t.Context(), "x"); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("%s: got %v", b.URL(), err)
+		}
+		if asked["login"] <= i || asked["other"] != 0 {
+			t.Errorf("%s: asked %v", b.URL(), asked)
 		}
 	}
 }

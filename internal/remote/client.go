@@ -63,17 +63,32 @@ func newClient(o Options) *client {
 	}
 }
 
-// checkRedirect follows up to ten redirects, and none from https to http. Package http sends no credentials to another host.
+// checkRedirect follows up to ten redirects, and none of them from https to http. Package http sends the user and the password of the first URL
+// only to that host. It would send a token in the header to another port and to hosts below, too.
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	switch {
-	case via[0].URL.Scheme == "https" && next.URL.Scheme != "https":
+	case via[len(via)-1].URL.Scheme == "https" && next.URL.Scheme != "https":
 		return fmt.Errorf("%w from https to %s", errRedirect, shown(next.URL))
 	case len(via) > 10:
 		return fmt.Errorf("%w more than 10 times", errRedirect)
 	}
 	next.Header.Del("Referer") // it has the query of the first URL
+	if serverOf(next.URL) != serverOf(via[0].URL) {
+		next.Header.Del("Authorization")
+	}
 	return nil
 }
+
+// loginClient returns a client for servers that give credentials. It follows no redirects: they would take secrets to another server.
+func loginClient() *http.Client {
+	return &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Timeout:       loginTimeout,
+	}
+}
+
+// loginTimeout is the longest time of a request to a server that gives credentials, on the internet.
+const loginTimeout = 10 * time.Second
 
 // request is a request without a body.
 type request struct {

@@ -268,7 +268,7 @@ func (t *googleTokens) get() oauth2.TokenSource {
 		return t.source
 	}
 	// Tokens are asked for by a client with a timeout. The context is that of all later requests, too.
-	ctx := context.WithValue(context.Background(), oauth2.HTTPClient, &http.Client{Timeout: 10 * time.Second})
+	ctx := context.WithValue(context.Background(), oauth2.HTTPClient, loginClient())
 	if found, err := google.FindDefaultCredentials(ctx, readScope); err == nil {
 		t.source = found.TokenSource
 	}

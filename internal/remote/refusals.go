@@ -60,7 +60,7 @@ func (r *refusals) found(key string, start time.Time) {
 func (r *refusals) judge(ctx context.Context, err error) error {
 	refused := time.Now()
 	var f *failure
-	if !errors.As(err, &f) || !errors.Is(f.class, fs.ErrPermission) || !slices.Contains(absentCodes, f.code) {
+	if !errors.As(err, &f) || !errors.Is(f.class, fs.ErrPermission) || f.status == 0 || !slices.Contains(absentCodes, f.code) {
 		return err
 	}
 	forbidden, listErr := r.isForbidden(ctx)

@@ -115,15 +115,16 @@ func cutElements(path, first string, escaped bool) (rest string, ok bool) {
 
 // sameServer reports whether the tops of two URLs are one bucket, or one host, port and scheme.
 func sameServer(a, b string) bool {
-	return a == b || isHTTP(a) && isHTTP(b) && serverOf(a) != "" && serverOf(a) == serverOf(b)
+	if a == b || !isHTTP(a) || !isHTTP(b) {
+		return a == b
+	}
+	u, errA := url.Parse(a)
+	v, errB := url.Parse(b)
+	return errA == nil && errB == nil && serverOf(u) == serverOf(v)
 }
 
-// serverOf returns the scheme, the host and the port of a URL in one form. It returns "" if that cannot be sent.
-func serverOf(top string) string {
-	u, err := url.Parse(top)
-	if err != nil || u.Host == "" {
-		return ""
-	}
+// serverOf returns the scheme, the host and the port of a URL in one form.
+func serverOf(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]

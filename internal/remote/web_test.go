@@ -96,6 +96,56 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
+// TestRedirectChains: all chains of up to three redirects. None of them leads from https to http, and the password and a token reach only the
+// server that they are for.
+func TestRedirectChains(t *testing.T) {
+	hops := []string{"http://h/d", "https://h/d", "https://H:443/d", "http://h:443/d", "https://h:444/d", "https://sub.h/d", "http://other/d", "https://other/d"}
+	var chains [][]string
+	for _, start := range []string{"http://h/d", "https://h/d"} {
+		for text := range sequences(3, []string{"0", "1", "2", "3", "4", "5", "6", "7"}) {
+			chain := []string{start}
+			for _, n := range text {
+				chain = append(chain, hops[n-'0'])
+			}
+			chains = append(chains, chain)
+		}
+	}
+	for _, chain := range chains {
+		for _, token := range []bool{false, true} {
+			first, requests, down := chain[0], 0, false
+			for i, hop := range chain[1:] {
+				down = down || strings.HasPrefix(chain[i], "https:") && strings.HasPrefix(hop, "http:")
+			}
+			start := strings.Replace(first, "://", "://user:pw@", 1)
+			if token {
+				start = first
+			}
+			b := open(t, start, Options{}, func(w http.ResponseWriter, r *http.Request) {
+				ofFirst := strings.HasPrefix(first, r.URL.Scheme+"://h/") && (r.URL.Host == "h" || strings.ToLower(r.URL.Host) == "h:443" && r.URL.Scheme == "https")
+				if secret := r.Header.Get("Authorization"); secret != "" && !ofFirst || secret == "" && requests == 0 {
+					t.Errorf("%v: request %d to %v has %q", chain, requests, r.URL, secret)
+				}
+				if requests++; requests < len(chain) {
+					w.Header().Set("Location", chain[requests])
+					w.WriteHeader(http.StatusTemporaryRedirect)
+					return
+				}
+				serve(w, r, alphabet)
+			})
+			if token {
+				b.(*web).sign = func(q *http.Request) (*http.Request, error) {
+					q.Header.Set("Authorization", "Bearer secret")
+					return q, nil
+				}
+			}
+			got, err := read(b, object.Object{Key: "x", Size: 26}, 0, 3)
+			if (err != nil) != down || !down && got != "abc" {
+				t.Errorf("%v: got %q, %v after %d requests", chain, got, err, requests)
+			}
+		}
+	}
+}
+
 // TestValidators: the version of an object by what the server says of it, and a warning if that is nothing.
 func TestValidators(t *testing.T) {
 	for _, c := range []struct{ etag, modified, want string }{
