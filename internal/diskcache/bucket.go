@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"iter"
+	"sync"
 
 	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/object"
@@ -14,7 +15,8 @@ import (
 // bucket reads through the cache.
 type bucket struct {
 	object.Bucket
-	url     string // of the objects, in keys
+	id      string        // of the bucket
+	reader  func() string // who reads: a part of keys, as what a user may not read must not come from the disk either
 	cache   *Cache
 	beliefs *beliefs
 }
@@ -24,19 +26,22 @@ var (
 	_ object.Cached = (*bucket)(nil)
 )
 
-// located is a bucket whose URL does not name the server.
-type located interface {
-	// CacheURL returns a URL that names server and bucket, as object.Bucket.URL does otherwise.
-	CacheURL() string
+// authorised is a bucket that is read with credentials.
+type authorised interface {
+	// Reader returns a name of the credentials, which is no secret, or "" if there are none. It is called after an answer of the bucket.
+	Reader() string
 }
 
 func newBucket(b object.Bucket, c *Cache) *bucket {
-	url := b.URL()
-	if l, ok := b.(located); ok {
-		url = l.CacheURL()
+	reader := func() string { return "" }
+	if a, ok := b.(authorised); ok {
+		reader = sync.OnceValue(a.Reader)
 	}
-	return &bucket{b, url, c, newBeliefs(c.options.Believe)}
+	return &bucket{b, b.Identity(), reader, c, newBeliefs(c.options.Believe)}
 }
+
+// identify returns the identity of an object of the bucket.
+func (b *bucket) identify(o object.Object) identity { return identify(b.id, b.reader(), o) }
 
 // Head implements [object.Bucket]. It believes what the source said a while ago.
 func (b *bucket) Head(ctx context.Context, key string) (object.Object, error) {
@@ -92,7 +97,7 @@ func (b *bucket) ReadCached(o object.Object, p []byte, off int64) bool {
 		return false
 	}
 	counted := func(header, int, error) {} // by the Read that follows
-	if len(b.cache.fill(identify(b.url, o), o.Size, p, off, counted)) > 0 {
+	if len(b.cache.fill(b.identify(o), o.Size, p, off, counted)) > 0 {
 		return false
 	}
 	b.cache.counts.hit(len(p))
@@ -104,7 +109,7 @@ func (b *bucket) read(ctx context.Context, o object.Object, parts []vfs.Range) e
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c, id := b.cache, identify(b.url, o)
+	c, id := b.cache, b.identify(o)
 	var missing []span
 	n := 0
 	for _, part := range parts {

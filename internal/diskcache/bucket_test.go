@@ -210,7 +210,7 @@ type rootedBucket struct {
 }
 
 func (b *rootedBucket) URL() string      { return "s3://bucket" + strings.TrimSuffix("/"+b.prefix, "/") }
-func (b *rootedBucket) CacheURL() string { return b.server + strings.TrimSuffix("/"+b.prefix, "/") }
+func (b *rootedBucket) Identity() string { return b.server + strings.TrimSuffix("/"+b.prefix, "/") }
 
 func (b *rootedBucket) Read(ctx context.Context, o object.Object, p []byte, off int64) error {
 	o.Key = b.prefix + o.Key

@@ -153,7 +153,7 @@ func replaceBy(t *testing.T, what, path, other string) {
 // FuzzPiece puts any bytes in the place of the first bytes of a piece: no read returns wrong bytes.
 func FuzzPiece(f *testing.F) {
 	o := object.Object{Key: "k", Size: 3*pageSize + 5, Version: "1"}
-	id := identify(fakeURL, o)
+	id := identify(fakeURL, "", o)
 	good := make([]byte, pageSize, dataOffset+o.Size)
 	header{pieceID{id, 0}, o.Size}.append(good[:0])
 	f.Add(good[:headerSize], []byte{1, 2, 3, 4}, []byte("data"))
@@ -184,7 +184,7 @@ func FuzzPiece(f *testing.F) {
 
 // TestPieceNames checks which files an eviction may remove.
 func TestPieceNames(t *testing.T) {
-	id := pieceID{identify(fakeURL, object.Object{Key: "k"}), 0x1f}
+	id := pieceID{identify(fakeURL, "", object.Object{Key: "k"}), 0x1f}
 	dir, name, _ := strings.Cut(id.path(), "/")
 	for _, test := range []struct {
 		dir, name string

@@ -65,7 +65,8 @@ func contentOf(o object.Object, p []byte, off int64) {
 	stream.XORKeyStream(p, p)
 }
 
-func (b *fakeBucket) URL() string { return fakeURL }
+func (b *fakeBucket) URL() string      { return fakeURL }
+func (b *fakeBucket) Identity() string { return fakeURL }
 
 func (b *fakeBucket) Head(_ context.Context, key string) (object.Object, error) {
 	b.mu.Lock()

@@ -27,10 +27,14 @@ const (
 // identity identifies an object in one version. It is a hash, so an identity can be part of a file name.
 type identity [sha256.Size]byte
 
-// identify returns the identity of an object below a URL.
-func identify(url string, o object.Object) identity {
+// identify returns the identity of an object of a bucket, for a reader.
+func identify(bucket, reader string, o object.Object) identity {
+	parts := []string{bucket + "/" + o.Key, o.Version}
+	if reader != "" {
+		parts = append(parts, reader)
+	}
 	b := make([]byte, 0, 512)
-	for _, s := range []string{url + "/" + o.Key, o.Version} { // the same object is in several buckets: of a dataset and of its layers
+	for _, s := range parts { // the same object is in several buckets: of a dataset and of its layers
 		b = binary.LittleEndian.AppendUint64(b, uint64(len(s)))
 		b = append(b, s...)
 	}

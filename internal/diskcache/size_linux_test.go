@@ -160,7 +160,7 @@ func TestLeastRecentlyUsed(t *testing.T) {
 		if n == 29 {
 			at = time.Now().AddDate(1, 0, 0)
 		}
-		path := filepath.Join(c.dir, pieceID{identify(fakeURL, o), 0}.path())
+		path := filepath.Join(c.dir, pieceID{identify(fakeURL, "", o), 0}.path())
 		if err := os.Chtimes(path, at, at); err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func TestLeastRecentlyUsed(t *testing.T) {
 	fake.taken()
 	var gone []int
 	for n, o := range all {
-		if _, err := os.Stat(filepath.Join(c.dir, pieceID{identify(fakeURL, o), 0}.path())); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(c.dir, pieceID{identify(fakeURL, "", o), 0}.path())); errors.Is(err, fs.ErrNotExist) {
 			gone = append(gone, n)
 		}
 	}

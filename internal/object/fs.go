@@ -24,7 +24,7 @@ import (
 // for concurrent use.
 type FS struct {
 	b     Bucket
-	url   string // of the bucket
+	id    string // the identity of the bucket
 	facts *facts
 	spans chan struct{} // has an item for each span of a large directory that is read ahead
 }
@@ -42,7 +42,7 @@ var (
 func NewFS(b Bucket) *FS {
 	// The indexes of nginx and Apache leave out names that start with ".", such as .zarray.
 	isWeb := strings.HasPrefix(b.URL(), "http")
-	return &FS{b, b.URL(), newFacts(isWeb), make(chan struct{}, maxSpans)}
+	return &FS{b, b.Identity(), newFacts(isWeb), make(chan struct{}, maxSpans)}
 }
 
 // Late implements [vfs.LateReporter]: stores always answer late.

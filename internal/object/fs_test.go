@@ -70,7 +70,8 @@ func (m *memory) object(key string) Object {
 	return Object{Key: key, Size: int64(len(m.objects[key])), Version: "v:" + m.objects[key], Modified: time.Unix(1e9, 0)}
 }
 
-func (m *memory) URL() string { return "s3://b" }
+func (m *memory) URL() string      { return "s3://b" }
+func (m *memory) Identity() string { return m.URL() }
 
 func (m *memory) Head(_ context.Context, key string) (Object, error) {
 	m.ask("head %s", key)
@@ -306,6 +307,9 @@ func TestKeys(t *testing.T) {
 func TestVersions(t *testing.T) {
 	f := NewFS(newMemory())
 	seen := map[vfs.Version]string{}
+	other := NewFS(newMemory())
+	other.id = "s3://digest@b" // the same URL, with another query
+	seen[vfs.VersionOf(other.newInfo("a", fact{Object{Size: 1, Version: `"x"`}, file}))] = "another bucket"
 	for _, c := range []struct {
 		name string
 		o    Object

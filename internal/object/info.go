@@ -15,10 +15,10 @@ import (
 type info struct {
 	path string
 	fact
-	url string // of the bucket
+	bucket string // its identity
 }
 
-func (f *FS) newInfo(name string, found fact) fs.FileInfo { return info{name, found, f.url} }
+func (f *FS) newInfo(name string, found fact) fs.FileInfo { return info{name, found, f.id} }
 
 func (i info) Name() string { return path.Base(i.path) }
 func (i info) Size() int64  { return i.fact.Size }
@@ -45,7 +45,7 @@ func (i info) Stored() int64 { return i.fact.Size }
 
 // Version implements [vfs.VersionedInfo]. Web servers give two files the same ETag if they have the same size and time.
 func (i info) Version() vfs.Version {
-	text := fmt.Sprintf("%q %q %d %d %q", i.url, i.path, i.kind, i.fact.Size, i.fact.Version)
+	text := fmt.Sprintf("%q %q %d %d %q", i.bucket, i.path, i.kind, i.fact.Size, i.fact.Version)
 	if i.fact.Version == "" {
 		text += i.Modified.UTC().String()
 	}

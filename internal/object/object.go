@@ -50,9 +50,12 @@ type Object struct {
 // A method that needs more than one attempt repeats its request until a time that the bucket was made with is over. It returns
 // ctx.Err() as soon as ctx is done.
 type Bucket interface {
-	// URL returns the base: for errors, for the status, and as a part of the keys of a cache. It has no credentials. Without a
-	// trailing "/".
+	// URL returns the base: for errors and for the status. It has no credentials. Without a trailing "/".
 	URL() string
+
+	// Identity returns the base with all that chooses the objects: the server of S3 and GCS, and a digest of user, password and query of a
+	// web server. Buckets with the same identity have the same objects. It has no secret.
+	Identity() string
 
 	// Head describes an object.
 	Head(ctx context.Context, key string) (Object, error)

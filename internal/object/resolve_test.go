@@ -13,7 +13,8 @@ import (
 // index is a bucket of a web server whose listings leave out names that start with ".".
 type index struct{ *memory }
 
-func (i index) URL() string { return "https://h/data" }
+func (i index) URL() string      { return "https://h/data" }
+func (i index) Identity() string { return i.URL() }
 
 func (i index) List(ctx context.Context, prefix, after, delimiter string) iter.Seq2[[]Object, error] {
 	return func(yield func([]Object, error) bool) {

@@ -58,6 +58,20 @@ func newKeyring(o Options, c awsConfig) (*keyring, error) {
 	return k, err
 }
 
+// owner returns a name of the credentials, or "" if there are none: the id of keys, or where a session comes from, because sessions
+// end and begin.
+func (k *keyring) owner() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case k.found == nil:
+		return ""
+	case k.value.SessionToken == "":
+		return "key " + k.value.AccessKeyID
+	}
+	return "session of " + k.found.name
+}
+
 // errNoCredentials is the error of a source that must have some.
 var errNoCredentials = errors.New("there are no credentials")
 
@@ -157,6 +171,7 @@ func (k *keyring) retrieve(ctx context.Context) (*keySource, credentials.Value, 
 type keySource struct {
 	from     retriever
 	required bool // a setting names this source: it is an error if it has none
+	name     string
 }
 
 // retriever is the part of [credentials.Provider] that is used.

@@ -37,7 +37,7 @@ func TestCredentialsAreRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := &issuer{}
 		var log strings.Builder
-		k := &keyring{sources: []keySource{{i, true}}, log: slog.New(slog.NewTextHandler(&log, nil))}
+		k := &keyring{sources: []keySource{{from: i, required: true}}, log: slog.New(slog.NewTextHandler(&log, nil))}
 		start := time.Now()
 		results := make(chan string)
 		for range 5 {
@@ -100,7 +100,7 @@ func TestCredentialsPanic(t *testing.T) {
 	guard.LogTo(slog.New(slog.DiscardHandler))
 	defer guard.LogTo(nil)
 	synctest.Test(t, func(t *testing.T) {
-		k := &keyring{sources: []keySource{{&issuer{}, true}}, log: slog.New(slog.DiscardHandler)}
+		k := &keyring{sources: []keySource{{from: &issuer{}, required: true}}, log: slog.New(slog.DiscardHandler)}
 		var panicked atomic.Bool
 		defer guard.Inject(func(place string) {
 			if place == "remote.credentials" && !panicked.Swap(true) {
@@ -135,7 +135,7 @@ func TestStallPanics(t *testing.T) {
 // TestCredentialsCanBeLeft: a reader does not have to wait for credentials.
 func TestCredentialsCanBeLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := &keyring{sources: []keySource{{&issuer{}, true}}, log: slog.New(slog.DiscardHandler)}
+		k := &keyring{sources: []keySource{{from: &issuer{}, required: true}}, log: slog.New(slog.DiscardHandler)}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		if _, ok, err := k.get(ctx); ok || !errors.Is(err, context.DeadlineExceeded) {

@@ -25,9 +25,10 @@ import (
 func keySources(c awsConfig) ([]keySource, error) {
 	environment := &credentials.EnvAWS{}
 	if v, err := environment.RetrieveWithCredContext(nil); err == nil && isComplete(v) {
-		return []keySource{{from: environment}}, nil
+		return []keySource{{from: environment, name: "the environment"}}, nil
 	}
 	profile, err := profileSource(c)
+	profile.name = "profile " + cmp.Or(c.profile, "default") + ", role " + c.settings["role_arn"]
 	if err != nil || profile.required || !c.toAWS() {
 		return []keySource{profile}, err
 	}
@@ -43,16 +44,16 @@ func keySources(c awsConfig) ([]keySource, error) {
 func roleSource(c awsConfig) (s keySource, ok bool, err error) {
 	if file := os.Getenv(tokenFile); file != "" {
 		from, err := webIdentity(c, file, os.Getenv("AWS_ROLE_ARN"))
-		return keySource{from, true}, true, err
+		return keySource{from, true, "role " + os.Getenv("AWS_ROLE_ARN")}, true, err
 	}
 	if from, err := container(); from != nil || err != nil {
-		return keySource{from, true}, true, err
+		return keySource{from, true, "the container"}, true, err
 	}
 	if os.Getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT") == "" && !isEC2(os.DirFS("/sys")) {
 		return keySource{}, false, nil
 	}
 	from, err := machine()
-	return keySource{from: from}, from != nil, err
+	return keySource{from: from, name: "the machine"}, from != nil, err
 }
 
 // profileSource returns the source that a profile names: another source, a role, or keys.
@@ -65,19 +66,19 @@ func profileSource(c awsConfig) (keySource, error) {
 		from, err = namedSource(kind)
 	case role != "" && c.settings["web_identity_token_file"] != "":
 		from, err = webIdentity(c, c.settings["web_identity_token_file"], role)
-		return keySource{from, true}, err
+		return keySource{from: from, required: true}, err
 	case role != "" && c.settings["source_profile"] != "":
 		from = &credentials.FileAWSCredentials{Profile: c.settings["source_profile"]}
 	default:
-		return keySource{&credentials.FileAWSCredentials{Profile: c.profile}, c.profile != ""}, nil
+		return keySource{from: &credentials.FileAWSCredentials{Profile: c.profile}, required: c.profile != ""}, nil
 	}
 	if err != nil || role == "" {
-		return keySource{from, true}, err
+		return keySource{from: from, required: true}, err
 	}
 	sts, err := loginURL(c.region)
-	return keySource{&assumedRole{from, sts, credentials.STSAssumeRoleOptions{
+	return keySource{from: &assumedRole{from, sts, credentials.STSAssumeRoleOptions{
 		Location: c.region, RoleARN: role, RoleSessionName: cmp.Or(c.settings["role_session_name"], "wkwfs"), ExternalID: c.settings["external_id"],
-	}}, true}, err
+	}}, required: true}, err
 }
 
 // tokenFile is the variable of a file with a token of Kubernetes.

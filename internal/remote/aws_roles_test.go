@@ -163,6 +163,14 @@ func TestS3Roles(t *testing.T) {
 			if l.count() != c.asked {
 				t.Errorf("asked %q, expected %d questions", l.asked, c.asked)
 			}
+			switch reader := b.(*s3).Reader(); {
+			case c.asked > 0: // the next session has another key
+				if !strings.HasPrefix(reader, "session of ") || strings.Contains(reader, c.want) {
+					t.Errorf("the reader is %q", reader)
+				}
+			case c.want == "" && reader != "", c.want != "" && reader != "key "+c.want:
+				t.Errorf("the reader is %q, expected the key %q", reader, c.want)
+			}
 		})
 	}
 }

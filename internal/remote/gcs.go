@@ -2,6 +2,8 @@ package remote
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,8 +64,8 @@ func newGCS(bucket, prefix string, o Options) (object.Bucket, error) {
 // URL implements [object.Bucket].
 func (b *gcs) URL() string { return strings.TrimSuffix("gs://"+b.bucket+"/"+b.prefix, "/") }
 
-// CacheURL returns the URL with the server, for keys of a cache: an emulator may have a bucket of the same name.
-func (b *gcs) CacheURL() string {
+// Identity implements [object.Bucket]: an emulator may have a bucket of the same name.
+func (b *gcs) Identity() string {
 	return b.server.Scheme + "://" + b.server.Host + strings.TrimPrefix(b.URL(), "gs:/")
 }
 
@@ -258,6 +260,7 @@ type googleTokens struct {
 	mu     sync.Mutex
 	asked  bool
 	source oauth2.TokenSource // nil: there are none
+	owner  string             // a name of the credentials
 }
 
 // get returns the source of tokens. It is nil if there are no credentials.
@@ -270,10 +273,27 @@ func (t *googleTokens) get() oauth2.TokenSource {
 	// Tokens are asked for by a client with a timeout. The context is that of all later requests, too.
 	ctx := context.WithValue(context.Background(), oauth2.HTTPClient, loginClient())
 	if found, err := google.FindDefaultCredentials(ctx, readScope); err == nil {
-		t.source = found.TokenSource
+		t.source, t.owner = found.TokenSource, ownerOf(found.JSON)
 	}
 	t.asked = true // not after a panic
 	return t.source
+}
+
+// ownerOf returns a name of credentials: a digest of their file, which has a key that nobody can guess.
+func ownerOf(file []byte) string {
+	if len(file) == 0 {
+		return "the machine"
+	}
+	sum := sha256.Sum256(file)
+	return hex.EncodeToString(sum[:16])
+}
+
+// Reader returns a name of the credentials, or "" if there are none.
+func (b *gcs) Reader() string {
+	if b.tokens == nil || b.tokens.get() == nil {
+		return ""
+	}
+	return b.tokens.owner // get has set it, and it does not change
 }
 
 const readScope = "https://www.googleapis.com/auth/devstorage.read_only"

@@ -56,13 +56,22 @@ func newS3(bucket, prefix string, o Options) (object.Bucket, error) {
 // URL implements [object.Bucket].
 func (b *s3) URL() string { return strings.TrimSuffix("s3://"+b.bucket+"/"+b.prefix, "/") }
 
-// CacheURL returns the URL with the server, for keys of a cache: bucket names are unique at AWS only.
-func (b *s3) CacheURL() string {
-	if e := b.place.Load().endpoint; e != nil {
+// Identity implements [object.Bucket]. Names of buckets are unique in a partition of AWS only, such as that of the US government.
+func (b *s3) Identity() string {
+	p := b.place.Load()
+	if e := p.endpoint; e != nil {
 		return e.Scheme + "://" + e.Host + strings.TrimSuffix(e.Path, "/") + strings.TrimPrefix(b.URL(), "s3:/")
+	}
+	for _, partition := range []string{"cn-", "us-gov-", "us-iso", "eu-iso", "eusc-"} {
+		if strings.HasPrefix(p.region, partition) {
+			return "s3://" + partition + "@" + strings.TrimPrefix(b.URL(), "s3://")
+		}
 	}
 	return b.URL()
 }
+
+// Reader returns a name of the credentials, or "" if there are none.
+func (b *s3) Reader() string { return b.keys.owner() }
 
 // url returns the URL of an object, or of the bucket if the key is "".
 func (b *s3) url(key string, query url.Values) *url.URL {

@@ -215,8 +215,8 @@ func TestS3Places(t *testing.T) {
 	}
 }
 
-// TestCacheURL: buckets of one name on several servers have different keys in a cache.
-func TestCacheURL(t *testing.T) {
+// TestIdentity: buckets of one name on several servers are different ones.
+func TestIdentity(t *testing.T) {
 	noAWS(t)
 	t.Setenv("STORAGE_EMULATOR_HOST", "")
 	for _, c := range []struct{ url, endpoint, emulator, want string }{
@@ -231,9 +231,88 @@ func TestCacheURL(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := b.(interface{ CacheURL() string }).CacheURL(); got != c.want {
+		if got := b.Identity(); got != c.want {
 			t.Errorf("%+v: got %s", c, got)
 		}
+	}
+}
+
+// TestIdentities: buckets whose URLs or options differ in what chooses the objects have different identities. A directory in a bucket has one
+// identity, however it is opened. None has a secret.
+func TestIdentities(t *testing.T) {
+	noAWS(t)
+	seen := map[string]string{}
+	check := func(url string, o Options) {
+		t.Helper()
+		o.Anonymous = strings.HasPrefix(url, "s3:") || strings.HasPrefix(url, "gs:")
+		b, err := Open(url, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := b.Identity()
+		if other, ok := seen[id]; ok {
+			t.Errorf("%s %+v has the identity of %s", url, o, other)
+		}
+		if seen[id] = fmt.Sprint(url, o); strings.Contains(id, "geheim") {
+			t.Errorf("%s: the identity %s has a secret", url, id)
+		}
+		u, query, _ := strings.Cut(url, "?")
+		if query != "" {
+			query = "?" + query
+		}
+		below, err := Open(u+"/layer"+query, o)
+		if err != nil || below.Identity() != id+"/layer" {
+			t.Errorf("%s: got %s below %s", url, below.Identity(), id)
+		}
+	}
+	for _, scheme := range []string{"http", "https"} {
+		for _, user := range []string{"", "geheim@", "geheim:geheim@", "geheim:geheim2@", "gehei:mgeheim@"} {
+			for _, at := range []string{"h/d", "h:81/d", "h/D"} {
+				for _, query := range []string{"", "?geheim", "?token=geheim&v=2"} {
+					check(scheme+"://"+user+at+query, Options{})
+				}
+			}
+		}
+	}
+	for _, endpoint := range []string{"", "http://h", "https://h", "https://h:1", "https://h/p"} {
+		check("s3://b/d", Options{Endpoint: endpoint})
+		check("s3://b2/d", Options{Endpoint: endpoint})
+	}
+	check("s3://b/d", Options{Region: "us-gov-west-1"})
+	check("s3://b/d", Options{Region: "cn-north-1"})
+	for _, emulator := range []string{"", "localhost:4443"} {
+		t.Setenv("STORAGE_EMULATOR_HOST", emulator)
+		check("gs://b/d", Options{})
+	}
+}
+
+// TestGoogleReaders: the name of Google's credentials differs by them, and has no part of them.
+func TestGoogleReaders(t *testing.T) {
+	t.Setenv("STORAGE_EMULATOR_HOST", "")
+	file := filepath.Join(t.TempDir(), "google.json")
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", file)
+	seen := map[string]bool{}
+	for _, token := range []string{"geheim1", "geheim2"} {
+		text := `{"type": "authorized_user", "client_id": "c", "client_secret": "geheim", "refresh_token": "` + token + `"}`
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b, err := Open("gs://b/d", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reader := b.(*gcs).Reader()
+		if reader == "" || seen[reader] || strings.Contains(reader, "geheim") {
+			t.Errorf("got %q for %s", reader, token)
+		}
+		seen[reader] = true
+		if again, err := Open("gs://b/d", Options{}); err != nil || again.(*gcs).Reader() != reader {
+			t.Errorf("got another name for the same credentials, %v", err)
+		}
+	}
+	b, err := Open("gs://b/d", Options{Anonymous: true})
+	if err != nil || b.(*gcs).Reader() != "" {
+		t.Errorf("anonymous: got a name, %v", err)
 	}
 }
 
