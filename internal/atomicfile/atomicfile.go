@@ -63,6 +63,23 @@ func Create(path string, perm fs.FileMode) (*os.File, error) {
 	return os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }
 
+// RenameNew renames a new file to path, unless path exists. Then the error is [fs.ErrExist]. Of several processes that do so at the same time,
+// one succeeds, also on file servers without locks. On a file system without hard links, several may.
+func RenameNew(old, path string) error {
+	err := os.Link(old, path)
+	switch {
+	case err == nil:
+		_ = os.Remove(old) // as after a kill, the file has a second name
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return &fs.PathError{Op: "rename", Path: path, Err: fs.ErrExist}
+	}
+	return os.Rename(old, path)
+}
+
 // SyncDir syncs a directory, so that the names in it survive a power failure.
 func SyncDir(dir string) error {
 	f, err := os.Open(dir)

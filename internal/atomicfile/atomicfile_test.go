@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 )
@@ -131,4 +133,30 @@ func TestPanic(t *testing.T) {
 		_ = Replace(filepath.Join(dir, "file"), 0o666, func(*os.File) error { panic("half") })
 	}()
 	checkDir(t, dir, nil)
+}
+
+// TestRenameNew: of several files that get the same name, one does.
+func TestRenameNew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "name")
+	var group sync.WaitGroup
+	var renamed atomic.Int32
+	for range 8 {
+		f, err := Create(path, 0o666)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		group.Go(func() {
+			switch err := RenameNew(f.Name(), path); {
+			case err == nil:
+				renamed.Add(1)
+			case !errors.Is(err, fs.ErrExist):
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if n := renamed.Load(); n != 1 {
+		t.Errorf("%d files have got the name", n)
+	}
 }
