@@ -17,6 +17,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/downsample"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/importer"
+	"github.com/wkwfs/wkwfs/internal/lockfile"
 	"github.com/wkwfs/wkwfs/internal/paths"
 	"github.com/wkwfs/wkwfs/internal/pyramid"
 	"github.com/wkwfs/wkwfs/internal/remote"
@@ -222,7 +223,7 @@ func (s *importSettings) write(ctx context.Context, screen *importScreen) error 
 	for _, text := range in.Warnings {
 		screen.warning(s.input, text)
 	}
-	s.options.Stats, s.options.Planned = &screen.stats, screen.planned
+	s.options.Stats, s.options.Planned, s.options.Waits = &screen.stats, screen.planned, screen.waits
 	finish := screen.followImport()
 	write := importer.Import
 	switch {
@@ -250,6 +251,12 @@ func (s *importSettings) explain(ctx context.Context, err error) error {
 		return hint.Errorf(fmt.Sprintf("give --part %d/%d in place of --finish", incomplete.Parts[0], incomplete.N), "%w", err)
 	}
 	switch {
+	case errors.Is(err, lockfile.ErrBusy):
+		return hint.Errorf("import again when the other process has ended", "%w", err)
+	case errors.Is(err, importer.ErrReplaced):
+		return hint.Errorf("on a file system without locks, give one import of a layer at a time", "%w", err)
+	case errors.Is(err, importer.ErrUnfinished) && s.update:
+		return hint.Errorf("give the command of the import again", "%w", err)
 	case errors.Is(err, importer.ErrSequential):
 		return hint.Errorf("decompress it first, or import it without --part", "%w", err)
 	case errors.Is(err, importer.ErrNoParts):

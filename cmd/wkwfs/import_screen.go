@@ -80,6 +80,9 @@ func (s *importScreen) warning(file, text string) {
 	s.writeJSON("warning", text)
 }
 
+// waits shows that the import has to wait.
+func (s *importScreen) waits() { s.notice("waiting: another process is writing the layer") }
+
 // planned shows what the import is about to write.
 func (s *importScreen) planned(p importer.Plan) {
 	s.mu.Lock()

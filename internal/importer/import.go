@@ -16,6 +16,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/atomicfile"
 	"github.com/wkwfs/wkwfs/internal/batch"
 	"github.com/wkwfs/wkwfs/internal/downsample"
+	"github.com/wkwfs/wkwfs/internal/lockfile"
 	"github.com/wkwfs/wkwfs/internal/pyramid"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
@@ -38,6 +39,7 @@ type Options struct {
 	Part        batch.Part     // Import writes the cubes of this part only, and no metadata of the dataset; see Finish
 	Stats       *Stats         // may be nil
 	Planned     func(Plan)     // called once, before anything is written; may be nil
+	Waits       func()         // called when another process writes the layer or the metadata, and has to end first; may be nil
 
 	onRead func() // for tests: called before each read of the input; may be nil
 }
@@ -71,6 +73,9 @@ type Plan struct {
 // complete or not at all. After an error, the same call resumes the import. Import fails with a *MissingError if the options lack
 // something, with ErrExists if the layer exists, and with ErrUnfinished if the layer has an interrupted import that differs. With
 // Force, it removes such a layer first. With Part, which excludes Force, the layer is not in the metadata until Finish.
+//
+// One process at a time writes a layer, except for parts of the same import. Otherwise Import and Finish fail with lockfile.ErrBusy, and
+// Update waits.
 func Import(ctx context.Context, in *arrayfile.Array, dir string, o Options) error {
 	if o.Stats == nil {
 		o.Stats = &Stats{}
@@ -103,11 +108,19 @@ func Import(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 	if o.Planned != nil {
 		o.Planned(l.plan())
 	}
-	if !o.Part.Whole() {
-		return l.importPart(ctx, meta)
-	}
-	if err := l.prepare(meta); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
+	}
+	lock, err := l.lock(ctx, lockfile.Options{Shared: !o.Part.Whole()}, l.dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	if err := l.prepare(); err != nil {
+		return err
+	}
+	if !o.Part.Whole() {
+		return l.importPart(ctx)
 	}
 	if err := l.write(ctx); err != nil {
 		return fmt.Errorf("layer %s is not complete: %w", l.Layer, err)
@@ -115,7 +128,7 @@ func Import(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 	if err := in.Unchanged(); err != nil {
 		return err
 	}
-	if err := meta.write(l); err != nil {
+	if err := l.publish(ctx); err != nil {
 		return err
 	}
 	return os.Remove(l.journalPath())
@@ -138,36 +151,100 @@ type layer struct {
 	factors []volume.Factor
 	method  downsample.Method
 	from    int           // plane of mag 1: an interrupted import has written all below it
+	listed  bool          // the metadata had the layer before
 	largest atomic.Uint64 // id, of a segmentation
 }
 
-// prepare creates the directory of the layer, or finds that of an interrupted import.
-func (l *layer) prepare(meta *metadata) error {
-	journal := l.journal()
-	found, err := os.ReadFile(l.journalPath())
-	switch {
-	case err == nil && bytes.HasPrefix(found, journal):
-		return errors.Join(l.resume(found[len(journal):]), l.removeLeftovers())
-	case err == nil && !l.Force:
-		return fmt.Errorf("%s: %w", l.dir, ErrUnfinished)
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
+// prepare creates the directory of the layer and the journal, or finds those of an interrupted import, or of other parts.
+func (l *layer) prepare() error {
+	meta, err := readMetadata(l.dataset()) // another process may have changed it before l had its lock
+	if err != nil {
 		return err
 	}
-	if meta.has(l.Layer) || !isEmpty(l.dir) {
-		if !l.Force {
-			return fmt.Errorf("%s: %w", l.dir, ErrExists)
-		}
-		if err := os.RemoveAll(l.dir); err != nil {
-			return err
-		}
+	l.listed = meta.has(l.Layer)
+	lines, found, err := l.find()
+	switch {
+	case err != nil:
+		return err
+	case found && !l.Part.Whole():
+		return nil
+	case found:
+		return errors.Join(l.resume(lines), removeLeftovers(l.dir))
+	}
+	if l.Force {
+		err = os.RemoveAll(l.dir)
+	} else if l.Part.Whole() {
+		err = removeLeftovers(l.dir)
+	}
+	if err != nil {
+		return err
 	}
 	if err := os.MkdirAll(l.dir, 0o777); err != nil {
 		return err
 	}
-	if err := errors.Join(l.removeLeftovers(), atomicfile.SyncDir(filepath.Dir(l.dir))); err != nil {
+	if err := atomicfile.SyncDir(l.dataset()); err != nil {
 		return err
 	}
-	return replaceFile(l.journalPath(), journal)
+	return l.createJournal()
+}
+
+// find looks for the journal of an interrupted import, or of other parts, and returns its lines after the first. If the layer exists, or
+// the import differs, it fails, or with Force it finds nothing.
+func (l *layer) find() (lines []byte, found bool, err error) {
+	// The directory is looked at before the journal is: another part may write both at this moment.
+	empty := isEmpty(l.dir)
+	journal, err := os.ReadFile(l.journalPath())
+	lines, same := bytes.CutPrefix(journal, l.journal())
+	switch {
+	case err == nil && same:
+		return lines, true, nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, false, err
+	case l.Force:
+		return nil, false, nil
+	case err == nil:
+		return nil, false, fmt.Errorf("%s: %w", l.dir, ErrUnfinished)
+	case l.listed || !empty:
+		return nil, false, fmt.Errorf("%s: %w", l.dir, ErrExists)
+	}
+	return nil, false, nil
+}
+
+// createJournal creates the journal. It fails if another import has done so: on a file system without locks, or another part.
+func (l *layer) createJournal() error {
+	err := newFile(l.journalPath(), l.journal())
+	if errors.Is(err, fs.ErrExist) {
+		return l.checkJournal()
+	}
+	if err != nil || l.listed {
+		return err
+	}
+	// The import of another process without locks may have ended since find.
+	meta, err := readMetadata(l.dataset())
+	if err == nil && meta.has(l.Layer) {
+		err = errors.Join(fmt.Errorf("%s: %w", l.dir, ErrExists), os.Remove(l.journalPath()))
+	}
+	return err
+}
+
+// checkJournal fails if the journal is no longer that of this import. That happens on file systems without locks only.
+func (l *layer) checkJournal() error {
+	journal, err := os.ReadFile(l.journalPath())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !bytes.HasPrefix(journal, l.journal()) {
+		return fmt.Errorf("%s: %w", l.dir, ErrReplaced)
+	}
+	return nil
+}
+
+// publish adds the layer to the metadata of the dataset, if it is still the layer of this import.
+func (l *layer) publish(ctx context.Context) error {
+	if err := l.checkJournal(); err != nil {
+		return err
+	}
+	return changeMetadata(ctx, l.dataset(), l.Waits, func(m *metadata) (bool, error) { return m.setLayer(l) })
 }
 
 // isEmpty reports whether nothing has the name of the directory yet, or an import was killed before it had written its journal.

@@ -79,30 +79,22 @@ func (l *layer) resume(lines []byte) error {
 	return os.Truncate(l.journalPath(), int64(len(l.journal())+whole))
 }
 
-// removeLeftovers removes the temporary files of an import that was killed.
-func (l *layer) removeLeftovers() error {
-	return filepath.WalkDir(l.dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && atomicfile.IsTemp(d.Name()) {
-			return os.Remove(path)
-		}
-		return err
-	})
-}
-
 // replaceFile replaces the content of the file at path with b. It syncs the file and its name.
-func replaceFile(path string, b []byte) error { return replaceFileFrom(filepath.Dir(path), path, b) }
+func replaceFile(path string, b []byte) error { return writeFile(path, b, os.Rename) }
 
-// replaceFileFrom is replaceFile with the new file in a directory of the same disk until it is complete.
-func replaceFileFrom(dir, path string, b []byte) error {
+// newFile is replaceFile for a file that must not exist. Otherwise the error is fs.ErrExist.
+func newFile(path string, b []byte) error { return writeFile(path, b, atomicfile.RenameNew) }
+
+func writeFile(path string, b []byte, rename func(old, new string) error) error {
 	mode := fileMode(path)
-	f, err := atomicfile.Create(filepath.Join(dir, filepath.Base(path)), mode)
+	f, err := atomicfile.Create(path, mode)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	_, err = f.Write(b)
 	// Chmod is for the permissions whatever the umask is.
 	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+		err = rename(f.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("%s: %w", path, err), os.Remove(f.Name()))

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 
 	"github.com/wkwfs/wkwfs/internal/arrayfile"
-	"github.com/wkwfs/wkwfs/internal/atomicfile"
 	"github.com/wkwfs/wkwfs/internal/batch"
+	"github.com/wkwfs/wkwfs/internal/lockfile"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -78,14 +78,14 @@ func (l *layer) readPart(part batch.Part) (s partState, err error) {
 	return s, nil
 }
 
-// writePart writes the state of the part, unless another process has done all of it, or the import was finished.
+// writePart writes the state of the part, unless another process has done all of it.
 func (l *layer) writePart(s partState) error {
 	now, err := l.readPart(l.Part)
 	if err != nil || now.Done {
 		return err
 	}
-	if _, err := os.Stat(l.journalPath()); errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if err := l.checkJournal(); err != nil {
+		return err
 	}
 	s.Largest = l.largest.Load()
 	b, err := json.Marshal(s)
@@ -96,10 +96,7 @@ func (l *layer) writePart(s partState) error {
 }
 
 // importPart writes the cubes of a part. Other parts may write theirs at the same time.
-func (l *layer) importPart(ctx context.Context, meta *metadata) error {
-	if err := l.preparePart(meta); err != nil {
-		return err
-	}
+func (l *layer) importPart(ctx context.Context) error {
 	state, err := l.readPart(l.Part)
 	if err != nil || state.Done {
 		return err
@@ -117,30 +114,6 @@ func (l *layer) importPart(ctx context.Context, meta *metadata) error {
 	return l.writePart(partState{Z: l.part.Max[2], Done: true})
 }
 
-// preparePart creates the directory of the layer, or finds that of other parts of the same import.
-func (l *layer) preparePart(meta *metadata) error {
-	if err := os.MkdirAll(l.dir, 0o777); err != nil {
-		return err
-	}
-	// The directory is looked at before the journal is: another part may write both at this moment.
-	empty := isEmpty(l.dir)
-	found, err := os.ReadFile(l.journalPath())
-	switch {
-	case err == nil && bytes.Equal(found, l.journal()):
-		return nil
-	case err == nil:
-		return fmt.Errorf("%s: %w", l.dir, ErrUnfinished)
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
-	case meta.has(l.Layer) || !empty:
-		return fmt.Errorf("%s: %w", l.dir, ErrExists)
-	}
-	if err := atomicfile.SyncDir(filepath.Dir(l.dir)); err != nil {
-		return err
-	}
-	return replaceFile(l.journalPath(), l.journal())
-}
-
 // Finish adds the layer to the metadata of the dataset in dir, when Import has written all parts. The options are those of the
 // parts; it finds out how many parts there are. If parts are not complete, the error is a *MissingPartsError.
 func Finish(ctx context.Context, in *arrayfile.Array, dir string, o Options) error {
@@ -156,7 +129,15 @@ func Finish(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 	if err != nil {
 		return err
 	}
-	err = l.startedParts(meta)
+	lock, unlocked := l.lock(ctx, lockfile.Options{}, l.dir) // if parts are missing, that says more than this error
+	if unlocked == nil {
+		defer lock.Release()
+	}
+	if meta, err = readMetadata(dir); err != nil {
+		return err
+	}
+	l.listed = meta.has(l.Layer)
+	err = l.startedParts()
 	complete := errors.Is(err, ErrExists) && l.findPartsLeft()
 	if err != nil && !complete {
 		return err
@@ -165,7 +146,10 @@ func Finish(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 		o.Planned(l.plan())
 	}
 	if complete {
-		return l.removeParts()
+		if unlocked == nil {
+			unlocked = l.removeParts()
+		}
+		return unlocked
 	}
 	missing := &MissingPartsError{N: l.Part.N}
 	for i := range l.Part.N {
@@ -181,17 +165,20 @@ func Finish(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 	if len(missing.Parts) > 0 {
 		return fmt.Errorf("layer %s: %w", l.Layer, missing)
 	}
-	if err := errors.Join(l.removeLeftovers(), meta.write(l)); err != nil {
+	if unlocked != nil {
+		return unlocked
+	}
+	if err := errors.Join(removeLeftovers(l.dir), l.publish(ctx)); err != nil {
 		return err
 	}
 	return l.removeJournals()
 }
 
 // startedParts sets the number of parts of the import that was started. It fails if that differs from what l would import.
-func (l *layer) startedParts(meta *metadata) error {
+func (l *layer) startedParts() error {
 	found, err := os.ReadFile(l.journalPath())
 	if errors.Is(err, fs.ErrNotExist) {
-		if meta.has(l.Layer) {
+		if l.listed {
 			return fmt.Errorf("%s: %w", l.dir, ErrExists)
 		}
 		return fmt.Errorf("%s: %w", l.dir, ErrNoParts)

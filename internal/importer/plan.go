@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/wkwfs/wkwfs/internal/arrayfile"
 	"github.com/wkwfs/wkwfs/internal/downsample"
+	"github.com/wkwfs/wkwfs/internal/jsonlimit"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
@@ -37,11 +39,20 @@ func plan(ctx context.Context, in *arrayfile.Array, dir string, meta *metadata, 
 }
 
 func (l *layer) checkName() error {
-	switch name := l.Layer; {
+	name := l.Layer
+	switch {
 	case name == "":
 		return missing(FieldLayer, errors.New("name the layer"))
 	case !fs.ValidPath(name), strings.HasPrefix(name, "."), strings.ContainsAny(name, "/\x00"):
 		return fmt.Errorf("layer %q: expected the name of a directory", name)
+	case len(name) > maxName:
+		return fmt.Errorf("layer %q: expected a name of at most %d bytes, found %d", jsonlimit.Abbreviate(name), maxName, len(name))
+	case name == wkw.PropertiesFile:
+		return fmt.Errorf("layer %q: expected another name, found that of the metadata of the dataset", name)
+	}
+	info, err := os.Stat(l.dir)
+	if err == nil && !info.IsDir() {
+		return fmt.Errorf("layer %q: expected the name of a directory, found %s, which is a file", name, l.dir)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
 
 	"github.com/wkwfs/wkwfs/internal/jsonlimit"
 	"github.com/wkwfs/wkwfs/internal/pyramid"
@@ -146,21 +146,36 @@ type (
 	}
 )
 
-// write adds the layer to the file. It reads the file again: other layers may have been added during the import.
-func (m *metadata) write(l *layer) error {
-	now, err := readMetadata(filepath.Dir(m.path))
+// changeMetadata reads the metadata of a dataset, and replaces them by what change makes of them. One process at a time does so. It reads them
+// again, until change reports that they are as they should be: other programs, and those on file systems without locks, may replace them, too.
+func changeMetadata(ctx context.Context, dataset string, waits func(), change func(*metadata) (changed bool, err error)) error {
+	lock, err := lockMetadata(ctx, dataset, waits)
 	if err != nil {
 		return err
 	}
-	if err := now.setLayer(l); err != nil {
-		return err
+	defer lock.Release()
+	for range maxChanges {
+		m, err := readMetadata(dataset)
+		if err != nil {
+			return err
+		}
+		if changed, err := change(m); err != nil || !changed {
+			return err
+		}
+		if err := m.replace(); err != nil {
+			return err
+		}
 	}
-	return now.replace(l.dir)
+	return fmt.Errorf("%s: %w", filepath.Join(dataset, wkw.PropertiesFile), errChanging)
 }
 
-// replace writes the file. Until it is complete, it is in the directory of a layer: if the process is killed, the next import of the
-// layer removes it. In the directory of the dataset, nobody could tell whether it is of another import that runs.
-func (m *metadata) replace(layer string) error {
+// maxChanges is how often the metadata are replaced, until another program has not changed them at the same time.
+const maxChanges = 10
+
+var errChanging = errors.New("another program changes it again and again")
+
+// replace writes the file.
+func (m *metadata) replace() error {
 	b, err := object(m.fields)
 	if err != nil {
 		return err
@@ -170,11 +185,7 @@ func (m *metadata) replace(layer string) error {
 		return err
 	}
 	indented.WriteByte('\n')
-	err = replaceFileFrom(layer, m.path, indented.Bytes())
-	if errors.Is(err, syscall.EXDEV) { // the directory of the layer is a link to another disk
-		err = replaceFile(m.path, indented.Bytes())
-	}
-	return err
+	return replaceFile(m.path, indented.Bytes())
 }
 
 // object returns a JSON object with the members. Unlike json.Marshal, it does not change their values.
@@ -223,11 +234,12 @@ func (m *metadata) raiseLargest(layer string, largest uint64) (changed bool, err
 	return false, nil
 }
 
-// setLayer adds the layer, or replaces the layer of the same name.
-func (m *metadata) setLayer(l *layer) error {
+// setLayer adds the layer, or replaces the layer of the same name. It reports whether that changed the metadata. Other layers may have been
+// added during the import: it fails if one of them has the name, or another voxel size.
+func (m *metadata) setLayer(l *layer) (changed bool, err error) {
 	described, err := json.Marshal(l.properties())
 	if err != nil {
-		return err
+		return false, err
 	}
 	index := len(m.layers)
 	for i, raw := range m.layers {
@@ -236,12 +248,29 @@ func (m *metadata) setLayer(l *layer) error {
 			index = i
 		}
 	}
+	if index < len(m.layers) {
+		if isSameJSON(m.layers[index], described) {
+			return false, nil
+		}
+		if !l.listed {
+			return false, fmt.Errorf("%s: layer %s: %w", m.path, l.Layer, ErrReplaced)
+		}
+	}
+	if err := l.setVoxelSize(m); err != nil {
+		return false, err
+	}
 	m.layers = append(m.layers[:index:index], append([]json.RawMessage{described}, m.layers[min(index+1, len(m.layers)):]...)...)
 	err = errors.Join(
 		m.set("id", idJSON{Name: filepath.Base(filepath.Dir(m.path))}, true),
 		m.set("scale", scaleJSON{l.VoxelSize, "nanometer"}, m.scale() != wkw.Scale{}))
 	m.setLayers()
-	return err
+	return true, err
+}
+
+// isSameJSON reports whether two values differ in white space only.
+func isSameJSON(a, b []byte) bool {
+	var x, y bytes.Buffer
+	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
 // setLayers sets the field of the layers. It does not use json.Marshal, which would escape "<" in the layers.

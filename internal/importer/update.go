@@ -9,8 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 
 	"github.com/wkwfs/wkwfs/internal/arrayfile"
+	"github.com/wkwfs/wkwfs/internal/lockfile"
 	"github.com/wkwfs/wkwfs/internal/pyramid"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
@@ -35,14 +37,20 @@ func Update(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 	if err != nil {
 		return err
 	}
-	u := &update{layer: layer{Options: o, in: in, dir: filepath.Join(dir, o.Layer)}, dataset: dir}
-	for _, step := range []func() error{u.checkName, u.openMags, u.checkInput, u.setBox, u.checkBox, u.setMethod} {
-		if err := step(); err != nil {
-			return err
-		}
+	u, err := planUpdate(in, dir, o)
+	if err != nil {
+		return err
 	}
 	if o.Planned != nil {
 		o.Planned(u.plan())
+	}
+	lock, err := u.lock(ctx, lockfile.Options{Wait: forever}, u.dirs()...)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	if u, err = planUpdate(in, dir, o); err != nil { // of what another process has written until now
+		return err
 	}
 	if err := u.write(ctx); err != nil {
 		return fmt.Errorf("layer %s is updated in part: %w", o.Layer, err)
@@ -50,16 +58,45 @@ func Update(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 	if err := in.Unchanged(); err != nil {
 		return err
 	}
-	return u.raiseLargestInMetadata()
+	return u.raiseLargestInMetadata(ctx)
+}
+
+// planUpdate opens the layer, and checks that the input fits.
+func planUpdate(in *arrayfile.Array, dir string, o Options) (*update, error) {
+	u := &update{layer: layer{Options: o, in: in, dir: filepath.Join(dir, o.Layer)}}
+	for _, step := range []func() error{u.checkName, u.checkComplete, u.openMags, u.checkInput, u.setBox, u.checkBox, u.setMethod} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return u, nil
 }
 
 // update is a layer that is being updated.
 type update struct {
 	layer
-	dataset string
-	mags    []pyramid.Mag // of the layer, finest first
-	finest  volume.Mag
-	bounds  volume.Box // of the layer
+	mags   []pyramid.Mag // of the layer, finest first
+	finest volume.Mag
+	bounds volume.Box // of the layer
+}
+
+// dirs returns the directories of the mags.
+func (u *update) dirs() (all []string) {
+	for _, m := range u.mags {
+		all = append(all, m.Dir)
+	}
+	return all
+}
+
+// checkComplete fails if the import of the layer was not finished.
+func (u *update) checkComplete() error {
+	_, err := os.Lstat(u.journalPath())
+	if err == nil {
+		err = fmt.Errorf("%s: an update needs a complete layer: %w", u.layer.dir, ErrUnfinished)
+	} else if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		err = nil
+	}
+	return err
 }
 
 func (u *update) plan() Plan {
@@ -72,12 +109,12 @@ func (u *update) plan() Plan {
 
 // openMags finds the mags of the layer.
 func (u *update) openMags() error {
-	root, err := wkw.Recognise(os.DirFS(u.dataset), ".", wkw.Options{Name: filepath.Base(u.dataset)})
+	root, err := wkw.Recognise(os.DirFS(u.dataset()), ".", wkw.Options{Name: filepath.Base(u.dataset())})
 	if err != nil {
-		return fmt.Errorf("%s: %w", u.dataset, err)
+		return fmt.Errorf("%s: %w", u.dataset(), err)
 	}
 	if root.Dataset == nil {
-		return fmt.Errorf("%s: not a dataset", u.dataset)
+		return fmt.Errorf("%s: not a dataset", u.dataset())
 	}
 	l, err := root.Dataset.Layer(u.Layer)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,7 +145,7 @@ func (u *update) openMags() error {
 
 // otherFormat returns an error if the layer is not one of WKW.
 func (u *update) otherFormat() error {
-	meta, err := readMetadata(u.dataset)
+	meta, err := readMetadata(u.dataset())
 	if err != nil {
 		return err
 	}
@@ -132,7 +169,7 @@ func (u *update) addMag(m volume.Mag) error {
 	if h.Draft {
 		return &volume.UnsupportedError{File: where.Dir(), Part: "format", Offset: -1, Expected: "version 1", Found: "the draft"}
 	}
-	add := pyramid.Mag{Factor: m.About().Factor, Dir: filepath.Join(u.dataset, filepath.FromSlash(where.Dir())), Header: h, Under: m}
+	add := pyramid.Mag{Factor: m.About().Factor, Dir: filepath.Join(u.dataset(), filepath.FromSlash(where.Dir())), Header: h, Under: m}
 	if u.finest == nil {
 		if add.Factor != (volume.Factor{1, 1, 1}) {
 			return errors.New("a layer without mag 1 cannot be updated")
@@ -185,19 +222,11 @@ func (u *update) write(ctx context.Context) error {
 }
 
 // raiseLargestInMetadata raises the largest id of a segmentation. It changes nothing else.
-func (u *update) raiseLargestInMetadata() error {
+func (u *update) raiseLargestInMetadata(ctx context.Context) error {
 	if u.Category != Segmentation {
 		return nil
 	}
-	meta, err := readMetadata(u.dataset)
-	if err != nil {
-		return err
-	}
-	changed, err := meta.raiseLargest(u.Layer, u.largest.Load())
-	if err != nil || !changed {
-		return err
-	}
-	return meta.replace(filepath.Dir(meta.path))
+	return changeMetadata(ctx, u.dataset(), u.Waits, func(m *metadata) (bool, error) { return m.raiseLargest(u.Layer, u.largest.Load()) })
 }
 
 // overlay is a box of a layer with the input in a part of it. It implements pyramid.Source.

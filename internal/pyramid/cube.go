@@ -104,12 +104,27 @@ func (c *cube) finish() error {
 	if err := errors.Join(c.m.layout.finish(f, c.end), f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(c.temp, c.path); err != nil {
+	if err := c.rename(); err != nil {
 		return err
 	}
 	c.temp = ""
 	c.m.Stats.Written.Add(1)
 	return nil
+}
+
+// rename gives the file its name. It fails if another process has updated the cube since: on a file system without locks.
+func (c *cube) rename() error {
+	switch {
+	case c.m.Under == nil:
+		return os.Rename(c.temp, c.path)
+	case c.old == nil:
+		return atomicfile.RenameNew(c.temp, c.path)
+	}
+	same, err := c.old.open()
+	if err != nil {
+		return err
+	}
+	return errors.Join(same.Close(), os.Rename(c.temp, c.path))
 }
 
 // copyOld makes the file a copy of the cube that is replaced.
