@@ -16,8 +16,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tree"
 )
 
-// open opens a file and its part. It returns nil if the target is the same as the source already, or the source is gone. If another process of the same
-// part of a copy is writing it on this machine, open waits until that has ended, and goes on where it was.
+// open opens a file and its part. It returns nil if the target is the same as the source already, or the source is gone. If another process has just
+// completed the target, open looks at that again. If another process of the same part of a copy is writing it on this machine, open waits until that has
+// ended, and goes on where it was.
 func (c *copier) open(i item) (*file, error) {
 	replaced := 0
 	for {
@@ -25,7 +26,10 @@ func (c *copier) open(i item) (*file, error) {
 		if errors.Is(err, errReplaced) {
 			replaced++
 		}
-		if c.staging == "" || replaced > maxReplaced || !errors.Is(err, errBusy) && !errors.Is(err, errReplaced) {
+		switch {
+		case replaced > maxReplaced, !errors.Is(err, errBusy) && !errors.Is(err, errReplaced):
+			return f, err
+		case c.staging == "" && errors.Is(err, errBusy):
 			return f, err
 		}
 		select {
@@ -166,11 +170,30 @@ func (c *copier) openPart(f *file) (err error) {
 	if f.out, err = openLocked(c.dst, f.part); err != nil {
 		return err
 	}
+	if err := c.checkTarget(f); err != nil {
+		return err
+	}
 	if f.ranges == 1 {
 		return destination(f.out.Truncate(0))
 	}
 	f.pushed.start(f)
 	return c.resume(f)
+}
+
+// checkTarget fails if another copy has completed the target until this one had locked the part. It removes the part, which is new then.
+func (c *copier) checkTarget(f *file) error {
+	if f.staged || c.Force {
+		return nil
+	}
+	_, err := c.dst.Lstat(f.target)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return destination(err)
+	}
+	_ = c.dst.Remove(f.part)
+	return fmt.Errorf("%s: %w", c.path(f.target), errReplaced)
 }
 
 // resume resumes the part of a file of several ranges, or starts over.

@@ -37,7 +37,10 @@ func (t *Target) Complete() error {
 	if t.note == "" {
 		return nil
 	}
-	return os.Remove(t.note)
+	if err := os.Remove(t.note); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil // another process has made the same copy
 }
 
 // Target returns where the copy of a file or of a directory goes, and creates that directory. It

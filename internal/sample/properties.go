@@ -2,10 +2,12 @@ package sample
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
+	"github.com/wkwfs/wkwfs/internal/atomicfile"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
@@ -52,7 +54,7 @@ type magProperties struct {
 	CubeLength int        `json:"cubeLength"`
 }
 
-// writeProperties writes the metadata of the dataset in dir.
+// writeProperties writes the metadata of the dataset in dir. It fails if there are some: another process may write into dir, too.
 func writeProperties(dir string, o Options, largest uint32) error {
 	p := properties{
 		ID:    id{Name: filepath.Base(dir)},
@@ -65,7 +67,18 @@ func writeProperties(dir string, o Options, largest uint32) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, wkw.PropertiesFile), append(b, '\n'), 0o666)
+	f, err := atomicfile.Create(filepath.Join(dir, wkw.PropertiesFile), 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(b, '\n'))
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = atomicfile.RenameNew(f.Name(), filepath.Join(dir, wkw.PropertiesFile))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
 }
 
 func (o Options) describe(l layer, largest uint32) layerProperties {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -166,5 +167,23 @@ func TestWriteErrors(t *testing.T) {
 		if err := Write(t.Context(), test.dir, small); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %q", test.dir, err, test.want)
 		}
+	}
+}
+
+// TestMetadataAppear: metadata that another process writes at the same time stay as they are.
+func TestMetadataAppear(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, wkw.PropertiesFile)
+	if err := os.WriteFile(name, []byte("theirs"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeProperties(dir, small, 1); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("got %v, want %v", err, fs.ErrExist)
+	}
+	if b, err := os.ReadFile(name); err != nil || string(b) != "theirs" {
+		t.Errorf("got %q, %v", b, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 || err != nil {
+		t.Errorf("files are left: %v, %v", left, err)
 	}
 }
