@@ -304,7 +304,7 @@ func finishState(t *testing.T, dataset string) string {
 }
 
 // contents returns the files below a directory, by their paths in it.
-func contents(t *testing.T, dir string) map[string][]byte {
+func contents(t testing.TB, dir string) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

@@ -31,6 +31,7 @@ var trials = []torture.Trial{
 	settingsTrial,
 	lateTrial,
 	geometryTrial,
+	writersTrial,
 }
 
 // TestTorture runs random cases of all trials, and makes those that fail small.
