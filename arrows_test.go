@@ -37,7 +37,7 @@ var arrows = map[string][]string{
 	"wkw":         {"internal/lru", "internal/atomicfile", "internal/jsonlimit", "internal/vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync"},
 	"precomputed": {"internal/lattice", "internal/lru", "internal/jsonlimit", "internal/vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture"},
 
-	"dataset": {"cache", "internal/diskcache", "internal/guard", "internal/hint", "internal/mosaic", "internal/object", "internal/paths", "internal/remote", "internal/store", "internal/vfs", "internal/zipfs", "n5", "precomputed", "volume", "wkw", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},
+	"dataset": {"cache", "internal/diskcache", "internal/guard", "internal/hint", "internal/mosaic", "internal/object", "internal/parallel", "internal/paths", "internal/remote", "internal/store", "internal/vfs", "internal/zipfs", "n5", "precomputed", "volume", "wkw", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},
 
 	"zarr":             {"internal/chunked", "internal/codec", "internal/jsonlimit", "volume"},
 	"n5":               {"internal/chunked", "internal/codec", "internal/jsonlimit", "volume"},
@@ -84,9 +84,10 @@ var arrows = map[string][]string{
 
 	"internal/web":    {"internal/guard", "internal/lru", "internal/vfs", "internal/log", "internal/render", "internal/tree", "volume"},
 	"internal/viewer": {},
+	"internal/gaps":   {"internal/vfs", "volume", "internal/parallel"},
 	"internal/subset": {"internal/hint", "volume"},
 	"internal/batch":  {"internal/hint"},
-	"internal/check":  {"internal/batch", "internal/vfs", "volume", "internal/parallel", "golang.org/x/sync"},
+	"internal/check":  {"internal/batch", "internal/gaps", "internal/vfs", "volume", "internal/parallel", "golang.org/x/sync"},
 	"cache":           {"internal/guard", "internal/vfs", "volume", "internal/parallel", "github.com/dgraph-io/ristretto", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/header": {"internal/fileformat/nifti", "internal/fileformat/nrrd", "internal/fileformat/tiff", "volume"},
 	"internal/view":   {"internal/lru", "internal/vfs", "internal/tree", "volume", "internal/header", "internal/omezarr", "cache", "internal/flat", "internal/mosaic", "internal/prefetch", "internal/span"},
@@ -103,7 +104,7 @@ var arrows = map[string][]string{
 	"internal/mounts": {"internal/guard", "fsnode", "internal/hint", "internal/paths", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},
 
 	"internal/settings": {"internal/hint", "internal/paths", "github.com/dustin/go-humanize", "github.com/spf13/pflag", "go.yaml.in/yaml"},
-	"internal/inspect":  {"internal/hint", "internal/parallel", "internal/tree", "internal/view", "volume", "wkw"},
+	"internal/inspect":  {"internal/hint", "internal/parallel", "internal/tree", "internal/view", "volume", "wkw", "internal/gaps"},
 
 	"cmd/wkwfs":   {"*"},
 	"integration": {},

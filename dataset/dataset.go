@@ -61,6 +61,7 @@ type Dataset struct {
 	Root volume.Root
 
 	directories
+	path string // or URL
 }
 
 // Open opens what lies at a path or a URL. Unless the options allow it, nothing outside of it can be reached through the result. One
@@ -85,7 +86,7 @@ func Open(ctx context.Context, path string, o Options) (*Dataset, error) {
 		d.Close() // read-only: nothing can be lost
 		return nil, err
 	}
-	d.Dataset = d.Root.AsDataset(baseOf(path))
+	d.Dataset, d.path = d.Root.AsDataset(baseOf(path)), path
 	return d, nil
 }
 
@@ -103,6 +104,7 @@ func (d *directories) openLocal(path string) (root volume.Root, err error) {
 	if err != nil {
 		return root, err
 	}
+	d.fsys = fsys
 	if root, err = d.recognise(fsys, path, name, d.options.Log); err != nil {
 		return root, d.explain(fsys, path, err)
 	}

@@ -19,6 +19,7 @@ import (
 type directories struct {
 	options Options
 	root    string // the URL of the dataset; "": it is a path
+	fsys    fs.FS  // with the dataset as "."
 
 	life context.Context // of requests to URLs
 	end  context.CancelCauseFunc

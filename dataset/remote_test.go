@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/gaps"
 	"github.com/wkwfs/wkwfs/internal/inspect"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -125,7 +126,7 @@ func TestMetadataCannotLeadOut(t *testing.T) {
 			}))
 			opened, err := Open(t.Context(), server.URL+"/data/cortex", Options{})
 			if err == nil {
-				_, err = inspect.Source("cortex", opened.Root, 2) // what is not shown is no error
+				_, err = inspect.Source("cortex", opened.Root, 2, gaps.Options{}) // what is not shown is no error
 				if l := opened.Root.Layer; l != nil {
 					openCubes(l)
 				}

@@ -41,6 +41,7 @@ var elsewhere = map[string]string{
 	"daemon.watch":       "only with a service manager: TestWatch in daemon",
 	"daemon.wait":        "only the command that starts a server",
 	"mounts.ask":         "only commands",
+	"gaps.look":          "before the first read: TestLookPanics in cmd/wkwfs",
 	"view.browser":       "only with a browser",
 }
 

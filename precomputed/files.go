@@ -34,7 +34,7 @@ type files struct {
 
 // unsupportedSuffixes are those of compressions that this package cannot read. Such a chunk exists: it is an error
 // and must not read as zeros.
-var unsupportedSuffixes = []string{".br", ".zstd", ".xz", ".bz2", ".lzma"}
+var unsupportedSuffixes = []string{".br", ".zst", ".zstd", ".xz", ".bz2", ".lzma"}
 
 // timeResolution is the coarsest resolution of file times. A directory that changes again within this time may keep its
 // modification time, so a listing made within it is not final.

@@ -1,6 +1,7 @@
 package precomputed
 
 import (
+	"io/fs"
 	"path"
 	"strings"
 
@@ -66,4 +67,31 @@ func directoryName(key string) string {
 func leavesVolume(key string) bool {
 	clean := path.Clean(key)
 	return path.IsAbs(key) || clean == ".." || strings.HasPrefix(clean, "../") || strings.Contains(key, "://")
+}
+
+// CubeFiles implements [volume.CubeNamer].
+func (s *scale) CubeFiles() (fsys fs.FS, dir, example string) {
+	example = s.chunkName(volume.Vec{})
+	if s.sharding != nil {
+		example = s.sharding.stem(0) + shardSuffix
+	}
+	return s.fsys, s.dir, example
+}
+
+// CubeName implements [volume.CubeNamer].
+func (s *scale) CubeName(name string) volume.CubeName {
+	if s.sharding == nil {
+		if _, ok := s.parseChunkName(withoutSuffix(name)); ok {
+			return volume.FileName
+		}
+		return volume.OtherName
+	}
+	for _, suffix := range []string{shardSuffix, obsoleteSuffix, obsoleteDataSuffix} {
+		if stem, ok := strings.CutSuffix(name, suffix); ok {
+			if _, ok := s.sharding.parseStem(stem); ok {
+				return volume.FileName
+			}
+		}
+	}
+	return volume.OtherName
 }

@@ -165,6 +165,28 @@ func parseEntry(name string, level int) (int, bool) {
 	return volume.ParseIndex(digits)
 }
 
+// CubeFiles implements volume.CubeNamer.
+func (m *mag) CubeFiles() (fsys fs.FS, dir, example string) {
+	return m.fsys, m.dir, "z0/y0/x0" + cubeSuffix
+}
+
+// CubeName implements volume.CubeNamer.
+func (m *mag) CubeName(name string) volume.CubeName {
+	parts := strings.Split(name, "/")
+	if len(parts) > 3 {
+		return volume.OtherName
+	}
+	for level, part := range parts {
+		if _, ok := parseEntry(part, level); !ok {
+			return volume.OtherName
+		}
+	}
+	if len(parts) < 3 {
+		return volume.DirName
+	}
+	return volume.FileName
+}
+
 // cubeFiles yields the paths of the cube files in the directory of a mag. For a directory of cubes that cannot be
 // listed, it yields its path and the error. If dir does not exist, it yields nothing. Files may be of the wrong kind.
 func cubeFiles(fsys fs.FS, dir string) iter.Seq2[string, error] {

@@ -16,6 +16,9 @@ import (
 // PropertiesFile is the name of the metadata file of a dataset.
 const PropertiesFile = "datasource-properties.json"
 
+// JournalFile is the name of a file in the directory of a layer while wkwfs imports it. If it stays, the import is not finished.
+const JournalFile = ".import.json"
+
 // Properties is the part of datasource-properties.json that the package uses. It has the fields of all versions of
 // the file.
 type Properties struct {

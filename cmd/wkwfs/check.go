@@ -13,6 +13,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/batch"
 	"github.com/wkwfs/wkwfs/internal/check"
+	"github.com/wkwfs/wkwfs/internal/gaps"
 	"github.com/wkwfs/wkwfs/internal/hint"
 )
 
@@ -104,6 +105,7 @@ func (s *checkSettings) run(ctx context.Context, stdout, stderr io.Writer) error
 		Late:   source.Late,
 		Count:  screen.bar != nil,
 		Stats:  &stats,
+		Gaps:   gaps.Options{Unfinished: source.Unfinished(0)},
 		Part:   s.part,
 		Report: screen.finding,
 	})

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"path"
 	"strings"
 	"syscall"
@@ -32,7 +31,7 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 	}
 	tuneRuntime(int64(s.cacheSize) + int64(s.jobs)*copier.RangeSize + copier.HelpersSize)
 	screen := newScreen(stderr, s.quiet)
-	log := slog.New(slog.NewTextHandler(screen, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	log := plainLogger(screen)
 	disk, err := s.diskCache.open(log)
 	if err != nil {
 		return err
@@ -63,7 +62,13 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	defer target.Close()
+	warnOfGaps(opened, s.concerns, log)
 	return s.copy(ctx, tree, info.IsDir(), opened, target, screen)
+}
+
+// concerns reports whether voxels of a layer or a mag are copied.
+func (s *copySettings) concerns(place string) bool {
+	return check.Place{Path: place}.Within(s.path) || check.Place{Path: s.path}.Within(place)
 }
 
 // absent adds a hint to the error of a path that the source does not have.

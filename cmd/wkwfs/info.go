@@ -3,10 +3,10 @@ package main
 import (
 	"encoding/json"
 	"io"
-	"log/slog"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wkwfs/wkwfs/internal/gaps"
 	"github.com/wkwfs/wkwfs/internal/inspect"
 	"github.com/wkwfs/wkwfs/internal/remote"
 )
@@ -59,9 +59,9 @@ and the exit code is 1. A plane that is too large for its coarsest mag is croppe
 
 // inspectSource opens a source and describes it. Warnings go to stderr.
 func inspectSource(path string, from sourceFlags, stderr io.Writer) (*inspect.Report, error) {
-	opened, err := from.open(path, slog.New(slog.NewTextHandler(stderr, nil)))
+	opened, err := from.open(path, plainLogger(stderr))
 	if err != nil {
 		return nil, err
 	}
-	return inspect.Source(remote.Display(path), opened.Root, from.depth())
+	return inspect.Source(remote.Display(path), opened.Root, from.depth(), gaps.Options{Unfinished: opened.Unfinished(0)})
 }

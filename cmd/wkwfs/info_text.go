@@ -23,16 +23,23 @@ func printReport(w io.Writer, r *inspect.Report) error {
 	for _, l := range r.Layers {
 		printLayer(&b, l)
 	}
-	if len(r.NotShown) > 0 {
-		b.WriteString("\nnot shown\n")
-		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		for _, n := range r.NotShown {
-			fmt.Fprintf(t, "  %s\t%s\n", hint.Escape(n.Name), n.Reason)
-		}
-		t.Flush() // writing to memory cannot fail
-	}
+	printReasons(&b, "not shown", r.NotShown)
+	printReasons(&b, "warnings", r.Warnings)
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// printReasons prints places with a reason for each, below a title.
+func printReasons(b *bytes.Buffer, title string, places []inspect.Omitted) {
+	if len(places) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s\n", title)
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	for _, p := range places {
+		fmt.Fprintf(t, "  %s\t%s\n", hint.Escape(p.Name), p.Reason)
+	}
+	t.Flush() // writing to memory cannot fail
 }
 
 // voxelSizeText returns the voxel size of mag 1, which all layers of a dataset share.

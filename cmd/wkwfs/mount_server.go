@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -39,7 +40,7 @@ func mount(s mountSettings, stdout, stderr io.Writer) error {
 		return serveInBackground(s, stderr)
 	case s.foreground:
 		m := daemon.FindManager()
-		return serveMount(s, m, false, func(string, log.Place) error { return m.Ready() }, stderr)
+		return serveMount(s, m, false, func(string, log.Place, []string) error { return m.Ready() }, stderr)
 	case s.wait:
 		return mountAndWait(stderr)
 	}
@@ -47,10 +48,14 @@ func mount(s mountSettings, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	log, warnings, _ := strings.Cut(server.Message, "\n")
+	for line := range strings.Lines(warnings) {
+		fmt.Fprintln(stderr, "wkwfs: "+hint.OneLine(strings.TrimSuffix(line, "\n")))
+	}
 	if s.quiet {
 		return nil
 	}
-	_, err = fmt.Fprintf(stdout, "mounted on %s, log: %s\n", printable(s.mountpoint), printable(server.Message))
+	_, err = fmt.Fprintf(stdout, "mounted on %s, log: %s\n", printable(s.mountpoint), printable(log))
 	return err
 }
 
@@ -64,8 +69,8 @@ func serveInBackground(s mountSettings, stderr io.Writer) error {
 	if s.wait {
 		m = daemon.FindManager()
 	}
-	err = serveMount(s, m, true, func(mountpoint string, logs log.Place) error {
-		return pipe.Ready(mountpoint, logs.String())
+	err = serveMount(s, m, true, func(mountpoint string, logs log.Place, warnings []string) error {
+		return pipe.Ready(mountpoint, strings.Join(append([]string{logs.String()}, warnings...), "\n"))
 	}, stderr)
 	if err != nil {
 		var printed strings.Builder
@@ -89,9 +94,9 @@ type attached interface {
 }
 
 // serveMount mounts and returns when the mount is gone. It calls ready with the resolved mountpoint
-// when the mount answers; an error of ready ends the mount. It then reports to the service
+// when the mount answers, with the warnings for the user; an error of ready ends the mount. It then reports to the service
 // manager m.
-func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(mountpoint string, logs log.Place) error, stderr io.Writer) error {
+func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(mountpoint string, logs log.Place, warnings []string) error, stderr io.Writer) error {
 	s.log.Background = background && !s.wait
 	logger, logs, err := newLogger(s.log, stderr)
 	if err != nil {
@@ -110,12 +115,14 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 		return err
 	}
 	defer disk.close()
-	o := s.from.options(logger)
+	var told warnings
+	o := s.from.options(told.also(logger))
 	o.Shared, o.DiskCache = s.allowOther, disk.kept
 	opened, err := dataset.Open(context.Background(), s.source, o)
 	if err != nil {
 		return err
 	}
+	looked := lookForGaps(opened, told.also(logger))
 	// Never closed: Close waits for loads, and a disk that does not answer must not keep the
 	// server from ending.
 	blocks := disk.newBlocks(s.cacheSize)
@@ -135,7 +142,11 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 		logger.Warn("the server keeps more privileges than it needs", "err", err)
 	}
 	logger.Info("mounted", "source", remote.Display(s.source), "mountpoint", mountpoint, "version", version().Version)
-	if err := ready(mountpoint, logs); err != nil {
+	select {
+	case <-looked:
+	case <-time.After(maxLook):
+	}
+	if err := ready(mountpoint, logs, told.take()); err != nil {
 		_, _ = server.Unmount() // the first error counts
 		return err
 	}

@@ -102,6 +102,7 @@ func (s *nfsSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	lookForGaps(opened, logger)
 	listener, err := net.ListenTCP("tcp", address)
 	if err != nil {
 		return hint.Errorf("choose another place with --listen HOST:PORT; port 0 is any free port", "%w", err)

@@ -97,10 +97,15 @@ func (s *webSettings) open(stderr io.Writer, part *subset.Options, viewer viewer
 	if err != nil {
 		return nil, err
 	}
-	opened, err := disk.open(s.from, path, logger)
+	told := logger
+	if part != nil { // a user looks at the screen
+		told = plainLogger(stderr)
+	}
+	opened, err := disk.open(s.from, path, told)
 	if err != nil {
 		return nil, err
 	}
+	lookForGaps(opened, told)
 	root := opened.Root
 	if part != nil {
 		if root, err = subset.Of(root, *part); err != nil {

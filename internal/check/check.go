@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wkwfs/wkwfs/internal/batch"
+	"github.com/wkwfs/wkwfs/internal/gaps"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -75,6 +76,7 @@ type Options struct {
 	Depth  int           // the same while the source answers late; less than Jobs: Jobs
 	Late   func() bool   // reports whether the source answers late; nil: it does not
 	Count  bool          // also count all cubes; this lists each directory twice
+	Gaps   gaps.Options  // where voxels may be missing
 	Part   batch.Part    // check only the cubes of this part; see Run
 	Stats  *Stats        // not nil
 	Report func(Finding) // receives all findings, one call at a time, in any order
@@ -82,7 +84,7 @@ type Options struct {
 
 // Run checks the source. Faults of the source are findings. Run returns an error only if ctx is canceled.
 //
-// All parts of a source together find what a check of the whole source finds. Faults of metadata are findings of the first part.
+// All parts of a source together find what a check of the whole source finds. Faults of metadata, and gaps, are findings of the first part.
 // A mag or a directory that cannot be listed is a finding of every part.
 func Run(ctx context.Context, root volume.Root, o Options) error {
 	if o.Late == nil {
@@ -99,6 +101,9 @@ func Run(ctx context.Context, root volume.Root, o Options) error {
 	var group sync.WaitGroup
 	if c.Count {
 		group.Go(func() { c.count(root) })
+	}
+	if c.Part.First() {
+		group.Go(func() { c.reportGaps(root) })
 	}
 	cubes := make(chan cube)
 	group.Go(func() {

@@ -147,8 +147,8 @@ func (d *countingDir) ReadDir(n int) ([]fs.DirEntry, error) {
 	return d.ReadDirFile.ReadDir(n)
 }
 
-// TestPartListsOnce: a part lists a directory of cubes once, not for the plan, the bounding box and the check each. A cube that was
-// removed since the plan was made is no fault.
+// TestPartListsOnce: a part lists a directory of cubes once, not for the plan, the bounding box and the check each. The first part lists
+// it once more, for files that no mag reads. A cube that was removed since the plan was made is no fault.
 func TestPartListsOnce(t *testing.T) {
 	dir := t.TempDir()
 	h := wkw.Header{CubeBlocks: 1, BlockSide: 1, BlockType: wkw.Raw, Type: volume.Uint8, Channels: 1}
@@ -184,7 +184,11 @@ func TestPartListsOnce(t *testing.T) {
 			t.Errorf("part %d: %q", i+1, lines)
 		}
 		for name, n := range c.listed {
-			if n -= before[name]; strings.Contains(name, "/y") && n != 1 {
+			want := 1
+			if i == 0 {
+				want = 2
+			}
+			if n -= before[name]; strings.Contains(name, "/y") && n != want {
 				t.Errorf("part %d lists %s %d times", i+1, name, n)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"iter"
 
+	"github.com/wkwfs/wkwfs/internal/gaps"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -107,6 +108,20 @@ func (c *checker) reportMetadata(root volume.Root) {
 			severity = Error
 		}
 		c.report(Finding{Severity: severity, Place: at, Err: errors.New(omitted.Reason)})
+	}
+}
+
+// reportGaps reports where voxels may be missing: as errors where they certainly are.
+func (c *checker) reportGaps(root volume.Root) {
+	for g := range gaps.Find(root, c.Gaps) {
+		severity := Warning
+		if g.Fault {
+			severity = Error
+		}
+		c.report(Finding{Severity: severity, Place: placeOf(g.Layer, g.Mag), Err: g.Err})
+		if c.ctx.Err() != nil {
+			return
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package chunked
 
 import (
+	"io/fs"
 	"path"
 	"strconv"
 	"strings"
@@ -28,7 +29,7 @@ func (k Key) name(at []int) string {
 	return b.String()
 }
 
-// parse returns the indices in the name of a file of a chunk, if the separator is not "/".
+// parse returns the indices in the name of a chunk, or of a directory of chunks that has some of them.
 func (k Key) parse(name string, rank int) ([]int, bool) {
 	if k.Prefix != "" {
 		var ok bool
@@ -53,4 +54,44 @@ func (k Key) parse(name string, rank int) ([]int, bool) {
 // path returns the file of a chunk on the channel axis of cube c.
 func (m *Mag) path(c volume.Vec, channel int) string {
 	return path.Join(m.dir, m.array.Key.name(m.position(len(m.array.Shape), c, channel)))
+}
+
+// CubeFiles implements [volume.CubeNamer].
+func (m *Mag) CubeFiles() (fsys fs.FS, dir, example string) {
+	return m.fsys, m.dir, m.array.Key.name(make([]int, len(m.array.Shape)))
+}
+
+// CubeName implements [volume.CubeNamer]. Chunks of channels that are not shown count, too.
+func (m *Mag) CubeName(name string) volume.CubeName {
+	key, rank := m.array.Key, len(m.array.Shape)
+	if key.Separator != "/" {
+		if at, ok := key.parse(name, rank); ok && m.array.has(at) {
+			return volume.FileName
+		}
+		return volume.OtherName
+	}
+	if name == key.Prefix {
+		return volume.DirName
+	}
+	indices := 1 + strings.Count(name, "/")
+	if key.Prefix != "" {
+		indices--
+	}
+	switch at, ok := key.parse(name, indices); {
+	case !ok || indices > rank || !m.array.has(at):
+		return volume.OtherName
+	case indices < rank:
+		return volume.DirName
+	}
+	return volume.FileName
+}
+
+// has reports whether the array has a chunk with these indices on its first axes.
+func (a *Array) has(at []int) bool {
+	for axis, n := range at {
+		if n > (a.Shape[axis]-1)/a.Chunk[axis] {
+			return false
+		}
+	}
+	return true
 }

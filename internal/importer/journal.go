@@ -13,10 +13,11 @@ import (
 	"github.com/wkwfs/wkwfs/internal/atomicfile"
 	"github.com/wkwfs/wkwfs/internal/pyramid"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
 )
 
 // journalFile is in the directory of a layer that is not complete.
-const journalFile = ".import.json"
+const journalFile = wkw.JournalFile
 
 func (l *layer) journalPath() string { return filepath.Join(l.dir, journalFile) }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 
+	"github.com/wkwfs/wkwfs/internal/gaps"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/tree"
 	"github.com/wkwfs/wkwfs/internal/view"
@@ -18,6 +19,7 @@ type Report struct {
 	Kind     string    `json:"kind"`   // dataset, layer, mag or cube
 	Layers   []Layer   `json:"layers"` // one without a name if the source is below a dataset
 	NotShown []Omitted `json:"not_shown"`
+	Warnings []Omitted `json:"warnings"` // of what is shown: why voxels may be missing
 
 	depth int // requests in flight
 }
@@ -53,16 +55,20 @@ type Box struct {
 	Max volume.Vec `json:"max"`
 }
 
-// Omitted is a part of the source that a mount does not show.
+// Omitted is a part of the source that a mount does not show, or where voxels may be missing.
 type Omitted struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
 }
 
 // Source describes the source with the name that the user gave it. It sends up to depth requests
-// at once. Parts that cannot be read are in NotShown; they are not errors.
-func Source(name string, root volume.Root, depth int) (*Report, error) {
-	r := &Report{Source: name, Layers: []Layer{}, NotShown: []Omitted{}, depth: depth}
+// at once. Parts that cannot be read are in NotShown; they are not errors. Places where voxels may be missing, as far as the options say to
+// look for them, are in Warnings.
+func Source(name string, root volume.Root, depth int, look gaps.Options) (*Report, error) {
+	r := &Report{Source: name, Layers: []Layer{}, NotShown: []Omitted{}, Warnings: []Omitted{}, depth: depth}
+	for g := range gaps.Find(root, look) {
+		r.Warnings = append(r.Warnings, Omitted{g.Place(), hint.OneLine(g.Err.Error())})
+	}
 	switch {
 	case root.Dataset != nil:
 		r.Kind = "dataset"

@@ -1,0 +1,199 @@
+package gaps
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/wkwfs/wkwfs/n5"
+	"github.com/wkwfs/wkwfs/precomputed"
+	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/zarr"
+)
+
+const (
+	zarr2   = `{"zarr_format": 2, "shape": [3, 2, 2], "chunks": [1, 2, 2], "dtype": "|u1", "order": "C", "compressor": null, "filters": null, "fill_value": 0%s}`
+	zarr3   = `{"zarr_format": 3, "node_type": "array", "shape": [3, 2, 2], "data_type": "uint8", "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [1, 2, 2]}}, "chunk_key_encoding": {"name": %s}, "fill_value": 0, "codecs": [{"name": "bytes"}]}`
+	n5Array = `{"dimensions": [2, 2, 3], "blockSize": [2, 2, 1], "dataType": "uint8", "compression": {"type": "raw"}}`
+	info    = `{"type": "image", "data_type": "uint8", "num_channels": 1, "scales": [{"key": "8_8_8", "size": [2, 2, 3], "resolution": [8, 8, 8], "chunk_sizes": [[2, 2, 1]], "encoding": "raw"%s}]}`
+	sharded = `, "sharding": {"@type": "neuroglancer_uint64_sharded_v1", "hash": "identity", "preshift_bits": 0, "minishard_bits": 0, "shard_bits": 5}`
+)
+
+// wkwHeader is a header.wkw of cubes of one block of 2 × 2 × 2 voxels.
+const wkwHeader = "WKW\x01\x01\x01\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00"
+
+// formats are mags of all formats. Each has files that describe it, files that it reads, the first of which is its example, and files that only
+// another way of naming would read.
+var formats = map[string]struct {
+	open     func(fs.FS) (volume.Root, error)
+	metadata map[string]string
+	dir      string // of the mag
+	cubes    []string
+	unread   []string
+}{
+	"wkw": {openWKW, map[string]string{"header.wkw": wkwHeader}, ".",
+		[]string{"z0/y0/x0.wkw", "z1/y12/x3.wkw"},
+		[]string{"z0/y0/x00.wkw", "z0/y0/x1.wkw.zst", "z0/y0/0.wkw", "z0/x0.wkw", "x0.wkw", "z0/y0/z0/x0.wkw", "z01/y0/x0.wkw", "Z0/Y0/X0.WKW", "z0/y-1/x0.wkw", "0.0.0", "c/0/0/0", "0-2_0-2_0-2"}},
+	"zarr 2, points": {openZarr, map[string]string{".zarray": fmt.Sprintf(zarr2, "")}, ".",
+		[]string{"0.0.0", "2.0.0"},
+		[]string{"0/0/0", "c/0/0/0", "c.0.0.0", "3.0.0", "0.0", "0.0.0.0", "00.0.0", "0.0.0.gz", "0.0.0.part", "0_0_0", "z0/y0/x0.wkw"}},
+	"zarr 2, directories": {openZarr, map[string]string{".zarray": fmt.Sprintf(zarr2, `, "dimension_separator": "/"`)}, ".",
+		[]string{"0/0/0", "2/0/0"},
+		[]string{"0.0.0", "c/0/0/0", "3/0/0", "0/1/0", "0/0/1", "0/0/0.zstd", "0/0/00", "00/0/0"}},
+	"zarr 3": {openZarr, map[string]string{"zarr.json": fmt.Sprintf(zarr3, `"default"`)}, ".",
+		[]string{"c/0/0/0", "c/1/0/0"},
+		[]string{"0/0/0", "0.0.0", "c.0.0.0", "C/0/0/0", "c/3/0/0", "c/0/0/0.part", "c/c/0/0/0"}},
+	"zarr 3, v2": {openZarr, map[string]string{"zarr.json": fmt.Sprintf(zarr3, `"v2"`)}, ".",
+		[]string{"0.0.0"}, []string{"c/0/0/0", "c.0.0.0", "0/0/0"}},
+	"zarr 3, points": {openZarr, map[string]string{"zarr.json": fmt.Sprintf(zarr3, `"default", "configuration": {"separator": "."}`)}, ".",
+		[]string{"c.0.0.0"}, []string{"c/0/0/0", "0.0.0"}},
+	"n5": {openN5, map[string]string{"attributes.json": n5Array}, ".",
+		[]string{"0/0/0", "0/0/2"},
+		[]string{"0.0.0", "c/0/0/0", "2/0/0", "0/0/0.gz"}},
+	"precomputed": {openPrecomputed, map[string]string{"info": fmt.Sprintf(info, "")}, "8_8_8",
+		[]string{"0-2_0-2_0-1", "0-2_0-2_1-2.gz", "0-2_0-2_2-3.zst"},
+		[]string{"0-2_0-2_0-2", "0-2_0-2_3-4", "0-2_0-2_0-1.lz4", "0.shard", "-2-0_0-2_0-1", "c/0-2_0-2_0-1", "0/0/0"}},
+	"precomputed, sharded": {openPrecomputed, map[string]string{"info": fmt.Sprintf(info, sharded)}, "8_8_8",
+		[]string{"00.shard", "1f.shard"},
+		[]string{"0.shard", "20.shard", "1F.shard.gz", "0-2_0-2_0-1", "000.shard"}},
+}
+
+func openWKW(fsys fs.FS) (volume.Root, error) {
+	return wkw.Recognise(fsys, ".", wkw.Options{Name: "1"})
+}
+func openZarr(fsys fs.FS) (volume.Root, error) { return zarr.Recognise(fsys, ".") }
+func openN5(fsys fs.FS) (volume.Root, error)   { return n5.Recognise(fsys, ".") }
+func openPrecomputed(fsys fs.FS) (volume.Root, error) {
+	return precomputed.Recognise(fsys, ".", precomputed.Options{})
+}
+
+// textsOf returns the gaps of a source as text.
+func textsOf(root volume.Root, o Options) (found []string) {
+	for g := range Find(root, o) {
+		found = append(found, fmt.Sprintf("%s, fault %v: %v", g.Place(), g.Fault, g.Err))
+	}
+	return found
+}
+
+// TestNames: of each format, a file that the mag reads is none of the others, and every file that only another way of naming would read is
+// found, in a whole search and in a limited one. A mag without a file that it reads is empty.
+func TestNames(t *testing.T) {
+	for name, f := range formats {
+		open := func(files ...string) volume.Root {
+			tree := fstest.MapFS{f.dir + "/README.txt": {}, f.dir + "/.x0.wkw.ABC.tmp": {}, f.dir + "/2024-01-02.log": {}}
+			for file, content := range f.metadata {
+				tree[file] = &fstest.MapFile{Data: []byte(content)}
+			}
+			for _, file := range files {
+				tree[path.Join(f.dir, file)] = &fstest.MapFile{}
+			}
+			root, err := f.open(tree)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			return root
+		}
+		for _, o := range []Options{{}, Sample} {
+			for _, cube := range f.cubes {
+				if got := textsOf(open(cube), o); got != nil {
+					t.Errorf("%s, %s: got %q", name, cube, got)
+				}
+			}
+			if got := textsOf(open(), o); len(got) != 1 || !strings.HasSuffix(got[0], "fault false: "+ErrEmpty.Error()) {
+				t.Errorf("%s, without cubes: got %q", name, got)
+			}
+			for _, file := range f.unread {
+				got := textsOf(open(f.cubes[0], file), o)
+				if len(got) != 1 || !strings.Contains(got[0], ", fault false: "+path.Join(f.dir, file)+": not read") || !strings.Contains(got[0], "names like "+path.Join(f.dir, f.cubes[0])) {
+					t.Errorf("%s, %s: got %q", name, file, got)
+				}
+				if got := textsOf(open(file), o); len(got) != 2 || !strings.Contains(got[0], ", fault true: "+path.Join(f.dir, file)) {
+					t.Errorf("%s, %s alone: got %q", name, file, got)
+				}
+			}
+			if o.Names > 0 {
+				continue // it looks into some directories only
+			}
+			if got := textsOf(open(slices.Concat(f.cubes, f.unread)...), o); len(got) != 1 || !strings.Contains(got[0], fmt.Sprintf("and %d other files like it: not read", len(f.unread)-1)) {
+				t.Errorf("%s, all files: got %q", name, got)
+			}
+		}
+	}
+}
+
+// TestOtherDirectories: a directory with metadata is not a part of the mag, whatever its name is.
+func TestOtherDirectories(t *testing.T) {
+	for _, file := range metadataFiles {
+		tree := fstest.MapFS{
+			".zarray": {Data: fmt.Appendf(nil, zarr2, "")}, "0.0.0": {},
+			"7/" + file: {}, "7/0.0.0": {}, "7/0/0/0": {},
+		}
+		root, err := openZarr(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := textsOf(root, Options{}); got != nil {
+			t.Errorf("%s: got %q", file, got)
+		}
+	}
+}
+
+// listings counts the names that are listed.
+type listings struct {
+	fstest.MapFS
+	dirs int
+}
+
+func (l *listings) ReadDir(name string) ([]fs.DirEntry, error) {
+	l.dirs++
+	return l.MapFS.ReadDir(name)
+}
+
+// TestSample: a limited search looks into few directories, and says nothing of what it has not seen. A whole one sees all.
+func TestSample(t *testing.T) {
+	tree := fstest.MapFS{"header.wkw": {Data: []byte(wkwHeader)}, "z99/y99/x0.wkw": {}, "z99/y99/x0.wkw.bak": {}}
+	for i := range 40 {
+		tree[fmt.Sprintf("z%d/y%d/nothing", i/10, i%10)] = &fstest.MapFile{}
+	}
+	l := &listings{MapFS: tree}
+	root, err := openWKW(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.dirs = 0
+	if got := textsOf(root, Sample); got != nil || l.dirs > 1+2*fewDirs {
+		t.Errorf("%d listings, got %q", l.dirs, got)
+	}
+	if got := textsOf(root, Options{}); len(got) != 1 || !strings.Contains(got[0], "z99/y99/x0.wkw.bak: not read") {
+		t.Errorf("got %q", got)
+	}
+	if got := textsOf(root, Options{Names: 2}); got != nil {
+		t.Errorf("two names of a directory: got %q", got)
+	}
+}
+
+// TestFind: the gaps of a dataset have the names of their layers and mags, and those of unfinished imports come first.
+func TestFind(t *testing.T) {
+	tree := fstest.MapFS{
+		"color/1/header.wkw": {Data: []byte(wkwHeader)}, "color/1/z0/y0/x0.wkw": {},
+		"color/2/header.wkw":  {Data: []byte(wkwHeader)},
+		"labels/1/header.wkw": {Data: []byte(wkwHeader)}, "labels/1/z0/y0/x0.wkw": {}, "labels/1/z0/y0/x0.wkw.gz": {},
+	}
+	root, err := openWKW(tree)
+	if err != nil || root.Dataset == nil {
+		t.Fatal(err)
+	}
+	want := []string{"labels, fault true: " + ErrUnfinished.Error(), "color/2, fault false: " + ErrEmpty.Error(),
+		"labels/1, fault false: labels/1/z0/y0/x0.wkw.gz: not read, because the metadata name no such file: expected names like labels/1/z0/y0/x0.wkw"}
+	if got := textsOf(root, Options{Unfinished: []string{"labels"}}); !slices.Equal(got, want) {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+	if got := textsOf(root, Options{Mags: 2}); !slices.Equal(got, want[1:2]) {
+		t.Errorf("two mags: got %q", got)
+	}
+}

@@ -1,0 +1,130 @@
+package gaps
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/wkwfs/wkwfs/internal/parallel"
+	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// search looks through the directories of a mag.
+type search struct {
+	volume.CubeNamer
+	fsys  fs.FS
+	dir   string
+	names int // of a directory that are looked at; 0: all
+
+	cubes   bool // there is a cube file
+	partial bool // there may be names that were not seen
+	unread  UnreadError
+}
+
+func newSearch(m volume.CubeNamer, names int) *search {
+	s := &search{CubeNamer: m, names: names}
+	var example string
+	s.fsys, s.dir, example = m.CubeFiles()
+	s.unread.Expected = path.Join(s.dir, example)
+	return s
+}
+
+// The number of directories of a level that a search looks into. They are kept in memory.
+const (
+	fewDirs = 4 // of a limited search
+	maxDirs = 1 << 17
+)
+
+// run looks through the directories level by level.
+func (s *search) run() {
+	limit := maxDirs
+	if s.names > 0 {
+		limit = fewDirs
+	}
+	for level := []string{"."}; len(level) > 0; {
+		var next []string
+		for _, l := range parallel.EachOf(slices.Values(level), func(dir string) listing { return s.list(dir, limit) }) {
+			n := min(len(l.dirs), limit-len(next))
+			next, s.partial = append(next, l.dirs[:n]...), s.partial || n < len(l.dirs)
+			s.cubes = s.cubes || l.cubes
+			s.partial = s.partial || l.partial
+			if l.unread > 0 && s.unread.Files == 0 {
+				s.unread.File = path.Join(s.dir, l.first)
+			}
+			s.unread.Files += l.unread
+		}
+		level = next
+	}
+}
+
+// listing is what a directory has.
+type listing struct {
+	dirs    []string // to be looked into, below the directory of the mag
+	cubes   bool
+	unread  int    // files
+	first   string // of them
+	partial bool
+}
+
+// list looks at the names in a directory of the mag. A directory that does not lead to cube files, and has metadata, is not a part of
+// the mag. It returns some more than limit directories if there are that many.
+func (s *search) list(dir string, limit int) (l listing) {
+	foreign, n := dir != "." && s.CubeName(dir) == volume.OtherName, 0
+	for entries, err := range vfs.ListDir(s.fsys, path.Join(s.dir, dir)) {
+		for _, e := range entries {
+			if n++; s.names > 0 && n > s.names {
+				l.partial = true
+				return l
+			}
+			if foreign && slices.Contains(metadataFiles, e.Name()) {
+				return listing{partial: l.partial}
+			}
+			l.add(path.Join(dir, e.Name()), e, s.CubeNamer)
+		}
+		l.dirs = l.dirs[:min(len(l.dirs), limit+1)]
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			l.partial = true
+		}
+	}
+	return l
+}
+
+// add adds an entry of a directory.
+func (l *listing) add(name string, e fs.DirEntry, namer volume.CubeNamer) {
+	switch kind := namer.CubeName(name); {
+	case kind == volume.FileName: // of any kind: reads of what is no file are errors
+		l.cubes = true
+	case kind == volume.DirName, e.IsDir() && dirOfCubes.MatchString(e.Name()):
+		l.dirs = append(l.dirs, name)
+	case !e.IsDir() && likeCube(e.Name()):
+		if l.unread++; l.unread == 1 {
+			l.first = name
+		}
+	}
+}
+
+// metadataFiles are files that only the directory of an array, a group, a mag or a volume has.
+var metadataFiles = []string{".zarray", ".zgroup", "attributes.json", "datasource-properties.json", "header.wkw", "info", "zarr.json"}
+
+var (
+	// dirOfCubes matches the names of directories in which a format has cube files.
+	dirOfCubes = regexp.MustCompile(`(?i)^(c|[xyz]?-?[0-9]+)$`)
+
+	// cubeLike match the names of cube files of all formats, and of the same files under names that programs give them while they are
+	// written or when they compress them.
+	cubeLike = []*regexp.Regexp{
+		regexp.MustCompile(`(?i)^x?-?[0-9]+\.wkw(\..*)?$`),
+		regexp.MustCompile(`^(c\.)?[0-9]+([._][0-9]+)*(\.(gz|zst|zstd|br|xz|bz2|lzma|lz4|part|partial|tmp))?$`),
+		regexp.MustCompile(`^-?[0-9]+--?[0-9]+_-?[0-9]+--?[0-9]+_-?[0-9]+--?[0-9]+(\..*)?$`),
+		regexp.MustCompile(`(?i)^[0-9a-f]+\.(shard|index|data)(\..*)?$`),
+	}
+)
+
+// likeCube reports whether a file has a name like a cube file of any format.
+func likeCube(name string) bool {
+	return !strings.HasPrefix(name, ".") && slices.ContainsFunc(cubeLike, func(r *regexp.Regexp) bool { return r.MatchString(name) })
+}
