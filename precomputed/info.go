@@ -37,9 +37,10 @@ type info struct {
 // scaleInfo describes one scale. Its values are checked: sizes computed from them do not overflow.
 type scaleInfo struct {
 	key        string
-	name       string     // of the mag
-	bounds     volume.Box // absolute voxels, from voxel_offset
-	chunk      volume.Vec // size in voxels
+	name       string       // of the mag
+	bounds     volume.Box   // absolute voxels, from voxel_offset
+	chunk      volume.Vec   // size in voxels
+	others     []volume.Vec // other sizes in which the voxels are stored, too
 	lattice    lattice.Lattice
 	dataType   volume.Type
 	channels   int
@@ -207,20 +208,27 @@ func (s *scaleInfo) readEncoding(o object) error {
 	return nil
 }
 
-// readChunk reads the first valid chunk size. The scale is stored completely in each of its chunk sizes.
+// readChunk reads the first valid chunk size, and the others. The scale is stored completely in each of its chunk sizes.
 func (s *scaleInfo) readChunk(o object) error {
-	err := errors.New("the list is empty")
+	err, chosen := errors.New("the list is empty"), false
 	if sizes, ok := o["chunk_sizes"]; ok {
 		for size, invalid := range jsonlimit.Values[triple](sizes, maxChunkSizes, "sizes") {
+			if chosen {
+				if invalid == nil && min(size[0], size[1], size[2]) > 0 {
+					s.others = append(s.others, volume.Vec(size))
+				}
+				continue
+			}
 			if err = invalid; err == nil {
 				err = s.setChunk(volume.Vec(size))
 			}
-			if err == nil {
-				return nil
-			}
+			chosen = err == nil
 		}
 	}
-	return fmt.Errorf("chunk_sizes: %w", err)
+	if err != nil {
+		return fmt.Errorf("chunk_sizes: %w", err)
+	}
+	return nil
 }
 
 func (s *scaleInfo) setChunk(size volume.Vec) error {

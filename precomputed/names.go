@@ -11,9 +11,12 @@ import (
 const gzipSuffix = ".gz"
 
 // chunkBox returns the absolute voxels of chunk c, clipped to the bounds of the scale.
-func (s *scaleInfo) chunkBox(c volume.Vec) volume.Box {
-	offset := s.bounds.Min.Add(c.Mul(s.chunk))
-	return volume.Box{Min: offset, Max: offset.Add(s.chunk).Min(s.bounds.Max)}
+func (s *scaleInfo) chunkBox(c volume.Vec) volume.Box { return s.boxOf(c, s.chunk) }
+
+// boxOf is chunkBox for chunks of a size.
+func (s *scaleInfo) boxOf(c, size volume.Vec) volume.Box {
+	offset := s.bounds.Min.Add(c.Mul(size))
+	return volume.Box{Min: offset, Max: offset.Add(size).Min(s.bounds.Max)}
 }
 
 // chunkName returns the name of chunk c: X0-X1_Y0-Y1_Z0-Z1, in absolute voxels.
@@ -21,7 +24,10 @@ func (s *scaleInfo) chunkName(c volume.Vec) string { return s.chunkBox(c).String
 
 // parseChunkName returns the chunk with a name. It returns false if no chunk of the scale has it. Numbers may be
 // negative, so "-" is a separator or a sign: "-1000--992_…".
-func (s *scaleInfo) parseChunkName(name string) (volume.Vec, bool) {
+func (s *scaleInfo) parseChunkName(name string) (volume.Vec, bool) { return s.parseName(name, s.chunk) }
+
+// parseName is parseChunkName for chunks of a size.
+func (s *scaleInfo) parseName(name string, size volume.Vec) (volume.Vec, bool) {
 	var offset volume.Vec
 	rest := name
 	for axis := range 3 {
@@ -32,8 +38,8 @@ func (s *scaleInfo) parseChunkName(name string) (volume.Vec, bool) {
 		// The offset determines the end. The comparison of names below checks it.
 		_, rest, _ = strings.Cut(rest, "_")
 	}
-	c := offset.Sub(s.bounds.Min).Div(s.chunk)
-	return c, c.In(s.lattice.Size) && s.chunkName(c) == name
+	c := offset.Sub(s.bounds.Min).Div(size)
+	return c, c.In(s.bounds.Size().CeilDiv(size)) && s.boxOf(c, size).String() == name
 }
 
 // leadingInt parses the number at the start of s. It returns false if there is none, or one above 2 × maxInteger.
@@ -81,8 +87,14 @@ func (s *scale) CubeFiles() (fsys fs.FS, dir, example string) {
 // CubeName implements [volume.CubeNamer].
 func (s *scale) CubeName(name string) volume.CubeName {
 	if s.sharding == nil {
-		if _, ok := s.parseChunkName(withoutSuffix(name)); ok {
+		name = withoutSuffix(name)
+		if _, ok := s.parseChunkName(name); ok {
 			return volume.FileName
+		}
+		for _, size := range s.others {
+			if _, ok := s.parseName(name, size); ok {
+				return volume.CopyName
+			}
 		}
 		return volume.OtherName
 	}

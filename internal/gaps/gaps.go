@@ -52,7 +52,10 @@ type UnreadError struct {
 
 func (e *UnreadError) Error() string {
 	others := ""
-	if e.Files > 1 {
+	switch {
+	case e.Files == 2:
+		others = ", and another file like it"
+	case e.Files > 2:
 		others = fmt.Sprintf(", and %d other files like it", e.Files-1)
 	}
 	if e.More {
@@ -131,7 +134,6 @@ func (m namedMag) gaps(names int) (found []Gap) {
 	s.run()
 	empty := !s.cubes && !s.partial
 	if s.unread.Files > 0 {
-		s.unread.More = s.partial
 		found = append(found, Gap{Layer: m.layer, Mag: m.name, Err: &s.unread, Fault: empty})
 	}
 	if empty {

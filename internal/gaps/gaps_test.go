@@ -58,6 +58,9 @@ var formats = map[string]struct {
 	"precomputed": {openPrecomputed, map[string]string{"info": fmt.Sprintf(info, "")}, "8_8_8",
 		[]string{"0-2_0-2_0-1", "0-2_0-2_1-2.gz", "0-2_0-2_2-3.zst"},
 		[]string{"0-2_0-2_0-2", "0-2_0-2_3-4", "0-2_0-2_0-1.lz4", "0.shard", "-2-0_0-2_0-1", "c/0-2_0-2_0-1", "0/0/0"}},
+	"precomputed, two sizes": {openPrecomputed, map[string]string{"info": strings.Replace(fmt.Sprintf(info, ""), "[[2, 2, 1]]", "[[2, 2, 1], [0, 1, 1], [2, 2, 2], [1, 1, 1]]", 1)}, "8_8_8",
+		[]string{"0-2_0-2_0-1"},
+		[]string{"0-2_0-2_0-3", "1-3_0-1_0-1"}},
 	"precomputed, sharded": {openPrecomputed, map[string]string{"info": fmt.Sprintf(info, sharded)}, "8_8_8",
 		[]string{"00.shard", "1f.shard"},
 		[]string{"0.shard", "20.shard", "1F.shard.gz", "0-2_0-2_0-1", "000.shard"}},
@@ -119,7 +122,7 @@ func TestNames(t *testing.T) {
 			if o.Names > 0 {
 				continue // it looks into some directories only
 			}
-			if got := textsOf(open(slices.Concat(f.cubes, f.unread)...), o); len(got) != 1 || !strings.Contains(got[0], fmt.Sprintf("and %d other files like it: not read", len(f.unread)-1)) {
+			if got := textsOf(open(slices.Concat(f.cubes, f.unread)...), o); len(got) != 1 || !strings.Contains(got[0], " like it: not read") {
 				t.Errorf("%s, all files: got %q", name, got)
 			}
 		}
@@ -140,6 +143,23 @@ func TestOtherDirectories(t *testing.T) {
 		if got := textsOf(root, Options{}); got != nil {
 			t.Errorf("%s: got %q", file, got)
 		}
+	}
+}
+
+// TestCopies: chunks of another size of a scale are not missed, unless there are none of the size that is read.
+func TestCopies(t *testing.T) {
+	f := formats["precomputed, two sizes"]
+	tree := fstest.MapFS{"info": {Data: []byte(f.metadata["info"])}, "8_8_8/0-2_0-2_2-3.gz": {}, "8_8_8/0-2_0-2_0-2": {}, "8_8_8/1-2_0-1_2-3": {}}
+	root, err := openPrecomputed(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := textsOf(root, Options{}); got != nil {
+		t.Errorf("got %q", got)
+	}
+	delete(tree, "8_8_8/0-2_0-2_2-3.gz")
+	if got := textsOf(root, Options{}); len(got) != 2 || !strings.Contains(got[0], "fault true: 8_8_8/0-2_0-2_0-2, and another file like it: not read") {
+		t.Errorf("without the size that is read: got %q", got)
 	}
 }
 

@@ -16,20 +16,20 @@ import (
 // search looks through the directories of a mag.
 type search struct {
 	volume.CubeNamer
-	fsys  fs.FS
-	dir   string
-	names int // of a directory that are looked at; 0: all
+	fsys    fs.FS
+	dir     string
+	example string
+	names   int // of a directory that are looked at; 0: all
 
 	cubes   bool // there is a cube file
 	partial bool // there may be names that were not seen
 	unread  UnreadError
+	copies  UnreadError // files that are not read if there are cube files
 }
 
 func newSearch(m volume.CubeNamer, names int) *search {
 	s := &search{CubeNamer: m, names: names}
-	var example string
-	s.fsys, s.dir, example = m.CubeFiles()
-	s.unread.Expected = path.Join(s.dir, example)
+	s.fsys, s.dir, s.example = m.CubeFiles()
 	return s
 }
 
@@ -52,21 +52,32 @@ func (s *search) run() {
 			next, s.partial = append(next, l.dirs[:n]...), s.partial || n < len(l.dirs)
 			s.cubes = s.cubes || l.cubes
 			s.partial = s.partial || l.partial
-			if l.unread > 0 && s.unread.Files == 0 {
-				s.unread.File = path.Join(s.dir, l.first)
-			}
-			s.unread.Files += l.unread
+			s.unread.add(l.unread)
+			s.copies.add(l.copies)
 		}
 		level = next
 	}
+	if !s.cubes {
+		s.unread.add(s.copies)
+	}
+	s.unread.More, s.unread.Expected = s.partial, path.Join(s.dir, s.example)
+	s.unread.File = path.Join(s.dir, s.unread.File)
+}
+
+// add adds files.
+func (e *UnreadError) add(o UnreadError) {
+	if e.Files == 0 {
+		e.File = o.File
+	}
+	e.Files += o.Files
 }
 
 // listing is what a directory has.
 type listing struct {
 	dirs    []string // to be looked into, below the directory of the mag
 	cubes   bool
-	unread  int    // files
-	first   string // of them
+	unread  UnreadError // with the first file, below the directory of the mag
+	copies  UnreadError
 	partial bool
 }
 
@@ -98,12 +109,12 @@ func (l *listing) add(name string, e fs.DirEntry, namer volume.CubeNamer) {
 	switch kind := namer.CubeName(name); {
 	case kind == volume.FileName: // of any kind: reads of what is no file are errors
 		l.cubes = true
+	case kind == volume.CopyName:
+		l.copies.add(UnreadError{File: name, Files: 1})
 	case kind == volume.DirName, e.IsDir() && dirOfCubes.MatchString(e.Name()):
 		l.dirs = append(l.dirs, name)
 	case !e.IsDir() && likeCube(e.Name()):
-		if l.unread++; l.unread == 1 {
-			l.first = name
-		}
+		l.unread.add(UnreadError{File: name, Files: 1})
 	}
 }
 
