@@ -37,8 +37,9 @@ func newCheckCommand() *cobra.Command {
 the byte offset, what was expected and what was found. Nothing is mounted or changed.
 ` + sourceHelp + `
 
-  error    voxels or metadata cannot be read; a mount returns EIO
-  warning  everything can be read, but something is not as expected
+  error    voxels or metadata cannot be read, and a mount returns EIO; or voxels are missing, and
+           a mount returns zeros: an import is not finished, or no file of a mag is read
+  warning  what the metadata name can be read, but something is not as expected
   note     a file that is not part of the dataset; it was not checked
 
 The exit code is 1 if there is an error, and 0 if there are only warnings and notes. With

@@ -41,23 +41,23 @@ var formats = map[string]struct {
 		[]string{"z0/y0/x00.wkw", "z0/y0/x1.wkw.zst", "z0/y0/0.wkw", "z0/x0.wkw", "x0.wkw", "z0/y0/z0/x0.wkw", "z01/y0/x0.wkw", "Z0/Y0/X0.WKW", "z0/y-1/x0.wkw", "0.0.0", "c/0/0/0", "0-2_0-2_0-2"}},
 	"zarr 2, points": {openZarr, map[string]string{".zarray": fmt.Sprintf(zarr2, "")}, ".",
 		[]string{"0.0.0", "2.0.0"},
-		[]string{"0/0/0", "c/0/0/0", "c.0.0.0", "3.0.0", "0.0", "0.0.0.0", "00.0.0", "0.0.0.gz", "0.0.0.part", "0_0_0", "z0/y0/x0.wkw"}},
+		[]string{"0/0/0", "c/0/0/0", "c.0.0.0", "3.0.0", "0.0", "0.0.0.0", "00.0.0", "1.0.0.gz", "1.0.0.part", "0_0_0", "z0/y0/x0.wkw"}},
 	"zarr 2, directories": {openZarr, map[string]string{".zarray": fmt.Sprintf(zarr2, `, "dimension_separator": "/"`)}, ".",
 		[]string{"0/0/0", "2/0/0"},
-		[]string{"0.0.0", "c/0/0/0", "3/0/0", "0/1/0", "0/0/1", "0/0/0.zstd", "0/0/00", "00/0/0"}},
+		[]string{"0.0.0", "c/0/0/0", "3/0/0", "0/1/0", "0/0/1", "1/0/0.zstd", "0/0/00", "00/0/0"}},
 	"zarr 3": {openZarr, map[string]string{"zarr.json": fmt.Sprintf(zarr3, `"default"`)}, ".",
 		[]string{"c/0/0/0", "c/1/0/0"},
-		[]string{"0/0/0", "0.0.0", "c.0.0.0", "C/0/0/0", "c/3/0/0", "c/0/0/0.part", "c/c/0/0/0"}},
+		[]string{"0/0/0", "0.0.0", "c.0.0.0", "C/0/0/0", "c/3/0/0", "c/1/0/0.part", "c/c/0/0/0"}},
 	"zarr 3, v2": {openZarr, map[string]string{"zarr.json": fmt.Sprintf(zarr3, `"v2"`)}, ".",
 		[]string{"0.0.0"}, []string{"c/0/0/0", "c.0.0.0", "0/0/0"}},
 	"zarr 3, points": {openZarr, map[string]string{"zarr.json": fmt.Sprintf(zarr3, `"default", "configuration": {"separator": "."}`)}, ".",
 		[]string{"c.0.0.0"}, []string{"c/0/0/0", "0.0.0"}},
 	"n5": {openN5, map[string]string{"attributes.json": n5Array}, ".",
 		[]string{"0/0/0", "0/0/2"},
-		[]string{"0.0.0", "c/0/0/0", "2/0/0", "0/0/0.gz"}},
+		[]string{"0.0.0", "c/0/0/0", "2/0/0", "0/0/1.gz"}},
 	"precomputed": {openPrecomputed, map[string]string{"info": fmt.Sprintf(info, "")}, "8_8_8",
 		[]string{"0-2_0-2_0-1", "0-2_0-2_1-2.gz", "0-2_0-2_2-3.zst"},
-		[]string{"0-2_0-2_0-2", "0-2_0-2_3-4", "0-2_0-2_0-1.lz4", "0.shard", "-2-0_0-2_0-1", "c/0-2_0-2_0-1", "0/0/0"}},
+		[]string{"0-2_0-2_0-2", "0-2_0-2_3-4", "0-2_0-2_1-2.lz4", "0.shard", "-2-0_0-2_0-1", "c/0-2_0-2_0-1", "0/0/0"}},
 	"precomputed, two sizes": {openPrecomputed, map[string]string{"info": strings.Replace(fmt.Sprintf(info, ""), "[[2, 2, 1]]", "[[2, 2, 1], [0, 1, 1], [2, 2, 2], [1, 1, 1]]", 1)}, "8_8_8",
 		[]string{"0-2_0-2_0-1"},
 		[]string{"0-2_0-2_0-3", "1-3_0-1_0-1"}},
@@ -176,7 +176,7 @@ func (l *listings) ReadDir(name string) ([]fs.DirEntry, error) {
 
 // TestSample: a limited search looks into few directories, and says nothing of what it has not seen. A whole one sees all.
 func TestSample(t *testing.T) {
-	tree := fstest.MapFS{"header.wkw": {Data: []byte(wkwHeader)}, "z99/y99/x0.wkw": {}, "z99/y99/x0.wkw.bak": {}}
+	tree := fstest.MapFS{"header.wkw": {Data: []byte(wkwHeader)}, "z99/y99/x0.wkw": {}, "z99/y99/x1.wkw.bak": {}}
 	for i := range 40 {
 		tree[fmt.Sprintf("z%d/y%d/nothing", i/10, i%10)] = &fstest.MapFile{}
 	}
@@ -189,7 +189,7 @@ func TestSample(t *testing.T) {
 	if got := textsOf(root, Sample); got != nil || l.dirs > 1+2*fewDirs {
 		t.Errorf("%d listings, got %q", l.dirs, got)
 	}
-	if got := textsOf(root, Options{}); len(got) != 1 || !strings.Contains(got[0], "z99/y99/x0.wkw.bak: not read") {
+	if got := textsOf(root, Options{}); len(got) != 1 || !strings.Contains(got[0], "z99/y99/x1.wkw.bak: not read") {
 		t.Errorf("got %q", got)
 	}
 	if got := textsOf(root, Options{Names: 2}); got != nil {
@@ -202,14 +202,14 @@ func TestFind(t *testing.T) {
 	tree := fstest.MapFS{
 		"color/1/header.wkw": {Data: []byte(wkwHeader)}, "color/1/z0/y0/x0.wkw": {},
 		"color/2/header.wkw":  {Data: []byte(wkwHeader)},
-		"labels/1/header.wkw": {Data: []byte(wkwHeader)}, "labels/1/z0/y0/x0.wkw": {}, "labels/1/z0/y0/x0.wkw.gz": {},
+		"labels/1/header.wkw": {Data: []byte(wkwHeader)}, "labels/1/z0/y0/x0.wkw": {}, "labels/1/z0/y0/x1.wkw.gz": {}, "labels/1/z0/y0/x0.wkw.bak": {},
 	}
 	root, err := openWKW(tree)
 	if err != nil || root.Dataset == nil {
 		t.Fatal(err)
 	}
 	want := []string{"labels, fault true: " + ErrUnfinished.Error(), "color/2, fault false: " + ErrEmpty.Error(),
-		"labels/1, fault false: labels/1/z0/y0/x0.wkw.gz: not read, because the metadata name no such file: expected names like labels/1/z0/y0/x0.wkw"}
+		"labels/1, fault false: labels/1/z0/y0/x1.wkw.gz: not read, because the metadata name no such file: expected names like labels/1/z0/y0/x0.wkw"}
 	if got := textsOf(root, Options{Unfinished: []string{"labels"}}); !slices.Equal(got, want) {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
 	}

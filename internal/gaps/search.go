@@ -94,7 +94,9 @@ func (s *search) list(dir string, limit int) (l listing) {
 			if foreign && slices.Contains(metadataFiles, e.Name()) {
 				return listing{partial: l.partial}
 			}
-			l.add(path.Join(dir, e.Name()), e, s.CubeNamer)
+			if !isBeside(entries, e.Name()) {
+				l.add(path.Join(dir, e.Name()), e, s.CubeNamer)
+			}
 		}
 		l.dirs = l.dirs[:min(len(l.dirs), limit+1)]
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -102,6 +104,17 @@ func (s *search) list(dir string, limit int) (l listing) {
 		}
 	}
 	return l
+}
+
+// isBeside reports whether a name is that of another entry with a suffix, such as x0.wkw.bak beside x0.wkw: then no voxels are missing.
+// The entries are sorted.
+func isBeside(entries []fs.DirEntry, name string) bool {
+	dot := strings.LastIndexByte(name, '.')
+	if dot <= 0 || !suffix.MatchString(name[dot:]) {
+		return false
+	}
+	_, found := slices.BinarySearchFunc(entries, name[:dot], func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
+	return found
 }
 
 // add adds an entry of a directory.
@@ -124,6 +137,8 @@ var metadataFiles = []string{".zarray", ".zgroup", "attributes.json", "datasourc
 var (
 	// dirOfCubes matches the names of directories in which a format has cube files.
 	dirOfCubes = regexp.MustCompile(`(?i)^(c|[xyz]?-?[0-9]+)$`)
+
+	suffix = regexp.MustCompile(`^\.[A-Za-z]`)
 
 	// cubeLike match the names of cube files of all formats, and of the same files under names that programs give them while they are
 	// written or when they compress them.

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
+	"github.com/wkwfs/wkwfs/internal/source"
+)
+
+// TestPlainLogger: warnings and errors are lines for people, without control characters.
+func TestPlainLogger(t *testing.T) {
+	var out strings.Builder
+	log := plainLogger(&out)
+	log.Info("started")
+	log.Warn("dataset shown without its metadata", "err", errors.New("file: cut\noff"))
+	log.With("source", "s").Warn("geometry taken from a cube", "cube", "x0.wkw")
+	log.WithGroup("g").Error("cannot read", "err", errors.New("\x1b[31mred"))
+	want := "wkwfs: warning: dataset shown without its metadata: file: cut; off\n" +
+		"wkwfs: warning: geometry taken from a cube (source s, cube x0.wkw)\n" +
+		"wkwfs: cannot read: " + `\x1b[31mred` + "\n"
+	if out.String() != want {
+		t.Errorf("got %q\nexpected %q", out.String(), want)
+	}
+}
+
+// TestWarnings: the lines for the terminal go to the log, too. There are not many, and none after they were taken.
+func TestWarnings(t *testing.T) {
+	var log strings.Builder
+	var w warnings
+	logger := w.also(slog.New(slog.NewTextHandler(&log, nil)))
+	logger.Info("of no interest on a terminal")
+	for i := range maxWarnings + 2 {
+		logger.Warn(fmt.Sprint("number ", i))
+	}
+	lines := w.take()
+	logger.Warn("too late")
+	if len(lines) != maxWarnings+1 || lines[0] != "warning: number 0" || lines[maxWarnings] != "warning: there are more, in the log" || len(w.take()) != len(lines) {
+		t.Errorf("got %q", lines)
+	}
+	if n := strings.Count(log.String(), "\n"); n != maxWarnings+4 {
+		t.Errorf("%d lines in the log", n)
+	}
+}
+
+// TestLookPanics: a panic of the search for gaps is logged, and the server goes on without it.
+func TestLookPanics(t *testing.T) {
+	dir := t.TempDir()
+	if r := run([]string{"sample", filepath.Join(dir, "cortex")}, &strings.Builder{}, &strings.Builder{}); r != 0 {
+		t.Fatal(r)
+	}
+	opened, err := source.Open(filepath.Join(dir, "cortex"), source.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	logged := make(chan string, 1)
+	guard.LogTo(slog.New(plainHandler{print: func(line string) { logged <- line }}))
+	defer guard.LogTo(nil)
+	defer guard.Inject(func(place string) {
+		if place == "gaps.look" {
+			panic("injected")
+		}
+	})()
+	<-lookForGaps(opened, slog.New(slog.DiscardHandler))
+	if line := <-logged; !strings.Contains(line, "panic in gaps.look: injected") {
+		t.Errorf("the log has %q", line)
+	}
+}
