@@ -84,3 +84,26 @@ func TestNumbersOfTransformations(t *testing.T) {
 		}
 	}
 }
+
+// TestScaleOfZero: a scale that gives voxels no size is refused. On the axis of channels it says nothing.
+func TestScaleOfZero(t *testing.T) {
+	for axis, name := range []string{"z", "y", "x"} {
+		scale := []string{"40", "4", "4"}
+		scale[axis] = "0"
+		transformation := fmt.Sprintf(`{"type":"scale","scale":[%s]}`, strings.Join(scale, ","))
+		for _, image := range []string{
+			`"datasets":[{"path":"0","coordinateTransformations":[` + transformation + `]},{"path":"1","coordinateTransformations":[{"type":"scale","scale":[80,8,8]}]}]`,
+			`"datasets":[{"path":"0"}],"coordinateTransformations":[` + transformation + `]`,
+		} {
+			_, err := Recognise(tree(levels(image)), ".")
+			want := "zarr.json: metadata: multiscales: coordinateTransformations: scale: expected a size of voxels on axis " + name + ", found 0"
+			if err == nil || err.Error() != want {
+				t.Errorf("%s: got %v", image, err)
+			}
+		}
+	}
+	channels := `{"ome":{"multiscales":[{"axes":[{"name":"c","type":"channel"},{"name":"y"},{"name":"x"}],"datasets":[{"path":"0","coordinateTransformations":[{"type":"scale","scale":[0,4,4]}]}]}]}}`
+	if _, err := Recognise(tree(map[string]string{"/": channels, "0": zyx}), "."); err != nil {
+		t.Errorf("on the axis of channels: %v", err)
+	}
+}

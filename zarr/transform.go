@@ -71,7 +71,8 @@ func transformations(o object) (steps []transformation, output string, err error
 	return steps, output, nil
 }
 
-// checkTransformations fails if a scale or a translation does not have a number for each axis. Some refer to a file that has the numbers.
+// checkTransformations fails if a scale or a translation does not have a number for each axis, or if a scale makes voxels of no size. Some refer
+// to a file that has the numbers.
 func (m *multiscale) checkTransformations() error {
 	if m.axes == nil {
 		return nil // of a version that has neither
@@ -83,6 +84,11 @@ func (m *multiscale) checkTransformations() error {
 	for _, t := range all {
 		if found := len(t.Scale) + len(t.Translation); found != len(m.axes) {
 			return unsupported(transformationsMember, fmt.Sprintf("a %s with %d numbers, one for each axis", t.Type, len(m.axes)), fmt.Sprint(found))
+		}
+		for i, n := range t.Scale {
+			if name := strings.ToLower(m.axes[i].Name); n == 0 && slices.Contains([]string{"x", "y", "z"}, name) {
+				return fmt.Errorf("%s: scale: expected a size of voxels on axis %s, found 0", transformationsMember, name)
+			}
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/inspect"
 	"github.com/wkwfs/wkwfs/internal/refdata"
 	"github.com/wkwfs/wkwfs/internal/sample"
 	"github.com/wkwfs/wkwfs/volume"
@@ -243,5 +244,16 @@ func TestSampleCommand(t *testing.T) {
 	cmd.SetArgs([]string{dir})
 	if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestUnknownFactor: a mag whose factor is not known does not tell the size of a voxel of mag 1.
+func TestUnknownFactor(t *testing.T) {
+	odd := inspect.Mag{Name: "s1", VoxelSize: &[3]float64{10, 10, 10}}
+	known := inspect.Mag{Name: "s2", VoxelSize: &[3]float64{8, 8, 16}, Factor: volume.Factor{2, 2, 4}}
+	for want, mags := range map[string][]inspect.Mag{"": {odd}, ", voxels of 4 × 4 × 4 nm": {odd, known}} {
+		if got := voxelSizeText(&inspect.Report{Layers: []inspect.Layer{{Mags: mags}}}); got != want {
+			t.Errorf("got %q, expected %q", got, want)
+		}
 	}
 }

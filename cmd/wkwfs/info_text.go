@@ -46,7 +46,7 @@ func printReasons(b *bytes.Buffer, title string, places []inspect.Omitted) {
 func voxelSizeText(r *inspect.Report) string {
 	for _, l := range r.Layers {
 		for _, m := range l.Mags {
-			if m.VoxelSize != nil {
+			if f := m.Factor; m.VoxelSize != nil && min(f[0], f[1], f[2]) > 0 {
 				var nm [3]string
 				for axis, s := range m.VoxelSize {
 					nm[axis] = strconv.FormatFloat(s/float64(m.Factor[axis]), 'g', 6, 64)
