@@ -33,7 +33,7 @@ func (a *Array) axes(o Options) ([4]int, error) {
 		return found, a.checkOthers(names, found)
 	}
 	usual := a.usualNames(o.UsualXYZ)
-	for _, n := range [][]string{a.Names, a.completeNames(usual)} {
+	for _, n := range [][]string{a.nameLast(usual), a.completeNames(usual)} {
 		if found, ok := findAxes(n, len(a.Shape)); ok {
 			return found, a.checkOthers(n, found)
 		}
@@ -54,6 +54,34 @@ func (a *Array) usualNames(xyz bool) []string {
 	if a.XFirst {
 		slices.Reverse(names)
 	}
+	return names
+}
+
+// nameLast returns the names of the array. If two of x, y and z are there, an axis without a name is the third: the only one, or the one where it
+// usually is.
+func (a *Array) nameLast(usual []string) []string {
+	var absent, unnamed []int // of x, y and z; of the axes
+	for i, name := range []string{"x", "y", "z"} {
+		if !slices.ContainsFunc(a.Names, func(n string) bool { return axisName(n) == name }) {
+			absent = append(absent, i)
+		}
+	}
+	for i, name := range a.Names {
+		if name == "" {
+			unnamed = append(unnamed, i)
+		}
+	}
+	if len(absent) != 1 || len(unnamed) == 0 {
+		return a.Names
+	}
+	last, at := "xyz"[absent[0]:absent[0]+1], unnamed[0]
+	if len(unnamed) > 1 {
+		if at = slices.Index(usual, last); !slices.Contains(unnamed, at) {
+			return a.Names
+		}
+	}
+	names := slices.Clone(a.Names)
+	names[at] = last
 	return names
 }
 
