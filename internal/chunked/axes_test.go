@@ -35,6 +35,8 @@ func TestAxes(t *testing.T) {
 		{name: "a null name where channels are usual", names: []string{"", "z", "y", "x"}, shape: []int{1, 2, 3, 4}, want: [4]int{3, 2, 1, none}},
 		{name: "null names of y and of channels", names: []string{"", "z", "", "x"}, shape: []int{1, 2, 3, 4}, want: [4]int{3, 2, 1, none}},
 		{name: "two null names that may be y", names: []string{"", "y", "", "x"}, shape: []int{1, 2, 3, 4}, err: `unsupported axis ""`},
+		{name: "names of a coarser mag for xarray", names: []string{"z_2", "y_2", "x_2"}, shape: []int{2, 3, 4}, want: [4]int{2, 1, 0, none}},
+		{name: "such names, and channels", names: []string{"c", "z_2", "y_2", "x_2"}, shape: []int{5, 2, 3, 4}, want: [4]int{3, 2, 1, 0}},
 		{name: "one name as usual", names: []string{"z", "lat", "lon"}, shape: []int{2, 3, 4}, want: [4]int{2, 1, 0, none}},
 		{name: "channels where z is usual", names: []string{"channel", "row", "col"}, shape: []int{2, 3, 4}, want: [4]int{2, 1, none, 0}},
 		{name: "one time", names: []string{"time", "lat", "lon"}, shape: []int{1, 3, 4}, want: [4]int{2, 1, none, none}},

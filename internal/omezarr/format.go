@@ -74,7 +74,7 @@ func levelV2(l Level) map[string]any {
 			"zarr_format": 2, "shape": l.shape(), "chunks": l.chunks(), "dtype": l.Type.Descr(), "order": "C",
 			"compressor": compressor, "filters": nil, "fill_value": 0, "dimension_separator": "/",
 		},
-		".zattrs": object{"_ARRAY_DIMENSIONS": l.names()}, // for xarray
+		".zattrs": object{"_ARRAY_DIMENSIONS": l.dimensions()},
 	}
 }
 

@@ -41,6 +41,15 @@ func axes[T any](l Level, channel T, xyz [3]T) []T {
 // names returns the names of the axes.
 func (l Level) names() []string { return axes(l, "c", [3]string{"x", "y", "z"}) }
 
+// dimensions returns the names of the axes for xarray, which opens a group only if axes of one name have one extent in all of its arrays. So those
+// of coarser mags have names of their own. In Zarr 3, OME-Zarr demands the names of the axes.
+func (l Level) dimensions() []string {
+	if l.Factor == (volume.Factor{1, 1, 1}) {
+		return l.names()
+	}
+	return axes(l, "c", [3]string{"x_" + l.Name, "y_" + l.Name, "z_" + l.Name})
+}
+
 // shape returns the extent of the array on each axis.
 func (l Level) shape() []int { return axes(l, l.Channels, l.Size) }
 

@@ -83,6 +83,7 @@ func TestV04(t *testing.T) {
 	check(t, at(parsed(t, V04, img, "2-2-1", ".zarray")), `{"chunks":[32,32,32],"compressor":{"blocksize":0,"clevel":5,"cname":"lz4","id":"blosc","shuffle":0},`+
 		`"dimension_separator":"/","dtype":"|u1","fill_value":0,"filters":null,"order":"C","shape":[300,100,50],"zarr_format":2}`)
 	check(t, at(parsed(t, V04, img, "1", ".zattrs")), `{"_ARRAY_DIMENSIONS":["z","y","x"]}`)
+	check(t, at(parsed(t, V04, img, "2-2-1", ".zattrs")), `{"_ARRAY_DIMENSIONS":["z_2-2-1","y_2-2-1","x_2-2-1"]}`)
 }
 
 func TestV05(t *testing.T) {
@@ -98,6 +99,23 @@ func TestV05(t *testing.T) {
 		`"chunk_key_encoding":{"configuration":{"separator":"/"},"name":"default"},"codecs":[{"name":"bytes"},`+
 		`{"configuration":{"blocksize":0,"clevel":5,"cname":"lz4","shuffle":"noshuffle","typesize":1},"name":"blosc"}],`+
 		`"data_type":"uint8","dimension_names":["z","y","x"],"fill_value":0,"node_type":"array","shape":[300,200,100],"zarr_format":3}`)
+}
+
+// TestDimensions: axes of one name have one extent in all arrays of a group, as xarray and netCDF demand.
+func TestDimensions(t *testing.T) {
+	for _, channels := range []int{1, 3} {
+		extents := map[string]any{}
+		img := color()
+		for _, l := range img.Levels {
+			l.Channels = channels
+			for i, name := range l.dimensions() {
+				if extent := l.shape()[i]; extents[name] != nil && extents[name] != extent {
+					t.Errorf("axis %s has the extents %v and %d", name, extents[name], extent)
+				}
+				extents[name] = l.shape()[i]
+			}
+		}
+	}
 }
 
 // TestConsolidated: the consolidated metadata are all files, each under its path.
