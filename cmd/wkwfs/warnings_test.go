@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/guard"
-	"github.com/wkwfs/wkwfs/internal/source"
 )
 
 // TestPlainLogger: warnings and errors are lines for people, without control characters.
@@ -53,7 +53,7 @@ func TestLookPanics(t *testing.T) {
 	if r := run([]string{"sample", filepath.Join(dir, "cortex")}, &strings.Builder{}, &strings.Builder{}); r != 0 {
 		t.Fatal(r)
 	}
-	opened, err := source.Open(filepath.Join(dir, "cortex"), source.Options{})
+	opened, err := dataset.Open(t.Context(), filepath.Join(dir, "cortex"), dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
