@@ -19,10 +19,13 @@ type Array struct {
 	// PositionErr is the error of a position that a layer cannot have. The voxels can be read.
 	PositionErr error
 	Labels      Labels
+	// Layout has the axes of the file, unless its header names them. SetAxes changes them.
+	Layout Layout
 	// Warnings has a sentence for each assumption about the header, and for each part of the header that is not followed.
 	Warnings []string
 
 	voxels    voxels
+	natural   *natural // what SetAxes has changed; nil if it was not called
 	bigEndian bool
 	files     []*file
 }
@@ -71,14 +74,14 @@ func (a *Array) Name() string {
 	return a.files[0].Name()
 }
 
-// Fingerprint returns a hash of the versions of all files, and of the byte order of their values. It is the same on all machines
+// Fingerprint returns a hash of the versions of all files, and of the order of their bytes and axes. It is the same on all machines
 // that see the files.
 func (a *Array) Fingerprint() []byte {
 	sum := sha256.New()
 	for _, f := range a.files {
 		fmt.Fprintln(sum, f.state)
 	}
-	fmt.Fprint(sum, a.bigEndian)
+	fmt.Fprintln(sum, a.bigEndian, a.Layout.Axes)
 	return sum.Sum(nil)
 }
 

@@ -95,17 +95,6 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestManyChannels: an .npy file whose first of four axes is probably that of channels gets a warning.
-func TestManyChannels(t *testing.T) {
-	for shape, want := range map[string]int{"2, 1, 1, 5": 1, "5, 1, 1, 2": 0, "5, 1, 2": 0} {
-		path := filepath.Join(t.TempDir(), "file")
-		write(t, path, npy("|u1", "False", shape, make([]byte, 10)))
-		if got := mustOpen(t, path).Warnings; len(got) != want {
-			t.Errorf("%s: got %q, want %d warnings", shape, got, want)
-		}
-	}
-}
-
 // TestHalves: float16 values become float32 values.
 func TestHalves(t *testing.T) {
 	halves := []byte{0, 0x3c, 1, 0, 0xff, 0x7b, 0, 0xfc, 0, 0x80, 0, 0xc0}

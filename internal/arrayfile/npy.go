@@ -23,7 +23,7 @@ var npyDict = regexp.MustCompile(`^\{\s*((?:'[a-z_]+':\s*(?:'[^']*'|True|False|\
 var npyPair = regexp.MustCompile(`'([a-z_]+)':\s*(?:'([^']*)'|(True|False)|\(([0-9L, ]*)\))`)
 
 // openNPY reads the header of a NumPy array file, formats 1.0 to 3.0. The axes of an array in Fortran order are (X, Y, Z) or
-// (C, X, Y, Z). Those of an array in C order are reversed: (Z, Y, X) or (Z, Y, X, C).
+// (C, X, Y, Z). Those of an array in C order are assumed to be reversed: (Z, Y, X) or (Z, Y, X, C).
 // Two axes are one plane.
 func (a *Array) openNPY(f *file) error {
 	text, at, err := npyText(f)
@@ -50,22 +50,20 @@ func (a *Array) openNPY(f *file) error {
 	if err != nil || len(axes) < 2 || len(axes) > 4 {
 		return bad("shape", "2 or 3 axes, or 4 with channels", "("+values["shape"]+")")
 	}
+	l := Layout{Shape: slices.Clone(axes)}
 	switch values["fortran_order"] {
 	case "True":
+		l.Fortran, l.Axes = true, []string{"xy", "xyz", "cxyz"}[len(axes)-2]
 	case "False":
+		l.Assumed, l.Axes = true, []string{"yx", "zyx", "zyxc"}[len(axes)-2]
 		slices.Reverse(axes)
 	default:
 		return bad("fortran_order", "True or False", strconv.Quote(values["fortran_order"]))
 	}
 	a.setAxes(axes, len(axes) == 4)
-	if n := a.Grid.Channels; n > usualChannels {
-		a.warn("npy of 4 axes: the %d values next to each other are taken for channels of a voxel", n)
-	}
+	a.Layout = l
 	return a.setVoxels(section{file: f, offset: at, exact: true, half: half})
 }
-
-// usualChannels is the number of channels of most images with several. With more, the channels may be another axis of the array.
-const usualChannels = 4
 
 // setDescr sets the type of the values. half is true if they are float16, which become float32.
 func (a *Array) setDescr(descr string) (half bool, err error) {

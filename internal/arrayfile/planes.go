@@ -41,6 +41,7 @@ func (a *Array) setPlanes(all []plane) error {
 	}
 	a.Grid.Type, a.Grid.Channels = first.Type, first.Channels
 	a.Grid.Size = volume.Vec{first.Size[0], first.Size[1], len(all)}
+	a.Layout = Layout{Shape: []int{len(all), first.Size[1], first.Size[0]}, Axes: "zyx", channels: first.Channels}
 	a.voxels = p
 	return a.validate(a.Name())
 }
@@ -117,9 +118,7 @@ func (c channelPlane) readRows(y0, y1 int, dst []byte) error {
 		if err := p.readRows(y0, y1, one); err != nil {
 			return err
 		}
-		for from, to := 0, channel*value; from < len(one); from, to = from+value, to+value*len(c) {
-			copy(dst[to:to+value], one[from:from+value])
-		}
+		scatter(dst[channel*value:], one, value, value*len(c))
 	}
 	return nil
 }

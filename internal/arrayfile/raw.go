@@ -1,6 +1,11 @@
 package arrayfile
 
-import "github.com/wkwfs/wkwfs/volume"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
 
 // RawShape describes the voxels of a file without a header.
 type RawShape struct {
@@ -8,6 +13,7 @@ type RawShape struct {
 	Type      volume.Type
 	Channels  int
 	BigEndian bool
+	Axes      string // of the file, slowest first, as numpy's tofile writes them; empty: zyx, or zyxc with several channels
 }
 
 // OpenRaw opens a file of voxels without a header. The size of the file must match.
@@ -19,6 +25,32 @@ func OpenRaw(path string, s RawShape) (*Array, error) {
 		}
 		a.Grid.Size, a.Grid.Type, a.Grid.Channels = s.Size, s.Type, s.Channels
 		a.bigEndian = s.BigEndian
-		return a.setVoxels(section{file: f, exact: true})
+		if err := a.setVoxels(section{file: f, exact: true}); err != nil {
+			return err
+		}
+		return a.setRawAxes(s.Axes)
 	}, path)
+}
+
+// setRawAxes sets the layout of a file without a header. Unlike that of other files, its shape follows from the names of the axes.
+func (a *Array) setRawAxes(axes string) error {
+	size, usual := a.Grid.Size, "zyx"
+	a.Layout = Layout{Shape: []int{size[2], size[1], size[0]}, Axes: usual, named: true, channels: 1}
+	if n := a.Grid.Channels; n > 1 {
+		a.Layout.Shape, a.Layout.Axes, a.Layout.channels = append(a.Layout.Shape, n), usual+"c", 0
+	}
+	if axes == "" {
+		return nil
+	}
+	if err := a.Layout.check(axes); err != nil {
+		return fmt.Errorf("%s: %w", a.Name(), err)
+	}
+	for i := range axes {
+		if axis := strings.IndexByte("xyz", axes[i]); axis >= 0 {
+			a.Layout.Shape[i] = size[axis]
+		} else {
+			a.Layout.Shape[i] = a.Grid.Channels
+		}
+	}
+	return a.SetAxes(axes)
 }

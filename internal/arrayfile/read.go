@@ -32,7 +32,11 @@ func (a *Array) Sequential() bool {
 
 // WholePlanes reports whether a read decodes whole planes, whatever its box. Boxes of whole planes are fastest then.
 func (a *Array) WholePlanes() bool {
-	p, ok := a.voxels.(*planes)
+	v := a.voxels
+	if t, ok := v.(turned); ok {
+		v = t.voxels
+	}
+	p, ok := v.(*planes)
 	return ok && p.whole
 }
 
