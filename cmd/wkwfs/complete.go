@@ -40,6 +40,9 @@ func completeArguments(root *cobra.Command) {
 		if f := cmd.Flags().Lookup("preview"); f != nil {
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, completePreviews) // fails only for unknown flags
 		}
+		if f := cmd.Flags().Lookup("axes"); f != nil {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, completeAxes) // fails only for unknown flags
+		}
 		of, ok := completions[cmd.Name()]
 		if !ok {
 			continue
@@ -68,6 +71,11 @@ func completeUnits(*cobra.Command, []string, string) ([]cobra.Completion, cobra.
 
 func completeFormats(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return []cobra.Completion{string(log.Text), string(log.JSON)}, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeAxes offers the usual orders of axes.
+func completeAxes(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return []cobra.Completion{"xyz", "zyx", "xy", "yx", "cxyz", "zyxc", "czyx", "xyzc"}, cobra.ShellCompDirectiveNoFileComp
 }
 
 func completePreviews(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/pyramid"
 	"github.com/wkwfs/wkwfs/internal/remote"
 	"github.com/wkwfs/wkwfs/internal/settings"
+	"github.com/wkwfs/wkwfs/internal/tree"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
@@ -34,7 +36,7 @@ type importSettings struct {
 	raw            arrayfile.RawShape
 	format         string
 	compression    string
-	dtype          string
+	dtype, axes    string
 	shape, offset  *volume.Vec // nil if not given
 	update, finish bool
 	quiet, json    bool
@@ -50,9 +52,17 @@ datasource-properties.json. DATASET is created if it does not exist.
 
 INPUT is an .npy, NRRD, MetaImage, NIfTI, MRC, TIFF, PNG or JPEG file, or a directory of
 TIFF, PNG or JPEG files with one plane each. With --shape and --dtype, it is a file that
-contains only voxels. The axis x is the one whose voxels are next to each other in the
-file. In an .npy file in C order, that is the last axis. Of a file with its voxels in a
-second file, INPUT is the header.
+contains only voxels. Of a file with its voxels in a second file, INPUT is the header.
+
+The axes of an .npy file in Fortran order, as in a mount, are x, y, z, or channel, x, y, z.
+In C order they may be z, y, x, or z, y, x, channel, as most programs write them; or still
+x, y, z, because scipy and skimage return C order. import finds out by the size of the box
+in the name of INPUT, or of the layers of DATASET. If that does not show it, it asks for
+--axes, except for the first layer of a dataset, which has z, y, x. --axes has the letters
+of the axes of the shape as numpy prints it, with c for channels. The pages of a TIFF, and
+the files of a directory, are z. With --axes xyz, they are x, and their rows y. A file that
+contains only voxels has x next to each other. With --axes xyz it is what numpy's tofile
+writes of an array with the axes x, y, z.
 
 The offset and the voxel size come from the header of INPUT, unless --offset and
 --voxel-size are given. All layers of a dataset have the same voxel size.
@@ -92,6 +102,7 @@ second, and at the end "summary" or "error".`,
 		Example: `  wkwfs import labels.nrrd /data/cortex --layer segmentation --mags 3
   wkwfs import prediction.raw /data/cortex --layer membranes --shape 1024,1024,256 --dtype float32 --offset 100,70,34
   wkwfs import corrected.nrrd /data/cortex --layer segmentation --update
+  wkwfs import labels.npy /data/cortex --layer segmentation --update --offset 100,70,34 --axes xyz
   wkwfs import slices /data/new --layer color --voxel-size 11.24,11.24,25
   wkwfs import --part auto em.nrrd /data/cortex --layer em --category color`,
 		Args: exactArgs("INPUT", "DATASET"),
@@ -119,6 +130,7 @@ second, and at the end "summary" or "error".`,
 	flags.StringVar(&s.dtype, "dtype", "", "`TYPE` of the values, for a file without a header: uint8, int8, … uint64, int64, float32, float64")
 	flags.IntVar(&s.raw.Channels, "channels", 1, "`N` values per voxel, for a file without a header")
 	flags.BoolVar(&s.raw.BigEndian, "big-endian", false, "the values are big-endian, for a file without a header")
+	flags.StringVar(&s.axes, "axes", "", "`AXES` of the shape as numpy prints it: xyz, zyx, cxyz, … (default: as format and size show)")
 	flags.Var(voxelsFlag{&s.offset}, "offset", "position of the first voxel in the dataset (default: from the header, or 0,0,0)")
 	flags.Var(lengthsFlag{&o.VoxelSize}, "voxel-size", "in nm (default: that of the dataset, or from the header)")
 	flags.IntVar(&o.Mags, "mags", 0, "also write `N` coarser mags")
@@ -192,6 +204,7 @@ func (s *importSettings) settle() (err error) {
 		return hint.Usagef("write none for no coarser mags", "--downsample: %w", err)
 	}
 	o.Offset = s.offset
+	o.Named = namedBox(s.input)
 	if s.shape != nil {
 		s.raw.Size = *s.shape
 	}
@@ -201,6 +214,15 @@ func (s *importSettings) settle() (err error) {
 		}
 	}
 	return nil
+}
+
+// namedBox returns the box of which a file has the name, as a copy out of a mount has. It is empty if there is none.
+func namedBox(name string) volume.Box {
+	base := filepath.Base(name)
+	if box, ok := tree.ParseBox(strings.TrimSuffix(base, filepath.Ext(base))); ok {
+		return box
+	}
+	return volume.Box{}
 }
 
 // maxMags keeps factors far below the largest number.
@@ -245,6 +267,13 @@ func (s *importSettings) explain(ctx context.Context, err error) error {
 	}
 	if missing, ok := errors.AsType[*importer.MissingError](err); ok {
 		return s.ask(missing)
+	}
+	if wrong, ok := errors.AsType[*importer.AxesError](err); ok {
+		advice := fmt.Sprintf("--axes %s if these are its axes", wrong.Fit())
+		if usual := wrong.Usual(); usual != "" {
+			advice += fmt.Sprintf(", --axes %s if it belongs there all the same", usual)
+		}
+		return hint.Errorf(advice, "%w", err)
 	}
 	inParts := s.finish || !s.options.Part.Whole()
 	if incomplete, ok := errors.AsType[*importer.MissingPartsError](err); ok {

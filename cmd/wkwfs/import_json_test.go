@@ -24,7 +24,7 @@ func TestImportJSONNames(t *testing.T) {
 		of   any
 		want string
 	}{
-		{planJSON{}, "layer category why offset shape voxel_size mags"},
+		{planJSON{}, "layer category why offset shape voxel_size mags axes why_axes array_shape array_order"},
 		{progressJSON{}, "bytes all_bytes kept_bytes plane planes cubes_written cubes_kept cubes_empty seconds bytes_per_second seconds_left"},
 		{importErrorJSON{}, "error hint missing file what offset expected found"},
 	} {
@@ -84,6 +84,7 @@ func TestImportJSON(t *testing.T) {
 	plan := map[string]any{
 		"layer": "labels", "category": "segmentation", "why": "the layer is named labels", "offset": []any{10., 0., 0.}, "shape": []any{40., 30., 20.},
 		"voxel_size": []any{4., 4., 8.}, "mags": []any{"1", "2-2-1"},
+		"axes": "zyx", "array_shape": []any{20., 30., 40.}, "array_order": "C",
 	}
 	if !reflect.DeepEqual(lines[0]["plan"], plan) {
 		t.Errorf("got %v, want %v", lines[0], plan)

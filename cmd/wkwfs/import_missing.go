@@ -27,6 +27,7 @@ var missingFlags = []struct {
 	{importer.FieldType, "TYPE"},
 	{importer.FieldVoxelSize, "X,Y,Z"},
 	{importer.FieldOffset, "X,Y,Z"},
+	{importer.FieldAxes, "AXES"},
 	{importer.FieldCategory, "CATEGORY"},
 }
 
@@ -94,7 +95,11 @@ func (s *importSettings) missingShape(why error) error {
 	}
 	likely := s.likely(info.Size())
 	if s.shape == nil {
-		needs = append(needs, importer.Need{Field: importer.FieldShape, Err: cmp.Or(why, likely)})
+		need := importer.Need{Field: importer.FieldShape, Err: cmp.Or(why, likely)}
+		if !s.options.Named.Empty() {
+			need.Value = s.options.Named.Size().String()
+		}
+		needs = append(needs, need)
 	}
 	if s.dtype == "" {
 		needs = append(needs, importer.Need{Field: importer.FieldType, Err: cmp.Or(likely, fmt.Errorf("TYPE is %s", orList(typeNames(volume.Types()))))})
@@ -150,17 +155,22 @@ func orList(names []string) string {
 // open opens the input: a file without a header if there is a shape or a type.
 func (s *importSettings) open() (*arrayfile.Array, error) {
 	if s.shape != nil && s.dtype != "" {
+		s.raw.Axes = s.axes
 		return arrayfile.OpenRaw(s.input, s.raw)
 	}
 	if s.shape != nil || s.dtype != "" {
 		return nil, s.missingShape(nil)
 	}
+	s.options.Axes = s.axes
 	in, err := arrayfile.Open(s.input)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !exists(s.input):
 		return nil, absentError("INPUT", s.input, err)
 	case errors.Is(err, arrayfile.ErrNotRecognised):
 		return nil, s.missingShape(arrayfile.ErrNotRecognised)
+	case err == nil && s.axes != "" && in.Layout.Axes == "":
+		in.Close()
+		return nil, hint.Usagef("", "--axes is not for %s: its header says which axes are x, y and z", s.input)
 	case err == nil && (s.raw.Channels != 1 || s.raw.BigEndian):
 		in.Close()
 		return nil, hint.Usagef("", "--channels and --big-endian are for a file without a header; %s has one", s.input)

@@ -50,6 +50,10 @@ type planJSON struct {
 	Shape     volume.Vec `json:"shape"`
 	VoxelSize [3]float64 `json:"voxel_size,omitzero"` // nm; not of an update
 	Mags      []string   `json:"mags"`
+	Axes      string     `json:"axes,omitempty"`        // of the array; absent if its header has x, y and z
+	WhyAxes   string     `json:"why_axes,omitempty"`    // the axes were chosen
+	Array     []int      `json:"array_shape,omitempty"` // as numpy prints it
+	Order     string     `json:"array_order,omitempty"` // C or Fortran
 }
 
 // progressJSON is how far an import is.
@@ -91,6 +95,9 @@ func (s *importScreen) planned(p importer.Plan) {
 	if p.Why != "" {
 		s.notice(fmt.Sprintf("category %s: %s", p.Category, p.Why))
 	}
+	for _, line := range planTexts(s.layer, p) {
+		s.notice(line)
+	}
 	for _, text := range doubts(p) {
 		s.warning(s.layer, text)
 	}
@@ -101,11 +108,43 @@ func (s *importScreen) planned(p importer.Plan) {
 	for _, f := range p.Factors {
 		line.Mags = append(line.Mags, f.String())
 	}
+	if l := p.Layout; l.Axes != "" {
+		line.Axes, line.WhyAxes, line.Array, line.Order = l.Axes, p.WhyAxes, l.Shape, "C"
+		if l.Fortran {
+			line.Order = "Fortran"
+		}
+	}
 	s.writeJSON("plan", line)
+}
+
+// planTexts returns lines that say which voxels of the layer an import writes, and how it reads the axes of its input.
+func planTexts(layer string, p importer.Plan) []string {
+	g := p.Input
+	part := ""
+	if p.Part != p.Box && !p.Part.Empty() {
+		part = fmt.Sprintf(", of which this part has %v", p.Part)
+	}
+	channels := ""
+	if g.Channels > 1 {
+		channels = fmt.Sprintf("%d × ", g.Channels)
+	}
+	all := []string{fmt.Sprintf("layer %s, box %v: %d × %d × %d voxels of %s%v, %s%s",
+		layer, p.Box, g.Size[0], g.Size[1], g.Size[2], channels, g.Type, bytesText(g.Bytes()), part)}
+	if l := p.Layout; l.Axes != "" {
+		text := fmt.Sprintf("axes %s of the shape %v", strings.Join(strings.Split(l.Axes, ""), ", "), l)
+		if p.WhyAxes != "" {
+			text += ": " + p.WhyAxes
+		}
+		all = append(all, text)
+	}
+	return all
 }
 
 // doubts returns a sentence for each number of a plan that is valid, but probably not meant.
 func doubts(p importer.Plan) (all []string) {
+	if p.Doubt != "" {
+		all = append(all, p.Doubt)
+	}
 	const (
 		leastLength = 0.1 // nm, the size of an atom
 		manyFiles   = 100_000

@@ -20,12 +20,14 @@ type Layout struct {
 	channels int  // of each voxel, if they are no axis of Shape; else 0
 }
 
-// Order returns the order of the values in the file, as numpy names it.
-func (l Layout) Order() string {
+// String returns the shape as numpy prints it, and the order of the values in the file.
+func (l Layout) String() string {
+	order := "C order"
 	if l.Fortran {
-		return "Fortran order"
+		order = "Fortran order"
 	}
-	return "C order"
+	shape := strings.Trim(strings.ReplaceAll(fmt.Sprint(l.Shape), " ", ", "), "[]")
+	return fmt.Sprintf("(%s) in %s", shape, order)
 }
 
 // Orders returns the axes that the shape may have, with Axes first.
@@ -63,7 +65,7 @@ func (l Layout) Size(axes string) (size volume.Vec, channels int, err error) {
 // check fails if the shape cannot have the axes.
 func (l Layout) check(axes string) error {
 	bad := func(expected string) error {
-		return fmt.Errorf("axes %q of the shape %v: expected %s, such as %s", axes, l.Shape, expected, strings.Join(l.Orders(), " or "))
+		return fmt.Errorf("axes %q of the shape %v: expected %s, such as %s", axes, l, expected, strings.Join(l.Orders(), " or "))
 	}
 	if len(axes) != len(l.Shape) {
 		return bad(fmt.Sprintf("%d letters", len(l.Shape)))

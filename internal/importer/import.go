@@ -26,6 +26,8 @@ import (
 type Options struct {
 	Layer       string         // name of the layer and of its directory
 	Category    string         // Color or Segmentation; empty: as names, header and values of the input show
+	Axes        string         // of the shape of the input, as arrayfile.Layout has them; empty: as its format and its size show
+	Named       volume.Box     // of which the input has the name; empty: of none
 	Offset      *volume.Vec    // of voxel 0,0,0 of the input in the dataset; nil: as in the header of the input, else 0,0,0
 	VoxelSize   [3]float64     // in nm; 0: as in the dataset, else as in the header of the input
 	Block, Cube int            // voxels per side, powers of two
@@ -67,6 +69,10 @@ type Plan struct {
 	Factors   []volume.Factor // of all mags, finest first
 	Part      volume.Box      // what this call writes: Box, or a part of it, which may be empty
 	Cube      int             // voxels per side of the new cubes; 0 for an update
+	Input     volume.Grid
+	Layout    arrayfile.Layout // of the input, with the axes that were chosen
+	WhyAxes   string           // the axes were chosen; empty if they are those of the options or of the format
+	Doubt     string           // about the axes that the header has; empty if there is none
 }
 
 // Import writes the input as a layer of the dataset in dir. It creates the dataset if necessary. Cubes and metadata appear
@@ -135,7 +141,7 @@ func Import(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 }
 
 func (l *layer) plan() Plan {
-	return Plan{Choice{l.Category, l.why}, l.box, l.VoxelSize, l.factors, l.part, l.Cube}
+	return Plan{Choice{l.Category, l.why}, l.box, l.VoxelSize, l.factors, l.part, l.Cube, l.in.Grid, l.in.Layout, l.whyAxes, l.doubt}
 }
 
 // layer is a layer that is being written.
@@ -144,6 +150,8 @@ type layer struct {
 	in      *arrayfile.Array
 	dir     string       // of the layer
 	why     string       // the category was chosen; empty if it was given
+	whyAxes string       // the axes of the input were chosen; empty if they were given
+	doubt   string       // about the axes that the header has; empty if there is none
 	box     volume.Box   // of the input, in voxels of mag 1
 	part    volume.Box   // of box: what is written
 	parts   []volume.Box // all of box, if it is written in parts

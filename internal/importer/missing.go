@@ -26,6 +26,7 @@ const (
 	FieldVoxelSize Field = "voxel-size"
 	FieldOffset    Field = "offset"
 	FieldCategory  Field = "category"
+	FieldAxes      Field = "axes"
 )
 
 // MissingError is the error of an import that lacks values. It has all of them.

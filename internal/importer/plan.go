@@ -22,6 +22,7 @@ func plan(ctx context.Context, in *arrayfile.Array, dir string, meta *metadata, 
 	l := &layer{Options: o, in: in, dir: filepath.Join(dir, o.Layer)}
 	var needs []Need
 	err := collect(&needs, l.checkName,
+		func() error { return l.setAxes(meta.places(), false) },
 		func() error { return l.setSides(meta) },
 		func() error { return l.setVoxelSize(meta) },
 		l.setBox,
@@ -93,15 +94,10 @@ func (l *layer) setMethod() (err error) {
 }
 
 func (l *layer) setBox() error {
-	at := l.in.Grid.Origin
-	switch {
-	case l.Offset != nil:
-		at = *l.Offset
-	case l.in.PositionErr != nil:
+	if l.Offset == nil && l.in.PositionErr != nil {
 		return missing(FieldOffset, l.in.PositionErr)
-	case !l.in.Positioned:
-		at = volume.Vec{}
 	}
+	at := l.at()
 	for axis := range 3 {
 		if at[axis] < 0 || at[axis] > arrayfile.MaxCoordinate || l.in.Grid.Size[axis] > arrayfile.MaxCoordinate {
 			err := fmt.Errorf("%v voxels at %v: expected positions and sizes from 0 to 2^40: %w", l.in.Grid.Size, at, arrayfile.ErrPosition)

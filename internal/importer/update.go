@@ -49,6 +49,7 @@ func Update(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 		return err
 	}
 	defer lock.Release()
+	o.Axes = in.Layout.Axes                          // as the plan says
 	if u, err = planUpdate(in, dir, o); err != nil { // of what another process has written until now
 		return err
 	}
@@ -64,7 +65,7 @@ func Update(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 // planUpdate opens the layer, and checks that the input fits.
 func planUpdate(in *arrayfile.Array, dir string, o Options) (*update, error) {
 	u := &update{layer: layer{Options: o, in: in, dir: filepath.Join(dir, o.Layer)}}
-	for _, step := range []func() error{u.checkName, u.checkComplete, u.openMags, u.checkInput, u.setBox, u.checkBox, u.setMethod} {
+	for _, step := range []func() error{u.checkName, u.checkComplete, u.openMags, u.match, u.setBox, u.checkBox, u.setMethod} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -100,7 +101,8 @@ func (u *update) checkComplete() error {
 }
 
 func (u *update) plan() Plan {
-	p := Plan{Choice: Choice{Category: u.Category}, Box: u.box, Part: u.box}
+	p := u.layer.plan()
+	p.Part, p.Factors = u.box, nil
 	for _, m := range u.mags {
 		p.Factors = append(p.Factors, m.Factor)
 	}
@@ -183,6 +185,21 @@ func (u *update) addMag(m volume.Mag) error {
 	return nil
 }
 
+// match finds out how the input belongs to the layer. If that is not known, one error names all that is missing.
+func (u *update) match() error {
+	var needs []Need
+	err := collect(&needs, u.chooseAxes, u.checkInput)
+	if err == nil && len(needs) > 0 {
+		err = &MissingError{needs}
+	}
+	return err
+}
+
+// chooseAxes chooses the axes of the input. Its box must lie in the layer.
+func (u *update) chooseAxes() error {
+	return u.setAxes([]place{{u.Layer, u.bounds, u.mags[0].Header.Channels}}, true)
+}
+
 // checkInput compares the voxels of the input with those of the layer.
 func (u *update) checkInput() error {
 	have, want := u.in.Grid, u.mags[0].Header
@@ -195,7 +212,12 @@ func (u *update) checkInput() error {
 // checkOffset fails if nothing says where the input belongs.
 func (l *layer) checkOffset() error {
 	if l.Offset == nil && !l.in.Positioned && l.in.PositionErr == nil {
-		return missing(FieldOffset, fmt.Errorf("where the voxels belong is not known: %w", arrayfile.ErrPosition))
+		err := fmt.Errorf("where the voxels belong is not known: %w", arrayfile.ErrPosition)
+		need := Need{Field: FieldOffset, Err: err}
+		if !l.Named.Empty() {
+			need.Value = l.Named.Min.String() // not more than a proposal: it may be a box of a coarser mag
+		}
+		return &MissingError{[]Need{need}}
 	}
 	return nil
 }
@@ -203,7 +225,11 @@ func (l *layer) checkOffset() error {
 // checkBox checks that the layer has the box.
 func (u *update) checkBox() error {
 	if u.box.Intersect(u.bounds) != u.box {
-		return fmt.Errorf("box %v: layer %s has %v: an update does not extend it", u.box, u.Layer, u.bounds)
+		err := fmt.Errorf("box %v: layer %s has %v: an update does not extend it", u.box, u.Layer, u.bounds)
+		if u.doubt != "" {
+			err = fmt.Errorf("%w; %s", err, u.doubt)
+		}
+		return err
 	}
 	return nil
 }
