@@ -46,8 +46,8 @@ func (d *directories) init(o Options) {
 	d.life, d.end = context.WithCancelCause(context.Background())
 }
 
-// Close ends the requests to URLs that have no context of their own, and closes directories, archives and connections. Cubes and
-// [Reader]s of the dataset should be closed before: what is used later fails. Close does not close the disk cache.
+// Close ends the requests to URLs that have no context of their own, and closes directories, archives and connections. Each cube and each
+// [Reader] of the dataset should be closed before: what is used later fails. Close does not close the disk cache.
 func (d *directories) Close() error {
 	d.end(fs.ErrClosed)
 	d.mu.Lock()
@@ -144,7 +144,8 @@ func (d *directories) outside(dataset string) func(path string) (fs.FS, error) {
 	}
 }
 
-// Late implements vfs.LateReporter: it reports whether a directory of the source is late.
+// Late reports whether the source answers late: a program should have many requests in flight then. Object stores always do, and file
+// servers often. It implements vfs.LateReporter.
 func (d *directories) Late() bool {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

@@ -81,6 +81,24 @@ func TestEverythingIsADataset(t *testing.T) {
 	}
 }
 
+// TestLayerOfURL: the layer has the last element of the path as its name, and nothing that is secret.
+func TestLayerOfURL(t *testing.T) {
+	dir := t.TempDir()
+	if err := sample.Write(t.Context(), dir, smallSample()); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	d, err := Open(t.Context(), strings.Replace(server.URL, "//", "//user:pw@", 1)+"/color/1/?token=secret", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if layers, err := d.Layers(); err != nil || !slices.Equal(layers, []string{"1"}) {
+		t.Errorf("got %q, %v", layers, err)
+	}
+}
+
 // TestCloseLeavesNothingOpen: Close closes directories and archives, also after an error of Open.
 func TestCloseLeavesNothingOpen(t *testing.T) {
 	dir := t.TempDir()

@@ -5,8 +5,10 @@
 // catalogue ([Dataset], [Layer], [Mag]) and the arrays in it ([Source]). Programs that use
 // these interfaces work with every format.
 //
-// To begin, open a dataset with Recognise of a format package. It returns a [Root]. Then
-// [ReadBox] reads a box of a [Mag], and [ReadBlock] one block of a [Source].
+// To begin, open anything with package [github.com/wkwfs/wkwfs/dataset], or a dataset of one format
+// with Recognise of its package, which returns a [Root]. Then [ReadBox] reads a box of a [Mag], and
+// [ReadBlock] one block of a [Source]. Programs that read more than once read through a cache, with a
+// Reader of package dataset.
 //
 // These conventions hold in all packages:
 //
