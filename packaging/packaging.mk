@@ -15,10 +15,14 @@ NFPM_MODULE := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4
 NFPM ?= $(GO) run $(NFPM_MODULE)
 ARCHES := amd64 arm64
 
+# Licences are those of the modules that the build has used. Nothing is asked for over the network, so that the lists are identical, too.
+CYCLONEDX_MODULE := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0
+CYCLONEDX ?= $(GO) run -trimpath -exec 'env GOPROXY=off' $(CYCLONEDX_MODULE)
+
 # deb and rpm demand a digit first, and no dash.
 PACKAGE_VERSION ?= $(if $(VERSION),$(subst -,+,$(VERSION:v%=%)),$(shell git log -1 --date=format:%Y%m%d%H%M --format=0.0.0+git%cd.%h 2>/dev/null || echo 0.0.0))
 
-.PHONY: docs install dist release deb rpm nfpm test-packages
+.PHONY: docs install dist release sbom deb rpm release-tools test-packages
 
 ## docs: man pages and completions, generated from the commands, in bin/docs
 docs:
@@ -32,7 +36,7 @@ install: $(BINARY) docs
 	set -e; for type in fuse.wkwfs wkwfs; do ln -sf $(PREFIX)/bin/wkwfs $(DESTDIR)$(MOUNTDIR)/mount.$$type; done
 	set -e; for page in bin/docs/man/*; do \
 		dir=$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; install -d $$dir; \
-		gzip -9 -n -c $$page >$$dir/$${page##*/}.gz; done
+		gzip -9 -n -c $$page >$$dir/$${page##*/}.gz; chmod 644 $$dir/$${page##*/}.gz; done # for every umask
 	ln -sf mount.fuse.wkwfs.8.gz $(DESTDIR)$(PREFIX)/share/man/man8/mount.wkwfs.8.gz
 	install -D -m 644 bin/docs/completions/wkwfs $(DESTDIR)$(PREFIX)/share/bash-completion/completions/wkwfs
 	install -D -m 644 bin/docs/completions/_wkwfs $(DESTDIR)$(ZSHDIR)/_wkwfs
@@ -53,8 +57,16 @@ dist: $(ARCHES:%=dist/wkwfs-linux-%)
 dist/wkwfs-linux-%: viewer FORCE
 	GOOS=linux GOARCH=$* $(BUILD) -o $@ ./cmd/wkwfs
 
-## release: programs and packages for a release, and their checksums, in dist
-release: dist deb rpm
+## sbom: the Go modules in each program, with their licences, as CycloneDX, in dist
+sbom: $(ARCHES:%=dist/wkwfs-linux-%.cdx.json)
+
+$(ARCHES:%=dist/wkwfs-linux-%.cdx.json): %.cdx.json: %
+	$(GO) mod download # with the descriptions of versions, which a build does not need
+	$(CYCLONEDX) bin -json -std -licenses -noserial -version $(or $(VERSION),v$(PACKAGE_VERSION)) -output $@ $<
+	sed -i 's/"timestamp": "[^"]*"/"timestamp": "$(shell date -u -d @$(SOURCE_DATE_EPOCH) +%Y-%m-%dT%H:%M:%SZ)"/' $@
+
+## release: programs and packages for a release, what is in them, and their checksums, in dist
+release: dist sbom deb rpm
 	cd dist && sha256sum wkwfs* >SHA256SUMS
 
 ## deb: packages for Debian and Ubuntu, in dist
@@ -88,9 +100,10 @@ define package
 	rm -rf $(root)
 endef
 
-# Installs the tool in GOBIN.
-nfpm:
+# Installs the tools in GOBIN.
+release-tools:
 	$(GO) install $(NFPM_MODULE)
+	$(GO) install -trimpath $(CYCLONEDX_MODULE)
 
 ## test-packages: two builds are identical, packages install and run, man pages are valid
 test-packages:

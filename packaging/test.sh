@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tests programs and packages: builds from two clones are identical, packages install and
-# run, and the man pages are valid.
+# run, the man pages are valid, and the lists of modules are complete.
 set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -20,19 +20,36 @@ only() { # PATTERN: prints the only file that matches
 	echo "$1"
 }
 
-# Build twice: in different directories, at different times, and the second time without a cache.
-GOBIN=$work make -s nfpm
-build_in() { # CLONE
-	git clone -q . "$1"
-	make -C "$1" -s dist deb rpm NFPM="$work/nfpm" >"$1.log" 2>&1 || { cat "$1.log"; exit 1; }
+# Build twice. The second time is later, in another directory, on a machine of another name, by another user with other settings, from files
+# with other times, and without a cache of what was compiled.
+GOBIN=$work make -s release-tools
+build_in() { # CLONE COMMAND...: the command runs make
+	clone=$1 && shift
+	"$@" make -C "$clone" -s release NFPM="$work/nfpm" CYCLONEDX="env GOPROXY=off $work/cyclonedx-gomod" >"$clone.log" 2>&1 || { cat "$clone.log"; exit 1; }
 }
+git clone -q . "$work/one"
 build_in "$work/one"
-GOCACHE="$work/cache" build_in "$work/another-place"
-sums() { (cd "$1/dist" && sha256sum wkwfs*); }
+mkdir "$work/home"
+elsewhere() { # COMMAND...: runs it on a machine of another name, as a user who is another one only to the command
+	unshare --uts sh -c 'hostname other-machine && exec unshare --user --map-user=1234 --map-group=1234 "$@"' sh "$@"
+}
+[ "$(elsewhere id -u) $(elsewhere uname -n)" = '1234 other-machine' ] || fail 'no other user can be made here: run it as root'
+(
+	GOMODCACHE=$(go env GOMODCACHE) npm_config_cache=$(npm config get cache) GOCACHE="$work/cache" HOME="$work/home" USER=other LOGNAME=other
+	TZ=Pacific/Auckland LC_ALL=C.UTF-8 LANG=C.UTF-8
+	export GOMODCACHE npm_config_cache GOCACHE HOME USER LOGNAME TZ LC_ALL LANG
+	umask 077
+	git clone -q . "$work/another-place"
+	find "$work/another-place" -path '*/.git' -prune -o -exec touch -h -d '2001-02-03 04:05:06' {} +
+	build_in "$work/another-place" elsewhere
+)
+sums() { (cd "$1/dist" && sha256sum wkwfs* SHA256SUMS); }
 [ "$(sums "$work/one")" = "$(sums "$work/another-place")" ] || {
 	sums "$work/one"; sums "$work/another-place"; fail 'the two builds differ'; }
+# In the workflow of releases, RELEASE is the directory with the files to publish.
+[ -z "${RELEASE:-}" ] || [ "$(sums "$work/one")" = "$(cd "$RELEASE" && sha256sum wkwfs* SHA256SUMS)" ] || fail "the files in $RELEASE differ from those of other builds"
 sums "$work/one"
-say 'programs and packages are reproducible'
+say 'programs, packages and lists of modules are reproducible'
 
 commit=$(git rev-parse HEAD)
 check() { # ROOT: checks that the installation is complete and works
@@ -86,5 +103,10 @@ say "$(basename "$package") installs and works"
 (cd "$work/one/dist" && sha256sum --quiet -c SHA256SUMS)
 for arch in amd64 arm64; do
 	go version -m "$work/one/dist/wkwfs-linux-$arch" >"$work/about"
+	awk '$1 == "dep" { print $2 "@" $3 }' "$work/about" >"$work/modules"
+	[ "$(wc -l <"$work/modules")" -gt 20 ] || fail "$arch: the program does not name its modules"
+	while read -r listed; do
+		grep -qF "\"pkg:golang/$listed?type=module" "$work/one/dist/wkwfs-linux-$arch.cdx.json" || fail "$arch: the list of modules lacks $listed"
+	done <"$work/modules"
 	grep -q "GOARCH=$arch" "$work/about" && grep -q 'CGO_ENABLED=0' "$work/about" || fail "$arch: not static, or for another architecture"
 done
