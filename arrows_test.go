@@ -86,6 +86,7 @@ var arrows = map[string][]string{
 	"internal/viewer": {},
 	"internal/gaps":   {"internal/vfs", "volume", "internal/parallel"},
 	"internal/subset": {"internal/hint", "volume"},
+	"internal/shown":  {"internal/jsonlimit", "internal/tree", "volume"},
 	"internal/batch":  {"internal/hint"},
 	"internal/check":  {"internal/batch", "internal/gaps", "internal/vfs", "volume", "internal/parallel", "golang.org/x/sync"},
 	"cache":           {"internal/guard", "internal/vfs", "volume", "internal/parallel", "github.com/dgraph-io/ristretto", "golang.org/x/sync", "golang.org/x/sys"},

@@ -56,7 +56,7 @@ func TestLinksOfDocuments(t *testing.T) {
 // otherFlags are flags of other programs in the documents for users.
 var otherFlags = []string{"array", "parsable", "dependency", "cpus-per-task", "mem", "output",
 	"help", "version", "privileged", "sparse", "cap-add", "cap-drop", "device", "mount", "name", "read-only", "rm", "security-opt", "user", "make-shared", "memory",
-	"bind", "now", "tail", "install",
+	"bind", "now", "tail", "install", "ignore-missing", "repo",
 }
 
 // TestCommandsInDocuments checks that the commands, flags, variables and make targets in the documents for users exist.

@@ -51,7 +51,7 @@ func recogniseArrays(fsys fs.FS, name string, o wkw.Options) (root volume.Root, 
 	if err != nil || !info.IsDir() {
 		return volume.Root{}, false, nil
 	}
-	if _, err := fs.Lstat(fsys, path.Join(name, wkw.PropertiesFile)); err == nil {
+	if info, err := fs.Lstat(fsys, path.Join(name, wkw.PropertiesFile)); err == nil && !info.IsDir() { // an array may have any name
 		return volume.Root{}, false, nil
 	}
 	root, err = wkw.RecogniseForeign(fsys, name, o)

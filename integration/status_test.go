@@ -177,7 +177,7 @@ func TestStatusOfOrdinaryUser(t *testing.T) {
 	}
 }
 
-// TestStatusNameIsTaken checks that an entry .wkwfs of the source is shown, in place of the status.
+// TestStatusNameIsTaken checks that a layer .wkwfs of the source is not shown, with the reason. The status and the other layers are.
 func TestStatusNameIsTaken(t *testing.T) {
 	source := tempDir(t)
 	for _, layer := range []string{status.Dir, "color"} {
@@ -188,17 +188,29 @@ func TestStatusNameIsTaken(t *testing.T) {
 		{"name":"color","category":"color","dataFormat":"wkw","boundingBox":{"topLeft":[0,0,0],"width":32,"height":32,"depth":32},"elementClass":"uint8","wkwResolutions":[{"resolution":1,"cubeLength":32}]}],"scale":[1,1,1]}`))
 	log := filepath.Join(tempDir(t), "log")
 	dir := mount(t, source, "--log-file", log)
-	if got := names(t, dir); !strings.Contains(got, status.Dir) {
+	if got := names(t, dir); strings.Contains(got, status.Dir) || !strings.Contains(got, "color") {
 		t.Fatalf("the root lists %q", got)
 	}
-	if got, err := os.ReadFile(filepath.Join(dir, status.Dir, "1/z0/y0/x0.raw")); err != nil || !bytes.Equal(got, small.flat()) {
+	if got, err := os.ReadFile(filepath.Join(dir, "color/1/z0/y0/x0.raw")); err != nil || !bytes.Equal(got, small.flat()) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
-	if r := wkwfs(t, "status", dir); r.code != 1 || !strings.Contains(r.stderr, dir+" has no status") {
-		t.Errorf("exit code %d, %q", r.code, r.stderr)
-	}
-	if b, err := os.ReadFile(log); err != nil || !bytes.Contains(b, []byte("wkwfs status is not available for this mount")) {
+	mustRun(t, "status", dir)
+	const reason = "a mount has something else of this name"
+	if b, err := os.ReadFile(log); err != nil || !bytes.Contains(b, []byte(reason)) {
 		t.Errorf("the log has no warning: %s, %v", b, err)
+	}
+	if r := wkwfs(t, "info", source); r.code != 0 || !strings.Contains(r.stdout, reason) {
+		t.Errorf("info: exit code %d, %s", r.code, r.stdout)
+	}
+	if r := wkwfs(t, "check", source); r.code != 1 || !strings.Contains(r.stdout+r.stderr, reason) {
+		t.Errorf("check: exit code %d, %s, %s", r.code, r.stdout, r.stderr)
+	}
+	copied := filepath.Join(tempDir(t), "copy")
+	if r := wkwfs(t, "cp", "--quiet", source, ".", copied); r.code != 1 || !strings.Contains(r.stderr, reason) {
+		t.Errorf("cp: exit code %d, %s", r.code, r.stderr)
+	}
+	if got, err := os.ReadFile(filepath.Join(copied, "color/1/z0/y0/x0.raw")); err != nil || !bytes.Equal(got, small.flat()) {
+		t.Errorf("copied: %d bytes, %v", len(got), err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/wkwfs/wkwfs/internal/jsonlimit"
 	"github.com/wkwfs/wkwfs/internal/vfs"
@@ -150,6 +151,11 @@ func (d *dataset) Omitted() []volume.Omission {
 	if d.props != nil {
 		for _, l := range d.props.Layers {
 			named[l.Name] = true
+		}
+	}
+	for name := range subdirs(d.fsys, d.dir) {
+		if !utf8.ValidString(name) && len(all) < maxLayers {
+			all = append(all, volume.Omission{Name: jsonlimit.Abbreviate(name), Reason: "its name is not UTF-8"})
 		}
 	}
 	for _, o := range brokenLinks(d.fsys, d.dir) {

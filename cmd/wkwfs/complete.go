@@ -91,7 +91,7 @@ func completeLayers(cmd *cobra.Command, args []string, _ string) ([]cobra.Comple
 	if err != nil || opened.Root.Dataset == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	names, err := opened.Dataset.Layers()
+	names, err := opened.Root.Dataset.Layers()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

@@ -152,13 +152,15 @@ func (s *copySettings) checkPart(directory bool) error {
 func (s *copySettings) copy(ctx context.Context, tree fs.FS, directory bool, from *dataset.Dataset, to *copier.Target, screen *screen) error {
 	var stats copier.Stats
 	var failed error // for a copy of a single file
+	forms := s.forms
+	forms.FS = tree
 	options := copier.Options{
 		Jobs:   s.jobs,
 		Depth:  s.from.depth(),
 		Late:   from.Late,
 		Force:  s.force,
 		Part:   s.part,
-		Select: s.forms.Select,
+		Select: forms.Select,
 		Stats:  &stats,
 		Notice: func(name, text string) { screen.print(name + ": " + text) },
 		Failed: func(name string, err error) { failed = named(name, err) },

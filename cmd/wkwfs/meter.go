@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"io/fs"
 	"log/slog"
 	"net"
 
@@ -52,17 +51,6 @@ func logStatus(p log.Place) status.Log {
 // logPlace is the inverse of logStatus.
 func logPlace(s status.Log) log.Place {
 	return log.Place{Kind: log.Kind(s.To), File: s.File, Err: errors.New(s.Error)}
-}
-
-// withStatus adds the files of the meter to the tree. If the source has a file of that name, it logs a
-// warning and returns the tree as it is.
-func withStatus(meter *status.Meter, tree fs.FS, log *slog.Logger) fs.FS {
-	shown, err := meter.Around(tree)
-	if err != nil {
-		log.Warn("wkwfs status is not available for this mount", "err", err)
-		return tree
-	}
-	return shown
 }
 
 // sourceIO converts the statistics of a source.

@@ -71,7 +71,7 @@ func (s *mountSettings) prepareMountpoint(logger *slog.Logger) (string, error) {
 
 // attach mounts the tree.
 func (s *mountSettings) attach(mountpoint string, tree fs.FS, meter *status.Meter, opened *dataset.Dataset, logger *slog.Logger) (attached, error) {
-	server, err := fsnode.Mount(mountpoint, withStatus(meter, tree, logger), s.fuseOptions(meter, opened.AnswersAtOnce, logger))
+	server, err := fsnode.Mount(mountpoint, meter.Around(tree), s.fuseOptions(meter, opened.AnswersAtOnce, logger))
 	if err != nil {
 		return nil, mounts.Explain(mountpoint, err)
 	}

@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/daemon"
 	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/header"
@@ -118,7 +117,7 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	var told warnings
 	o := s.from.options(told.also(logger))
 	o.Shared, o.DiskCache = s.allowOther, disk.kept
-	opened, err := dataset.Open(context.Background(), s.source, o)
+	opened, err := openSource(s.source, o)
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func (s *nfsSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 func (s *nfsSettings) open(path string, logger *slog.Logger) (*dataset.Dataset, error) {
 	o := s.from.options(logger)
 	o.Shared = true
-	return dataset.Open(context.Background(), path, o)
+	return openSource(path, o)
 }
 
 // fsid returns a number for the file system of a source.

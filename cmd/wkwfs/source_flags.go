@@ -14,6 +14,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/paths"
 	"github.com/wkwfs/wkwfs/internal/remote"
 	"github.com/wkwfs/wkwfs/internal/settings"
+	"github.com/wkwfs/wkwfs/internal/shown"
 	"github.com/wkwfs/wkwfs/internal/store"
 )
 
@@ -51,13 +52,17 @@ func (s sourceFlags) open(path string, log *slog.Logger) (*dataset.Dataset, erro
 	return openSource(path, s.options(log))
 }
 
-// openSource opens a source. If its path does not exist, a hint says what does.
+// openSource opens what a mount can show of a source. If its path does not exist, a hint says what does.
 func openSource(path string, o dataset.Options) (*dataset.Dataset, error) {
 	opened, err := dataset.Open(context.Background(), path, o)
-	if errors.Is(err, fs.ErrNotExist) && !paths.IsURL(path) && !exists(path) {
-		err = absentError("source", path, err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !paths.IsURL(path) && !exists(path):
+		return nil, absentError("source", path, err)
+	case err != nil:
+		return nil, err
 	}
-	return opened, err
+	opened.Root = shown.In(opened.Root, o.Log)
+	return opened, nil
 }
 
 // options are the options of a source that only this process reads.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"iter"
 	"path"
+	"unicode/utf8"
 
 	"github.com/wkwfs/wkwfs/internal/jsonlimit"
 	"github.com/wkwfs/wkwfs/internal/vfs"
@@ -25,6 +26,9 @@ func (d *Dataset) Add(name string, l volume.Layer) {
 
 // Omit records that something is not shown, and why.
 func (d *Dataset) Omit(name string, err error) {
+	if !utf8.ValidString(name) {
+		err = errors.New("its name is not UTF-8")
+	}
 	d.Left = append(d.Left, volume.Omission{Name: jsonlimit.Abbreviate(name), Reason: err.Error()})
 }
 
@@ -55,7 +59,8 @@ func ReadRoot[N any](fsys fs.FS, name string, read func(fs.FS, string) (N, error
 	return n, err
 }
 
-// Subdirs yields the names of the directories in dir, and of links to directories, up to MaxNodes.
+// Subdirs yields the names of the directories in dir, and of links to directories, up to MaxNodes. A directory whose name is not UTF-8 cannot
+// be opened.
 func Subdirs(fsys fs.FS, dir string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		found := 0
@@ -64,7 +69,12 @@ func Subdirs(fsys fs.FS, dir string) iter.Seq[string] {
 				if e.Type().IsRegular() {
 					continue
 				}
-				if info, err := fs.Stat(fsys, path.Join(dir, e.Name())); err != nil || !info.IsDir() {
+				isDir := e.IsDir()
+				if utf8.ValidString(e.Name()) {
+					info, err := fs.Stat(fsys, path.Join(dir, e.Name()))
+					isDir = err == nil && info.IsDir()
+				}
+				if !isDir {
 					continue
 				}
 				if found++; found > MaxNodes || !yield(e.Name()) {

@@ -1,6 +1,7 @@
 package copier
 
 import (
+	"errors"
 	"io/fs"
 	"path"
 	"slices"
@@ -10,20 +11,31 @@ import (
 
 // Forms says in which forms the voxels of a directory are copied. Cubes are always copied.
 type Forms struct {
-	All    bool // with the volumes and slices of a mag, and the layer in other formats
-	Blocks bool // with the blocks of each cube
+	FS     fs.FS // the tree
+	All    bool  // with the volumes and slices of a mag, and the layer in other formats
+	Blocks bool  // with the blocks of each cube
 }
 
 // Select implements [Options].Select.
-func (f Forms) Select(_ string, entries []fs.DirEntry) []fs.DirEntry {
-	mag, layer := tree.IsMag(entries), tree.IsLayer(entries)
+func (f Forms) Select(dir string, entries []fs.DirEntry) []fs.DirEntry {
+	mag := tree.IsMag(entries)
 	return slices.DeleteFunc(slices.Clone(entries), func(e fs.DirEntry) bool {
 		switch name := e.Name(); {
-		case e.IsDir() && path.Ext(name) == tree.Blocks:
+		case e.IsDir() && tree.IsBlocks(path.Join(dir, name), entries):
 			return !f.Blocks
-		case mag && tree.IsDerived(name), layer && tree.IsView(name):
+		case mag && tree.IsDerived(name), f.isView(dir, name):
 			return !f.All
 		}
 		return false
 	})
+}
+
+// isView reports whether an entry of a directory is a layer in another format. A layer itself may have such a name, but has no files.
+func (f Forms) isView(dir, name string) bool {
+	file, ok := tree.ViewFile(name)
+	if !ok {
+		return false
+	}
+	_, err := fs.Stat(f.FS, path.Join(dir, name, file))
+	return !errors.Is(err, fs.ErrNotExist)
 }

@@ -11,7 +11,8 @@ func TestForms(t *testing.T) {
 	mag := fstest.MapFS{"volume.json": {}, "volume.raw": {}, "slices/a": {}, "box": {Mode: fs.ModeDir}, "z0/y0/x0.raw": {}}
 	cubes := fstest.MapFS{"x0.raw": {}, "x0.blocks/z0": {}, "slices/a": {}, "volume.raw": {}}
 	layer := fstest.MapFS{"1/a": {}, "2-2-1/a": {}, "precomputed/info": {}, "ome.zarr/.zattrs": {}, "ome-v3.zarr/zarr.json": {}}
-	dataset := fstest.MapFS{"color/1/a": {}, "precomputed/1/a": {}}
+	named := fstest.MapFS{"s0/a": {}, "ome.zarr/.zattrs": {}}
+	dataset := fstest.MapFS{"1color/1/a": {}, "precomputed/1/a": {}, "ome.zarr/1/a": {}}
 	tests := []struct {
 		dir   fs.FS
 		forms Forms
@@ -21,7 +22,8 @@ func TestForms(t *testing.T) {
 		{mag, Forms{All: true}, []string{"box", "slices", "volume.json", "volume.raw", "z0"}},
 		{layer, Forms{}, []string{"1", "2-2-1"}},
 		{layer, Forms{All: true}, []string{"1", "2-2-1", "ome-v3.zarr", "ome.zarr", "precomputed"}},
-		{dataset, Forms{}, []string{"color", "precomputed"}},
+		{named, Forms{}, []string{"s0"}},
+		{dataset, Forms{}, []string{"1color", "ome.zarr", "precomputed"}},
 		{cubes, Forms{}, []string{"slices", "volume.raw", "x0.raw"}},
 		{cubes, Forms{Blocks: true}, []string{"slices", "volume.raw", "x0.blocks", "x0.raw"}},
 	}
@@ -31,6 +33,7 @@ func TestForms(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
+		test.forms.FS = test.dir
 		for _, e := range test.forms.Select(".", entries) {
 			got = append(got, e.Name())
 		}

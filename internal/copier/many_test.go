@@ -33,7 +33,7 @@ func TestManyFiles(t *testing.T) {
 	src := manyFiles(n)
 	found := 0
 	peak := voxeltest.PeakHeap(func() {
-		c := &copier{Options: Options{Select: Forms{}.Select}, src: Stable(src, 4), ctx: t.Context()}
+		c := &copier{Options: Options{Select: Forms{FS: src}.Select}, src: Stable(src, 4), ctx: t.Context()}
 		info, err := fs.Stat(src, ".")
 		if err != nil {
 			t.Fatal(err)

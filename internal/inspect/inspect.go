@@ -149,7 +149,7 @@ func (r *Report) addMag(l *Layer, name string, m volume.Mag) {
 		r.omit(at, err)
 		return
 	}
-	if why := view.PrecomputedReason(g); why != "" {
+	if why := view.PrecomputedReason(name, g); why != "" {
 		r.omit(path.Join(l.Name, tree.Precomputed, name), why)
 	}
 	info.Name = name

@@ -3,7 +3,6 @@ package status
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"iter"
 	"maps"
@@ -25,15 +24,12 @@ const (
 // Around returns fsys with the directory [Dir] in its root, which no listing shows. It has the files
 // [StatusFile], a [Status], and [MetricsFile], in the text format of Prometheus. Their content is that of the
 // time of the open. Only the user of the process may read them, because they contain names that may be secret
-// to others. The error is fs.ErrExist if fsys has an entry of that name.
-func (m *Meter) Around(fsys fs.FS) (fs.FS, error) {
-	if _, err := fs.Stat(fsys, Dir); err == nil {
-		return nil, fmt.Errorf("%s: %w", Dir, fs.ErrExist)
-	}
+// to others. fsys has no entry of that name: [tree.ForRoot].
+func (m *Meter) Around(fsys fs.FS) fs.FS {
 	return &statusFS{fsys, map[string]func() ([]byte, error){
 		StatusFile:  m.statusJSON,
 		MetricsFile: m.metricsText,
-	}}, nil
+	}}
 }
 
 func (m *Meter) statusJSON() ([]byte, error) {

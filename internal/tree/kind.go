@@ -18,8 +18,36 @@ func IsDerived(name string) bool {
 	return name == Slices || name == Boxes || IsVolume(name) && name != VolumeJSON
 }
 
+// IsBlocks reports whether a directory has the blocks of a cube: it has the name of one in a mag, or a cube is listed beside it. A layer or
+// a mag may end in [Blocks], too.
+func IsBlocks(dir string, beside []fs.DirEntry) bool {
+	cube, ok := strings.CutSuffix(dir, Blocks)
+	if !ok || has(beside, path.Base(cube)+Raw, false) {
+		return ok
+	}
+	parts := strings.Split(cube, "/")
+	ok, _ = path.Match(CubePattern, path.Join(parts[max(len(parts)-3, 0):]...)+Raw)
+	return ok
+}
+
 // IsView reports whether an entry of a layer is the layer in another format.
-func IsView(name string) bool { return name == Precomputed || name == OMEZarr || name == OMEZarr3 }
+func IsView(name string) bool {
+	_, ok := ViewFile(name)
+	return ok
+}
+
+// ViewFile returns the name of a file that a layer in another format has in its directory. ok is false if an entry of a layer is none.
+func ViewFile(name string) (file string, ok bool) {
+	switch name {
+	case Precomputed:
+		return Info, true
+	case OMEZarr:
+		return ".zattrs", true
+	case OMEZarr3:
+		return "zarr.json", true
+	}
+	return "", false
+}
 
 // MagOf returns the path of the mag that a file is made of as a whole: volume files, slices, boxes and
 // chunks of the views of a layer. ok is false for files that are made of one stored file, and for metadata.
@@ -32,6 +60,8 @@ func MagOf(name string) (mag string, ok bool) {
 		return dir, true
 	case path.Base(dir) == Slices, path.Base(dir) == Boxes:
 		return parent, true
+	case IsView(path.Base(dir)): // metadata of the view; no mag has its name
+		return "", false
 	case path.Base(parent) == Precomputed:
 		return path.Join(path.Dir(parent), path.Base(dir)), true
 	}
@@ -44,8 +74,8 @@ func magOfChunk(name string) (mag string, ok bool) {
 		return "", false
 	}
 	parts := strings.Split(name, "/")
-	for i, part := range parts {
-		if (part == OMEZarr || part == OMEZarr3) && i+2 < len(parts) {
+	for i := len(parts) - 3; i >= 0; i-- { // from the end: a layer may have the name of a view
+		if parts[i] == OMEZarr || parts[i] == OMEZarr3 {
 			return path.Join(path.Join(parts[:i]...), parts[i+1]), true
 		}
 	}
@@ -55,13 +85,6 @@ func magOfChunk(name string) (mag string, ok bool) {
 // IsMag reports whether the entries are those of a mag.
 func IsMag(entries []fs.DirEntry) bool {
 	return has(entries, VolumeJSON, false) && has(entries, Slices, true)
-}
-
-// IsLayer reports whether the entries are those of a layer: only mags and views.
-func IsLayer(entries []fs.DirEntry) bool {
-	return !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return !e.IsDir() || !IsView(e.Name()) && (e.Name()[0] < '0' || e.Name()[0] > '9')
-	})
 }
 
 func has(entries []fs.DirEntry, name string, dir bool) bool {

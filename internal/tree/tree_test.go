@@ -164,6 +164,14 @@ func TestMagOf(t *testing.T) {
 		{"color/1/z0/y0/x0.blocks/z0/y0/x0.raw", "", false},
 		{"color/1/chunks/0-64_0-64_0-64.raw", "", false},
 		{"datasource-properties.json", "", false},
+		{"precomputed/1/volume.raw", "precomputed/1", true},
+		{"precomputed/precomputed/info", "", false},
+		{"precomputed/precomputed/1/0-64_0-64_0-64", "precomputed/1", true},
+		{"precomputed/ome.zarr/.zattrs", "", false},
+		{"precomputed/ome-v3.zarr/zarr.json", "", false},
+		{"ome.zarr/ome.zarr/1/0/12/3", "ome.zarr/1", true},
+		{"ome.zarr/ome-v3.zarr/1/c/0/12/3", "ome.zarr/1", true},
+		{"box/1/slices/z0000000.tif", "box/1", true},
 	} {
 		if mag, ok := tree.MagOf(c.name); mag != c.mag || ok != c.ok {
 			t.Errorf("%q: got %q, %t, expected %q, %t", c.name, mag, ok, c.mag, c.ok)
@@ -173,20 +181,15 @@ func TestMagOf(t *testing.T) {
 
 func TestListings(t *testing.T) {
 	for _, c := range []struct {
-		names      []string // of directories with a slash at the end
-		mag, layer bool
+		names []string // of directories with a slash at the end
+		mag   bool
 	}{
-		{[]string{"volume.json", "volume.raw", "slices/", "box/", "z0/"}, true, false},
-		{[]string{"volume.json", "slices/", "chunks/"}, true, false},
-		{[]string{"volume.json", "z0/"}, false, false},
-		{[]string{"volume.json/", "slices/"}, false, false},
-		{[]string{"volume.json", "slices"}, false, false},
-		{[]string{"1/", "2-2-1/", "precomputed/"}, false, true},
-		{[]string{"1/", "ome-v3.zarr/", "ome.zarr/", "precomputed/"}, false, true},
-		{[]string{"1/", "other.zarr/"}, false, false},
-		{[]string{"1/"}, false, true},
-		{[]string{"1/", "info"}, false, false},
-		{[]string{"color/", "segmentation/"}, false, false},
+		{[]string{"volume.json", "volume.raw", "slices/", "box/", "z0/"}, true},
+		{[]string{"volume.json", "slices/", "chunks/"}, true},
+		{[]string{"volume.json", "z0/"}, false},
+		{[]string{"volume.json/", "slices/"}, false},
+		{[]string{"volume.json", "slices"}, false},
+		{[]string{"color/", "segmentation/"}, false},
 	} {
 		fsys := fstest.MapFS{}
 		for _, name := range c.names {
@@ -203,8 +206,38 @@ func TestListings(t *testing.T) {
 		if got := tree.IsMag(entries); got != c.mag {
 			t.Errorf("%q: IsMag is %t", c.names, got)
 		}
-		if got := tree.IsLayer(entries); got != c.layer {
-			t.Errorf("%q: IsLayer is %t", c.names, got)
+	}
+}
+
+// TestWhyHidden: names that cannot be those of directories, or that a mount needs for something else, have a reason.
+func TestWhyHidden(t *testing.T) {
+	for name, want := range map[string]string{
+		"color": "", "1": "", "a b": "", "new\nline": "", "\u202e": "", "é": "", "-": "", "..a": "", strings.Repeat("n", 255): "",
+		"Precomputed": "", "box": "", "info": "", "slices": "",
+		"": "cannot be", ".": "cannot be", "..": "cannot be", "/": "cannot be", "a/b": "cannot be", "a/": "cannot be", "a\x00": "cannot be", "\xff": "cannot be",
+		strings.Repeat("n", 256): "256 bytes, expected at most 255", tree.Precomputed: "something else", tree.OMEZarr: "something else", tree.OMEZarr3: "something else",
+		tree.Server: "something else",
+	} {
+		if got := tree.WhyHidden(name, tree.ForRoot); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%q: got %q, expected %q", name, got, want)
+		}
+	}
+	if got := tree.WhyHidden(tree.Precomputed, tree.ForDataset); got != "" {
+		t.Errorf("a layer: got %q", got)
+	}
+}
+
+func TestIsBlocks(t *testing.T) {
+	beside, err := fstest.MapFS{"cube.raw": {}, "dir.raw/a": {}}.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{
+		"z0/y0/x0.blocks": true, "1/z0/y0/x0.blocks": true, "color/1/z0/y12/x345.blocks": true, "cube.blocks": true, "color/1/z0/cube.blocks": true,
+		"cube.raw": false, "dir.blocks": false, "x0.blocks": false, "y0/x0.blocks": false, "color/x0.blocks": false, "color/1/z0/y0.blocks": false, "z0/y0/x0": false,
+	} {
+		if got := tree.IsBlocks(name, beside); got != want {
+			t.Errorf("%q: got %t", name, got)
 		}
 	}
 }

@@ -24,9 +24,9 @@ func (l level) stat() (fs.FileInfo, error) { return statDir(l.key, l.d.m.Stat) }
 // voxels have another type than those of the finest mag.
 type levels struct {
 	l      layerDir
-	names  []string                   // of the directories of the views with these levels
-	format string                     // for people
-	reason func(g volume.Grid) string // why the format cannot have voxels of a geometry; empty: it can
+	names  []string                                // of the directories of the views with these levels
+	format string                                  // for people
+	reason func(name string, g volume.Grid) string // why the format cannot have a mag of this name and geometry; empty: it can
 }
 
 // all returns all levels, finest first, and their snapshots.
@@ -62,8 +62,8 @@ func (v levels) each(mags []string) iter.Seq2[level, *snapshot] {
 			switch {
 			case err != nil:
 				reason = err.Error()
-			case v.reason(snap.Cube()) != "":
-				reason = v.reason(snap.Cube())
+			case v.reason(name, snap.Cube()) != "":
+				reason = v.reason(name, snap.Cube())
 			case first.d.m == nil:
 				first, cube = found, snap.Cube()
 			case snap.Cube().Type != cube.Type || snap.Cube().Channels != cube.Channels:

@@ -27,8 +27,11 @@ func (d omeDir) levels() levels {
 // maxChunkBytes is the size of the largest chunk. Programs and c-blosc have limits of about 2 GiB.
 const maxChunkBytes = 1 << 30
 
-// omeReason returns why OME-Zarr cannot hold voxels of this geometry. It returns "" if it can.
-func omeReason(g volume.Grid) string {
+// omeReason returns why OME-Zarr cannot hold a mag of this name and geometry. It returns "" if it can.
+func omeReason(name string, g volume.Grid) string {
+	if slices.Contains(omezarr.V04.GroupFiles, name) || slices.Contains(omezarr.V05.GroupFiles, name) {
+		return "its name is that of a file of OME-Zarr"
+	}
 	chunk := chunkOf(g)
 	if int64(chunk[0])*int64(chunk[1])*int64(chunk[2]) > maxChunkBytes/int64(g.Type.Size()) {
 		return "its chunks are larger than 1 GiB"

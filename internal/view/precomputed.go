@@ -15,8 +15,11 @@ type precomputedDir struct{ l layerDir }
 
 func (d precomputedDir) stat() (fs.FileInfo, error) { return statDir(tree.Precomputed, d.l.l.Stat) }
 
-// PrecomputedReason returns why Precomputed cannot hold voxels of this geometry. It returns "" if it can.
-func PrecomputedReason(g volume.Grid) string {
+// PrecomputedReason returns why Precomputed cannot hold a mag of this name and geometry. It returns "" if it can.
+func PrecomputedReason(name string, g volume.Grid) string {
+	if name == tree.Info {
+		return "its name is that of a file of Precomputed"
+	}
 	if g.Type == volume.Int64 || g.Type == volume.Float64 {
 		return fmt.Sprintf("Precomputed has no %v", g.Type)
 	}

@@ -162,7 +162,7 @@ func TestPrecomputedNotOffered(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if view.PrecomputedReason(src.Shape) == "" {
+	if view.PrecomputedReason("1", src.Shape) == "" {
 		t.Error("no reason")
 	}
 }

@@ -1,0 +1,32 @@
+package tree
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// Names that a mount needs for something else.
+var (
+	ForDataset = []string{Server, Properties}             // in a dataset: no layer can have them
+	ForLayer   = []string{Precomputed, OMEZarr, OMEZarr3} // in a layer: no mag can have them
+	ForRoot    = append([]string{Server}, ForLayer...)    // in a layer that is the root
+)
+
+// maxName is the length of a name that Linux allows, in bytes.
+const maxName = 255
+
+// WhyHidden returns why a mount cannot show a layer or a mag of this name. It returns "" if it can. taken are the names that the
+// directory has for something else.
+func WhyHidden(name string, taken []string) string {
+	switch {
+	case len(name) > maxName:
+		return fmt.Sprintf("its name has %d bytes, expected at most %d", len(name), maxName)
+	case name == "." || !fs.ValidPath(name) || strings.ContainsAny(name, "/\x00"):
+		return "its name cannot be that of a directory"
+	case slices.Contains(taken, name):
+		return "a mount has something else of this name; rename it, or name it as SOURCE"
+	}
+	return ""
+}
