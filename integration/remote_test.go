@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -243,5 +245,69 @@ func TestPathsThatAreURLs(t *testing.T) {
 	}
 	if r := wkwfs(t, "info", dir); strings.Contains(r.stdout, "4-4-2  uint8") {
 		t.Errorf("without --follow-links: %s", r.stdout)
+	}
+}
+
+// TestOpenFileIsOneVersion: a cube is replaced while it is open, on a web server that ignores conditions, and whose answers say the ETag only to
+// HEAD, only to GET, or to both. No read has bytes of the new cube. The next open has all of them.
+func TestOpenFileIsOneVersion(t *testing.T) {
+	t.Parallel()
+	requireFUSE(t)
+	for name, says := range map[string]func(method string) bool{
+		"HEAD": func(method string) bool { return method == http.MethodHead },
+		"GET":  func(method string) bool { return method == http.MethodGet },
+		"both": func(string) bool { return true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			old := model{blockLog: 5, cubeLog: 2, blockType: 1, voxelType: 1, channels: 1}
+			now := old
+			now.seed = 0x5a << 15
+			dir := layer{model: old, size: [3]int{128, 128, 128}, cubes: map[[3]int]bool{{0, 0, 0}: true}}.write(t)
+			old.writeHeader(t, filepath.Join(dir, "color/1"))
+			cubes := [][]byte{old.file(t), now.file(t)}
+			var replaced atomic.Int32
+			files := newFileServer(t, dir)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				r.Header.Del("If-Match")
+				if r.URL.Path != "/color/1/z0/y0/x0.wkw" {
+					files.ServeHTTP(w, r)
+					return
+				}
+				n := replaced.Load()
+				if says(r.Method) {
+					w.Header().Set("Etag", fmt.Sprintf(`"%d"`, n))
+				}
+				http.ServeContent(w, r, "x0.wkw", time.Time{}, bytes.NewReader(cubes[n]))
+			}))
+			t.Cleanup(server.Close)
+			path := filepath.Join(mount(t, server.URL+"?token=geheim"), "color/1/z0/y0/x0.raw")
+			f, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			want := old.flat()
+			read := func(off int64) error {
+				got := make([]byte, 4096)
+				_, err := f.ReadAt(got, off)
+				if err == nil && !bytes.Equal(got, want[off:][:4096]) {
+					t.Errorf("byte %d: not the bytes of the version that was opened", off)
+				}
+				return err
+			}
+			last := int64(len(want)) - 4096
+			if err := read(0); err != nil {
+				t.Fatal(err)
+			}
+			replaced.Store(1)
+			if err := read(last); !isErrno(err, "input/output error") {
+				t.Errorf("after the change: got %v", err)
+			}
+			eventually(t, "the new cube is read", func() bool {
+				got, err := os.ReadFile(path)
+				return err == nil && bytes.Equal(got, now.flat())
+			})
+		})
 	}
 }

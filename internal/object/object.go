@@ -35,11 +35,11 @@ func (isDirectory) Is(target error) bool { return target == fs.ErrNotExist }
 // Object describes an object, or a common prefix of keys (a "directory").
 type Object struct {
 	Key      string    // below the URL of the bucket; elements are separated by "/". A common prefix ends with "/"
-	Size     int64     // in bytes; -1 in a listing of names only: Head knows the size and the version
+	Size     int64     // in bytes; -1 in a listing without sizes or versions: Head knows both
 	Modified time.Time // zero if the server does not say
 
-	// Version identifies the content of the key: a strong ETag (S3, HTTP), a generation (GCS) or, if the server has neither, "@"
-	// and the time of the last change in seconds since 1970. It is "" if the server gives nothing.
+	// Version identifies the content of the key: a strong ETag (S3, HTTP), a generation (GCS) or, if the server has neither, "@",
+	// the time of the last change in seconds since 1970 and a weak ETag. It is "" if the server gives nothing.
 	Version string
 }
 

@@ -28,6 +28,8 @@ type client struct {
 
 	outage outage
 
+	readsSay atomic.Int32 // whether answers to reads have validators that descriptions lack: notKnown, noMore or more
+
 	answered atomic.Bool   // the server has answered a request
 	sent     atomic.Uint64 // attempts
 	repeated atomic.Uint64 // attempts after the first one of a request

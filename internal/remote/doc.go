@@ -7,8 +7,11 @@
 // # One version
 //
 // Each read of a range names the version that it expects: an ETag (If-Match) or a generation (ifGenerationMatch). The answer's version
-// and length are compared, too, because some servers ignore such conditions. Where there is no ETag, the time of the last change is
+// and length are compared, too, because some servers ignore such conditions. Where there is no ETag, the time of the last change and a weak ETag are
 // the version. A difference is vfs.ErrChanged.
+//
+// Some servers say less in answers to GET than to HEAD, or more. A version has what either of them says, and each read confirms it: by its answer, or by a
+// description of the object after it.
 //
 // # Refusals
 //

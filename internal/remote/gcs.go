@@ -119,11 +119,16 @@ func (b *gcs) Head(ctx context.Context, key string) (object.Object, error) {
 func (b *gcs) describe(ctx context.Context, key string) (o object.Object, err error) {
 	start := time.Now()
 	query := url.Values{"fields": {"name,size,generation,updated"}}
+	var d described
 	err = b.do(ctx, request{http.MethodGet, b.url(b.prefix+key, query), http.Header{}}, func(answer *http.Response) error {
 		_, err := readPage(answer, maxPage, func(body []byte) (p page, err error) {
 			var g gcsObject
 			if err = json.Unmarshal(body, &g); err == nil {
-				o, err = g.parse(b.prefix)
+				d.Object, err = g.parse(b.prefix)
+				d.validators.strong = d.Version
+				if !g.Updated.IsZero() {
+					d.validators.changed = g.Updated.UTC().Format(time.RFC3339Nano)
+				}
 			}
 			return p, err
 		})
@@ -131,6 +136,9 @@ func (b *gcs) describe(ctx context.Context, key string) (o object.Object, err er
 	})
 	if err == nil {
 		b.exists.Store(true)
+		o, err = b.complete(ctx, d, request{http.MethodGet, b.url(b.prefix+key, url.Values{"alt": {"media"}}), asStored()}, generation)
+	}
+	if err == nil {
 		b.found(key, start)
 		return o, nil
 	}
@@ -166,20 +174,23 @@ func (b *gcs) Read(ctx context.Context, o object.Object, p []byte, off int64) er
 func (b *gcs) ReadParts(ctx context.Context, o object.Object, parts []vfs.Range) error {
 	start := time.Now()
 	query := url.Values{"alt": {"media"}}
-	if o.Version != "" {
+	if o.Version != "" && !strings.HasPrefix(o.Version, timeVersion) {
 		query.Set("ifGenerationMatch", o.Version)
 	}
-	// Objects that are stored with gzip are sent as they are only to clients that accept it. Else ranges would be ignored.
-	header := http.Header{"Accept-Encoding": {"gzip"}}
-	err := b.readParts(ctx, request{http.MethodGet, b.url(b.prefix+o.Key, query), header}, o, parts, generation)
+	r := request{http.MethodGet, b.url(b.prefix+o.Key, query), asStored()}
+	err := b.readParts(ctx, r, o, parts, versioned{generation, b.describe})
 	if err == nil {
 		b.found(o.Key, start)
 	}
 	return err
 }
 
+// asStored returns the header of a request for the bytes of an object. Objects that are stored with gzip are sent as they are only to clients
+// that accept it. Else ranges would be ignored.
+func asStored() http.Header { return http.Header{"Accept-Encoding": {"gzip"}} }
+
 // generation returns the version of an answer.
-func generation(h http.Header) string { return h.Get("X-Goog-Generation") }
+func generation(h http.Header) validators { return validators{strong: h.Get("X-Goog-Generation")} }
 
 // List implements [object.Bucket]. Each batch is one answer.
 func (b *gcs) List(ctx context.Context, prefix, after, delimiter string) iter.Seq2[[]object.Object, error] {
@@ -230,6 +241,9 @@ func parseGCSPage(body []byte, base string) (page, error) {
 		o, err := g.parse(base)
 		if err != nil {
 			return page{}, err
+		}
+		if o.Version == "" {
+			o.Size = -1 // Head knows the version
 		}
 		p.objects = append(p.objects, o)
 	}

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/object"
@@ -19,54 +18,6 @@ import (
 
 // maxWhole is the size in bytes of the largest object that is read whole from a server that ignores ranges.
 const maxWhole = 1 << 20
-
-// timeVersion starts the version of an object that is known by the time of its last change only.
-const timeVersion = "@"
-
-// versionOf returns the version of an object by the header of an answer: a strong ETag, else the time of the last change, else "".
-func versionOf(h http.Header) string {
-	if tag := strongTag(h.Get("Etag")); tag != "" {
-		return tag
-	}
-	return versionByTime(modified(h))
-}
-
-// strongTag returns an ETag in quotes. It returns "" if there is none, or if it is weak.
-func strongTag(tag string) string {
-	tag = strings.TrimSpace(tag)
-	if strings.HasPrefix(tag, "W/") || strings.Trim(tag, `"`) == "" {
-		return ""
-	}
-	if !strings.HasPrefix(tag, `"`) { // some gateways leave the quotes away
-		tag = `"` + tag + `"`
-	}
-	return tag
-}
-
-// versionByTime returns the version of an object that has no other one. HTTP gives times in seconds.
-func versionByTime(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return timeVersion + strconv.FormatInt(t.Unix(), 10)
-}
-
-// modified returns the time of the last change, or the zero time.
-func modified(h http.Header) time.Time {
-	t, err := http.ParseTime(h.Get("Last-Modified"))
-	if err != nil {
-		return time.Time{}
-	}
-	return t
-}
-
-// setCondition asks for one version of an object. A time is no condition: servers keep fractions of seconds that HTTP has not, and
-// would refuse the version that they have described.
-func setCondition(h http.Header, version string) {
-	if version != "" && !strings.HasPrefix(version, timeVersion) {
-		h.Set("If-Match", version)
-	}
-}
 
 // whole returns p as the only part, at byte offset off.
 func whole(p []byte, off int64) []vfs.Range { return []vfs.Range{{Off: off, P: p}} }
@@ -77,9 +28,15 @@ func spanOf(parts []vfs.Range) (off, end int64) {
 	return parts[0].Off, last.Off + int64(len(last.P))
 }
 
-// readParts fills parts of an object with one request: r, which is for the object, with its condition. version returns the version
-// that an answer is of, or "".
-func (c *client) readParts(ctx context.Context, r request, o object.Object, parts []vfs.Range, version func(http.Header) string) error {
+// versioned is how a store says the version of an object.
+type versioned struct {
+	validators func(http.Header) validators                         // of an answer to a read
+	describe   func(context.Context, string) (object.Object, error) // asks the store
+}
+
+// readParts fills parts of an object with one request: r, which is for the object, with its condition. If the answer does not say its version
+// or the size of the object, that is described again after the read.
+func (c *client) readParts(ctx context.Context, r request, o object.Object, parts []vfs.Range, v versioned) error {
 	off, end := spanOf(parts)
 	if off < 0 || end > o.Size {
 		return fmt.Errorf("%s: bytes %d to %d of %d: %w", shown(r.url), off, end, o.Size, io.ErrUnexpectedEOF)
@@ -88,15 +45,24 @@ func (c *client) readParts(ctx context.Context, r request, o object.Object, part
 		return ctx.Err()
 	}
 	r.header.Set("Range", fmt.Sprintf("bytes=%d-%d", off, end-1))
+	isUnknown := false // the version or the size
 	err := c.do(ctx, r, func(answer *http.Response) error {
-		if err := checkVersion(answer, o, version); err != nil {
-			return err
+		expected, found := parseVersion(o.Version), v.validators(answer.Header)
+		verdict := expected.judge(found)
+		if verdict == other {
+			return permanent{fmt.Errorf("expected version %s, found %s: %w", o.Version, clean(found.version()), vfs.ErrChanged)}
+		}
+		if isUnknown = verdict == unknown || !saysSize(answer); expected.strong == "" && found.strong != "" {
+			c.readsSay.Store(more)
 		}
 		if answer.StatusCode == http.StatusPartialContent {
 			return takeRange(answer, o, parts)
 		}
 		return takeWhole(answer, o, parts)
 	})
+	if err == nil && isUnknown {
+		return confirm(ctx, r, o, v.describe)
+	}
 	return explainRead(err)
 }
 
@@ -116,16 +82,6 @@ func explainRead(err error) error {
 	}
 	f.class = vfs.ErrChanged
 	return f
-}
-
-// checkVersion compares the version of an answer, because some servers ignore conditions.
-func checkVersion(answer *http.Response, o object.Object, version func(http.Header) string) error {
-	got := version(answer.Header)
-	sameKind := strings.HasPrefix(got, timeVersion) == strings.HasPrefix(o.Version, timeVersion)
-	if got != "" && o.Version != "" && sameKind && got != o.Version {
-		return permanent{fmt.Errorf("expected version %s, found %s: %w", o.Version, clean(got), vfs.ErrChanged)}
-	}
-	return nil
 }
 
 // fillParts fills parts from a body that starts at byte offset off. What lies between them is dropped.
@@ -158,6 +114,15 @@ func takeRange(answer *http.Response, o object.Object, parts []vfs.Range) error 
 		return fmt.Errorf("expected %d bytes, found Content-Length %d", end-off, answer.ContentLength)
 	}
 	return fillParts(answer.Body, off, parts)
+}
+
+// saysSize reports whether an answer to a read says the size of the object.
+func saysSize(answer *http.Response) bool {
+	if answer.StatusCode != http.StatusPartialContent {
+		return answer.ContentLength >= 0
+	}
+	_, _, size, ok := parseContentRange(answer.Header.Get("Content-Range"))
+	return ok && size >= 0
 }
 
 // parseContentRange parses "bytes 0-99/1234". size is -1 if the server does not know it.

@@ -141,10 +141,14 @@ func (b *s3) Head(ctx context.Context, key string) (object.Object, error) {
 // describe is Head with refusals as the store gives them.
 func (b *s3) describe(ctx context.Context, key string) (o object.Object, err error) {
 	start := time.Now()
+	var d described
 	err = b.send(ctx, http.MethodHead, b.prefix+key, nil, nil, func(answer *http.Response) (err error) {
-		o, err = objectOf(key, answer)
+		d, err = describeAnswer(key, answer)
 		return err
 	})
+	if err == nil {
+		o, err = b.complete(ctx, d, request{http.MethodGet, b.url(b.prefix+key, nil), http.Header{}}, validatorsOf)
+	}
 	var f *failure
 	if errors.As(err, &f) && (f.status == http.StatusForbidden || f.status == http.StatusBadRequest || f.status == http.StatusNotFound) {
 		err = b.reason(ctx, key, err)
@@ -178,9 +182,9 @@ func (b *s3) ReadParts(ctx context.Context, o object.Object, parts []vfs.Range) 
 	start := time.Now()
 	header := http.Header{}
 	setCondition(header, o.Version)
-	err := b.readParts(ctx, request{http.MethodGet, b.url(b.prefix+o.Key, nil), header}, o, parts, versionOf)
+	err := b.readParts(ctx, request{http.MethodGet, b.url(b.prefix+o.Key, nil), header}, o, parts, versioned{validatorsOf, b.describe})
 	if err != nil && b.move(err) {
-		err = b.readParts(ctx, request{http.MethodGet, b.url(b.prefix+o.Key, nil), header}, o, parts, versionOf)
+		err = b.readParts(ctx, request{http.MethodGet, b.url(b.prefix+o.Key, nil), header}, o, parts, versioned{validatorsOf, b.describe})
 	}
 	if err == nil {
 		b.exists.Store(true)

@@ -167,7 +167,7 @@ func parseS3Page(body []byte, base string) (page, error) {
 		}
 		o := object.Object{Key: key, Size: c.Size, Modified: c.LastModified.Truncate(time.Second), Version: strongTag(c.ETag)}
 		if o.Version == "" {
-			o.Version = versionByTime(o.Modified)
+			o.Size = -1 // Head knows the version
 		}
 		p.objects = append(p.objects, o)
 	}

@@ -105,6 +105,7 @@ func (b *web) Head(ctx context.Context, key string) (o object.Object, err error)
 	if err != nil {
 		return o, err
 	}
+	var d described
 	err = b.do(ctx, r, func(answer *http.Response) (err error) {
 		switch {
 		case isDirectory(b.url(key), answer.Request.URL):
@@ -112,9 +113,13 @@ func (b *web) Head(ctx context.Context, key string) (o object.Object, err error)
 		case isPage(key, answer):
 			return permanent{fmt.Errorf("a page, not a file: %w", fs.ErrNotExist)}
 		}
-		o, err = objectOf(key, answer)
+		d, err = describeAnswer(key, answer)
 		return err
 	})
+	if err == nil {
+		r.method = http.MethodGet
+		o, err = b.complete(ctx, d, r, validatorsOf)
+	}
 	var f *failure
 	if errors.As(err, &f) && f.directory {
 		return o, fmt.Errorf("%s: %w", shown(b.url(key)), object.ErrDirectory)
@@ -145,7 +150,7 @@ func (b *web) ReadParts(ctx context.Context, o object.Object, parts []vfs.Range)
 		return err
 	}
 	setCondition(r.header, o.Version)
-	return b.readParts(ctx, r, o, parts, versionOf)
+	return b.readParts(ctx, r, o, parts, versioned{validatorsOf, b.Head})
 }
 
 // List implements [object.Bucket] for directories: the prefix is "" or ends with "/", and the delimiter is "/". Sizes are -1, and

@@ -150,7 +150,8 @@ func TestRedirectChains(t *testing.T) {
 func TestValidators(t *testing.T) {
 	for _, c := range []struct{ etag, modified, want string }{
 		{`"a"`, "Thu, 01 Jan 1970 00:01:00 GMT", `"a"`},
-		{`W/"a"`, "Thu, 01 Jan 1970 00:01:00 GMT", "@60"},
+		{`W/"a"`, "Thu, 01 Jan 1970 00:01:00 GMT", `@60 W/"a"`},
+		{`W/"a"`, "", `@ W/"a"`},
 		{"", "Thu, 01 Jan 1970 00:01:00 GMT", "@60"},
 		{`""`, "yesterday", ""},
 		{"", "", ""},
