@@ -525,7 +525,7 @@ func (w *writers) copyFiles() {
 		return []string{"cp", "-q", w.dataset, "l/1/.", target}
 	})
 	w.dataset = to
-	codes := w.together(commands, "could not be copied")
+	codes := w.together(commands, "could not be copied", reasonBusy)
 	w.again(commands, codes, "could not be copied")
 	got := contents(w, target)
 	for i, code := range codes {

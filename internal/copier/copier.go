@@ -87,6 +87,7 @@ func Copy(ctx context.Context, src fs.FS, name string, dst *os.Root, target stri
 			return err
 		}
 	}
+	defer c.unlockAll()
 	next, stop := iter.Pull(walk)
 	defer stop()
 	c.next = next

@@ -24,4 +24,5 @@
 // Each job is a goroutine with a buffer of 4 MiB. While the source answers late, more goroutines, the helpers, copy as
 // well. Their buffers have 64 MiB in total: enough for many small files or for some ranges. Copy waits for all
 // goroutines. A part is locked (flock), so that two copies to the same target do not mix.
+// On a file system without locks, the copy locks its whole target by a file.
 package copier

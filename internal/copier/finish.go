@@ -26,7 +26,7 @@ func (f *file) finish() error {
 	if err == nil {
 		err = f.dst.Rename(f.part, f.target)
 	}
-	if f.staged && errors.Is(err, fs.ErrNotExist) && f.isComplete() {
+	if errors.Is(err, fs.ErrNotExist) && f.isComplete() {
 		err = nil
 	}
 	if err != nil {

@@ -9,9 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"syscall"
+	"path/filepath"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/lockfile"
 	"github.com/wkwfs/wkwfs/internal/span"
 	"github.com/wkwfs/wkwfs/internal/tree"
 )
@@ -167,7 +168,7 @@ func (c *copier) openPart(f *file) (err error) {
 			return destination(err)
 		}
 	}
-	if f.out, err = openLocked(c.dst, f.part); err != nil {
+	if f.out, err = c.openLocked(f.part); err != nil {
 		return err
 	}
 	if err := c.checkTarget(f); err != nil {
@@ -220,21 +221,27 @@ func (c *copier) resume(f *file) (err error) {
 }
 
 // openLocked opens a part and locks it. It fails if another process has the lock.
-func openLocked(dst *os.Root, name string) (*os.File, error) {
+func (c *copier) openLocked(name string) (*os.File, error) {
 	// With the permissions of the source, a later copy might not be able to open it.
-	f, err := dst.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := c.dst.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, destination(err)
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == syscall.EWOULDBLOCK { // other errors: the file system has no locks
+	err = lockfile.Flock(f)
+	if errors.Is(err, lockfile.ErrBusy) {
+		err = fmt.Errorf("%s: %w", f.Name(), errBusy)
+	} else if err != nil {
+		err = destination(c.lockAll())
+	}
+	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("%s: %w", f.Name(), errBusy)
+		return nil, err
 	}
 	// If the other copy finished between open and lock, f is its complete file.
 	locked, err := f.Stat()
 	if err == nil {
-		named, e := dst.Lstat(name)
-		if err = e; err == nil && !os.SameFile(locked, named) {
+		named, e := c.dst.Lstat(name)
+		if err = e; errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(locked, named) {
 			err = fmt.Errorf("%s: %w", f.Name(), errReplaced)
 		}
 	}
@@ -243,4 +250,24 @@ func openLocked(dst *os.Root, name string) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// wholeLock is the lock of all that a copy writes, on a file system that does not lock files.
+const wholeLock = ".wkwfs-cp.lock"
+
+// lockAll locks all that the copy writes, until the copy ends.
+func (c *copier) lockAll() (err error) {
+	c.wholeMu.Lock()
+	defer c.wholeMu.Unlock()
+	if c.whole == nil {
+		c.whole, err = lockfile.Take(c.ctx, filepath.Join(c.dst.Name(), c.staging, wholeLock), lockfile.Options{})
+	}
+	return err
+}
+
+// unlockAll gives up the lock, if there is one.
+func (c *copier) unlockAll() {
+	if c.whole != nil {
+		c.whole.Release()
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"sync"
+
+	"github.com/wkwfs/wkwfs/internal/lockfile"
 )
 
 // copier is one call of Copy.
@@ -19,6 +21,9 @@ type copier struct {
 	staging string // directory of incomplete files in dst; empty: beside their targets
 
 	group sync.WaitGroup // of all goroutines
+
+	wholeMu sync.Mutex
+	whole   *lockfile.Lock // of all that is written; nil: the file system locks files
 
 	walkMu sync.Mutex // held while next is called
 	next   func() (item, bool)

@@ -154,6 +154,10 @@ func (l *Lock) open() (created bool, err error) {
 	return false, err
 }
 
+// Flock takes the kernel's lock on an open file, which ends when the file is closed. It fails with ErrBusy if another process has it, and with
+// another error if the file system has no locks.
+func Flock(f *os.File) error { return flock(f, syscall.LOCK_EX) }
+
 // flock takes the kernel's lock on a file, or changes it. It fails with ErrBusy if another process has it, and with another error if the file
 // system has no locks.
 func flock(f *os.File, how int) error {

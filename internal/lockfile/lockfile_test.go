@@ -3,6 +3,7 @@ package lockfile
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,7 +34,8 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		os.Stdout.WriteString("locked")
-		select {}
+		_, _ = io.Copy(io.Discard, os.Stdin) // until the test ends
+		return
 	}
 	os.Exit(m.Run())
 }
@@ -62,7 +64,7 @@ func TestOneAtATime(t *testing.T) {
 				for range 8 {
 					group.Go(func() {
 						start.Wait()
-						l, err := Take(t.Context(), path, Options{Wait: forever, flock: kernel})
+						l, err := Take(t.Context(), path, Options{Wait: forever, flock: kernel, moment: time.Minute})
 						if err != nil {
 							t.Error(err)
 							return
@@ -122,6 +124,11 @@ func TestKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
