@@ -80,7 +80,7 @@ var arrows = map[string][]string{
 	"internal/sample":    {"internal/atomicfile", "volume", "wkw"},
 	"internal/arrayfile": {"internal/fileformat/nifti", "internal/fileformat/nrrd", "internal/fileformat/tiff", "internal/vfs", "volume", "github.com/klauspost/compress", "golang.org/x/image"},
 	"internal/pyramid":   {"internal/atomicfile", "internal/downsample", "volume", "internal/flat", "wkw", "github.com/klauspost/compress", "golang.org/x/sync", "golang.org/x/sys"},
-	"internal/importer":  {"internal/arrayfile", "internal/atomicfile", "internal/batch", "internal/downsample", "internal/jsonlimit", "internal/lockfile", "internal/pyramid", "volume", "wkw"},
+	"internal/importer":  {"internal/arrayfile", "internal/atomicfile", "internal/batch", "internal/downsample", "internal/jsonlimit", "internal/paths", "internal/lockfile", "internal/pyramid", "volume", "wkw"},
 
 	"internal/web":    {"internal/guard", "internal/lru", "internal/vfs", "internal/log", "internal/render", "internal/tree", "volume"},
 	"internal/viewer": {},

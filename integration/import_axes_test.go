@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -118,4 +119,44 @@ func TestImportNumpy(t *testing.T) {
 		t.Errorf("exit code %d, stderr %q", r.code, r.stderr)
 	}
 	run(compareScript, filepath.Join(mount(t, dataset), "whole/1/volume.npy"))
+}
+
+// TestDryRunOfUser: what an ordinary user may not write is an error of a dry run, as it is of the import, the update and the copy.
+func TestDryRunOfUser(t *testing.T) {
+	requireRoot(t)
+	dir := tempDir(t)
+	dataset, closed := filepath.Join(dir, "cortex"), filepath.Join(dir, "closed")
+	if r := wkwfs(t, "sample", dataset); r.code != 0 {
+		t.Fatal(r.stderr)
+	}
+	if err := os.Mkdir(closed, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	open := userDir(t)
+	box := filepath.Join(open, "box.nrrd")
+	if r := asUser(t, "cp", "-q", dataset, "segmentation/1/box/120-160_80-130_40-60.nrrd", box); r.code != 0 {
+		t.Fatal(r.stderr)
+	}
+	for _, args := range [][]string{
+		{"import", box, dataset, "--layer", "segmentation", "--update"},
+		{"import", box, dataset, "--layer", "labels"},
+		{"import", box, filepath.Join(closed, "new"), "--layer", "labels"},
+		{"cp", dataset, "color/1", filepath.Join(closed, "out")},
+		{"cp", dataset, "color/1/volume.json", closed},
+	} {
+		for _, more := range [][]string{{"--dry-run"}, nil} {
+			r := asUser(t, append(args, more...)...)
+			if r.code != 1 || !strings.Contains(r.stderr, "permission denied") {
+				t.Errorf("%v %v: exit code %d, stderr %q", args, more, r.code, r.stderr)
+			}
+		}
+	}
+	for _, args := range [][]string{{"import", box, filepath.Join(open, "new/new"), "--layer", "labels"}, {"cp", dataset, "color/1", filepath.Join(open, "out")}} {
+		if r := asUser(t, append(args, "--dry-run")...); r.code != 0 {
+			t.Errorf("%v: exit code %d, stderr %q", args, r.code, r.stderr)
+		}
+	}
+	if left := contents(t, open); len(left) != 1 {
+		t.Errorf("dry runs have written %d files", len(left))
+	}
 }

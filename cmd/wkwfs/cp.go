@@ -30,6 +30,7 @@ type copySettings struct {
 	forms     copier.Forms
 	part      batch.Part
 	force     bool
+	dryRun    bool
 	quiet     bool
 }
 
@@ -54,6 +55,10 @@ of the source are kept. Other existing files are replaced only with --force.
 
 If a file, mag or layer cannot be read, cp copies the others, and the exit code is 1. If SOURCE
 answers late, as file servers do, cp reads more at once: see --io-depth.
+
+With --dry-run, cp prints the number of files and bytes that it would copy and keep in each
+directory. It writes nothing, and fails where it would fail: but for a full disk, for damage,
+and for what other processes write in the meantime. It does not look at incomplete files.
 
 With --part, cp copies a part of the files of a directory, which PATH/. names. All parts have
 about the same number of stored bytes. They may run at the same time, on any machine, and
@@ -95,6 +100,7 @@ twice. The same command without --part then copies what is missing.
 	flags.BoolVar(&s.forms.Blocks, "blocks", false, "also copy each block as a file: twice the size, often millions of files")
 	registerPart(flags, &s.part)
 	flags.BoolVar(&s.force, "force", false, "replace existing files")
+	flags.BoolVar(&s.dryRun, "dry-run", false, "print what would be copied, and write nothing")
 	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only errors")
 	return cmd
 }

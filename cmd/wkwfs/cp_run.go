@@ -57,7 +57,12 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 	if err := s.checkPart(info.IsDir()); err != nil {
 		return err
 	}
-	target, err := copier.Request{Source: remote.Display(path), Path: s.path, Contents: s.contents, Dest: s.dest}.Target(info.IsDir())
+	request := copier.Request{Source: remote.Display(path), Path: s.path, Contents: s.contents, Dest: s.dest}
+	open := request.Target
+	if s.dryRun {
+		open = request.Look
+	}
+	target, err := open(info.IsDir())
 	if err != nil {
 		return err
 	}
@@ -168,7 +173,13 @@ func (s *copySettings) copy(ctx context.Context, tree fs.FS, directory bool, fro
 	if directory {
 		options.Failed = func(name string, err error) { screen.print(hint.OneLine(named(name, err).Error())) }
 	}
-	finish := screen.follow(&stats)
+	var would outcomes
+	finish := func() { would.print(screen) }
+	if s.dryRun {
+		options.DryRun = would.add
+	} else {
+		finish = screen.follow(&stats)
+	}
 	err := copier.Copy(ctx, tree, s.path, to.Root, to.Name, options)
 	finish()
 	unshown := 0
@@ -189,10 +200,55 @@ func (s *copySettings) copy(ctx context.Context, tree fs.FS, directory bool, fro
 		return hint.Errorf("--force replaces it", "%w", failed)
 	case failed != nil:
 		return failed
+	case (n > 0 || unshown > 0) && s.dryRun:
+		return fmt.Errorf("%s could not be copied", failedText(unshown, n, stats.FoundFiles.Load()))
 	case n > 0 || unshown > 0:
 		return hint.Errorf("the same command tries those again", "%s could not be copied", failedText(unshown, n, stats.FoundFiles.Load()))
 	}
 	return to.Complete()
+}
+
+// outcomes are what a copy would do, in the order of its directories.
+type outcomes struct {
+	dirs []string // of the files, at most as deep as mags
+	of   map[string]*outcome
+}
+
+type outcome struct{ files, bytes, kept, keptBytes int64 }
+
+// add counts a file.
+func (o *outcomes) add(name string, size int64, kept bool) {
+	words := strings.Split(path.Dir(name), "/")
+	dir := path.Join(words[:min(len(words), 2)]...)
+	if o.of == nil {
+		o.of = map[string]*outcome{}
+	}
+	d := o.of[dir]
+	if d == nil {
+		d = &outcome{}
+		o.of[dir] = d
+		o.dirs = append(o.dirs, dir)
+	}
+	if kept {
+		d.kept++
+		d.keptBytes += size
+		return
+	}
+	d.files++
+	d.bytes += size
+}
+
+// print prints a line for each directory.
+func (o *outcomes) print(to *screen) {
+	for _, dir := range o.dirs {
+		d := o.of[dir]
+		text := fmt.Sprintf("%s: would copy %s of %s", dir, filesText(d.files), bytesText(d.bytes))
+		if d.kept > 0 {
+			text += fmt.Sprintf("; would keep %s of %s", filesText(d.kept), bytesText(d.keptBytes))
+		}
+		to.notice(text)
+	}
+	to.notice("nothing is written: --dry-run")
 }
 
 // reportUnshown prints the layers and mags below the path that exist and are not in the tree. It returns their number.

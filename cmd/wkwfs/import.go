@@ -40,6 +40,7 @@ type importSettings struct {
 	shape, offset  *volume.Vec // nil if not given
 	update, finish bool
 	quiet, json    bool
+	dryRun         bool
 }
 
 func newImportCommand() *cobra.Command {
@@ -90,6 +91,11 @@ layer.
 
 If an import is interrupted, the same command resumes it, unless INPUT has changed.
 
+With --dry-run, import prints the boxes, files and bytes that it would write, and what exists
+already. It writes nothing, and fails where it would fail: but for a full disk, and for what
+other processes write in the meantime. It does not look for cubes of zeros, so that there may
+be fewer files.
+
 With --part, it writes the cubes of a part of INPUT, in all mags, and no metadata. When all
 parts are complete, the same command with --finish in place of --part adds the layer to the
 metadata. If parts are missing, it names them. INPUT is cut between cubes of the coarsest mag:
@@ -98,7 +104,7 @@ bytes of INPUT, as far as whole cubes allow. INPUT must not be one compressed st
 ` + partHelp + `
 
 With --json it prints objects with one key: "warning", "plan", "progress" about once a
-second, and at the end "summary" or "error".`,
+second, and at the end "summary", "dry_run" or "error".`,
 		Example: `  wkwfs import labels.nrrd /data/cortex --layer segmentation --mags 3
   wkwfs import prediction.raw /data/cortex --layer membranes --shape 1024,1024,256 --dtype float32 --offset 100,70,34
   wkwfs import corrected.nrrd /data/cortex --layer segmentation --update
@@ -145,6 +151,7 @@ second, and at the end "summary" or "error".`,
 	registerPart(flags, &o.Part)
 	flags.BoolVar(&s.finish, "finish", false, "add the layer to the metadata when all parts are complete")
 	flags.BoolVar(&o.Force, "force", false, "replace an existing layer of this name")
+	flags.BoolVar(&s.dryRun, "dry-run", false, "print what would be written, and write nothing")
 	flags.BoolVar(&s.json, "json", false, "print one JSON object per line: plan, progress, summary or error")
 	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only errors")
 	return cmd
@@ -166,6 +173,8 @@ func (s *importSettings) settleUpdate(flags *pflag.FlagSet) (err error) {
 // settlePart checks that no flag contradicts --part or --finish.
 func (s *importSettings) settlePart(flags *pflag.FlagSet) error {
 	switch {
+	case s.finish && s.dryRun:
+		return hint.Usagef("if parts are missing, --finish names them and writes nothing", "--dry-run is not for --finish")
 	case s.options.Part.Whole() && !s.finish:
 	case s.finish && flags.Changed("part"):
 		return hint.Usagef("give it when all parts are complete", "--finish is not for --part")
@@ -231,7 +240,7 @@ const maxMags = 20
 // run imports, and shows it.
 func (s *importSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 	screen := newImportScreen(stdout, stderr, s.quiet, s.json)
-	screen.layer = s.options.Layer
+	screen.layer, screen.dry = s.options.Layer, s.dryRun
 	return screen.finish(s.write(ctx, screen))
 }
 
@@ -246,6 +255,9 @@ func (s *importSettings) write(ctx context.Context, screen *importScreen) error 
 		screen.warning(s.input, text)
 	}
 	s.options.Stats, s.options.Planned, s.options.Waits = &screen.stats, screen.planned, screen.waits
+	if s.dryRun {
+		s.options.DryRun = func(d importer.DryRun) { screen.dryRun(d, s.update) }
+	}
 	finish := screen.followImport()
 	write := importer.Import
 	switch {

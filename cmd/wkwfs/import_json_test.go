@@ -26,6 +26,8 @@ func TestImportJSONNames(t *testing.T) {
 	}{
 		{planJSON{}, "layer category why offset shape voxel_size mags axes why_axes array_shape array_order"},
 		{progressJSON{}, "bytes all_bytes kept_bytes plane planes cubes_written cubes_kept cubes_empty seconds bytes_per_second seconds_left"},
+		{dryRunJSON{}, "creates_dataset removes_layer resumes_from files"},
+		{magFileJSON{}, "mag offset shape voxel_bytes most_files existing_files existing_bytes"},
 		{importErrorJSON{}, "error hint missing file what offset expected found"},
 	} {
 		var got []string

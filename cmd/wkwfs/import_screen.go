@@ -14,12 +14,14 @@ import (
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/importer"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
 )
 
 // importScreen shows an import: its plan, its progress and its result. With --json it also prints them as JSON.
 type importScreen struct {
 	*screen
 	layer string
+	dry   bool // nothing is written
 	stats importer.Stats
 
 	mu     sync.Mutex
@@ -69,6 +71,25 @@ type progressJSON struct {
 	Seconds   float64  `json:"seconds"`
 	Rate      float64  `json:"bytes_per_second"`
 	Left      *float64 `json:"seconds_left,omitempty"` // unknown at first
+}
+
+// dryRunJSON is what an import or an update would write.
+type dryRunJSON struct {
+	Creates bool          `json:"creates_dataset"`
+	Removes bool          `json:"removes_layer"`
+	From    int           `json:"resumes_from"` // plane of mag 1; 0: nothing is written yet
+	Mags    []magFileJSON `json:"files"`        // empty if an earlier call has written the part
+}
+
+// magFileJSON are the cubes of a mag that would be written.
+type magFileJSON struct {
+	Mag           string     `json:"mag"`
+	Offset        volume.Vec `json:"offset"` // voxels of the mag
+	Shape         volume.Vec `json:"shape"`
+	Bytes         int64      `json:"voxel_bytes"` // decoded
+	Files         int64      `json:"most_files"`
+	Existing      int64      `json:"existing_files"` // an update replaces them, an import keeps them
+	ExistingBytes int64      `json:"existing_bytes"`
 }
 
 // importErrorJSON is why an import failed.
@@ -140,6 +161,49 @@ func planTexts(layer string, p importer.Plan) []string {
 	return all
 }
 
+// dryRun shows what the import would write.
+func (s *importScreen) dryRun(d importer.DryRun, update bool) {
+	line := dryRunJSON{Creates: d.Creates, Removes: d.Removes, From: d.From, Mags: []magFileJSON{}}
+	for _, m := range d.Mags {
+		line.Mags = append(line.Mags, magFileJSON{m.Factor.String(), m.Box.Min, m.Box.Size(), m.Bytes, m.Files, m.Existing, m.ExistingBytes})
+	}
+	if s.json != nil {
+		s.writeJSON("dry_run", line)
+		return
+	}
+	for _, text := range dryRunTexts(s.layer, d, update) {
+		s.notice(text)
+	}
+}
+
+// dryRunTexts returns lines that say what an import would write.
+func dryRunTexts(layer string, d importer.DryRun, update bool) (all []string) {
+	if d.Creates {
+		all = append(all, "would create the dataset: there is no "+wkw.PropertiesFile)
+	}
+	if d.Removes {
+		all = append(all, fmt.Sprintf("would remove layer %s, which exists, with all of its files", layer))
+	}
+	if d.From > 0 {
+		all = append(all, fmt.Sprintf("would resume from plane %d: an import before has written those below it", d.From))
+	}
+	if d.Done {
+		all = append(all, "would do nothing: this part is complete")
+	}
+	for _, m := range d.Mags {
+		text := fmt.Sprintf("would write mag %v, box %v: voxels of %s, in at most %s", m.Factor, m.Box, bytesText(m.Bytes), filesText(m.Files))
+		switch {
+		case m.Existing == 0:
+		case update:
+			text += fmt.Sprintf("; would replace %s of %s", filesText(m.Existing), bytesText(m.ExistingBytes))
+		default:
+			text += fmt.Sprintf("; would keep %s of %s", filesText(m.Existing), bytesText(m.ExistingBytes))
+		}
+		all = append(all, text)
+	}
+	return append(all, "nothing is written: --dry-run")
+}
+
 // doubts returns a sentence for each number of a plan that is valid, but probably not meant.
 func doubts(p importer.Plan) (all []string) {
 	if p.Doubt != "" {
@@ -178,7 +242,9 @@ func (s *importScreen) followImport() (finish func()) {
 // finish prints the last line of JSON: a summary, or the error. It returns the error, or that of printing.
 func (s *importScreen) finish(err error) error {
 	if err == nil {
-		s.writeJSON("summary", s.progress())
+		if !s.dry {
+			s.writeJSON("summary", s.progress())
+		}
 		if s.failed != nil {
 			return fmt.Errorf("printing the result: %w", s.failed)
 		}

@@ -36,6 +36,10 @@ type Options struct {
 	Failed func(name string, err error)
 	// Notice is called with information for the user.
 	Notice func(name, text string)
+	// DryRun, if not nil, makes Copy write nothing. It is called for each file that would be copied or kept, with the size of the source,
+	// in the order of the walk. Failed is called as in a copy, except for errors of reading and writing. Then dst may be nil, if the
+	// destination does not exist.
+	DryRun func(name string, size int64, kept bool)
 	// Stats is updated during the copy.
 	Stats *Stats
 
@@ -86,6 +90,10 @@ func Copy(ctx context.Context, src fs.FS, name string, dst *os.Root, target stri
 		if walk, err = c.shareOf(walk); err != nil {
 			return err
 		}
+	}
+	if c.Options.DryRun != nil {
+		c.dryRun(walk)
+		return context.Cause(ctx)
 	}
 	defer c.unlockAll()
 	next, stop := iter.Pull(walk)

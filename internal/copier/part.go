@@ -55,25 +55,8 @@ var (
 )
 
 func (c *copier) tryOpen(i item) (*file, error) {
-	if i.err != nil {
-		return nil, i.err
-	}
-	info, err := i.stat()
-	if i.planned && errors.Is(err, fs.ErrNotExist) { // it was removed since
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	same, err := c.compare(i.target, info)
-	if same {
-		same, err = c.compareHeads(i)
-	}
-	if same || err != nil {
-		if same {
-			c.Stats.KeptFiles.Add(1)
-			c.Stats.KeptBytes.Add(info.Size())
-		}
+	_, keep, err := c.examine(i)
+	if keep || err != nil {
 		return nil, err
 	}
 	in, err := c.src.Open(i.name)
@@ -90,6 +73,30 @@ func (c *copier) tryOpen(i item) (*file, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// examine describes a file of the source. It reports whether nothing is to be copied: the target is the same, which it counts, or the
+// source is gone, and has no info. It fails if the target is something else that must not be replaced.
+func (c *copier) examine(i item) (info fs.FileInfo, keep bool, err error) {
+	if i.err != nil {
+		return nil, false, i.err
+	}
+	info, err = i.stat()
+	if i.planned && errors.Is(err, fs.ErrNotExist) { // it was removed since
+		return nil, true, nil
+	}
+	if err != nil || c.dst == nil {
+		return info, false, err
+	}
+	same, err := c.compare(i.target, info)
+	if same {
+		same, err = c.compareHeads(i)
+	}
+	if same {
+		c.Stats.KeptFiles.Add(1)
+		c.Stats.KeptBytes.Add(info.Size())
+	}
+	return info, same, err
 }
 
 // compare reports whether the target is the same as the source. It fails if the target is something else that must not

@@ -24,13 +24,17 @@ type Request struct {
 
 // Target is where a copy goes, for [Copy].
 type Target struct {
-	Root *os.Root // nothing is written outside of it
+	Root *os.Root // nothing is written outside of it; nil if a dry run has found no directory
 	Name string   // in Root; "." for a directory
 	note string   // path of the note; empty if there is none
 }
 
 // Close closes Root.
-func (t *Target) Close() { t.Root.Close() }
+func (t *Target) Close() {
+	if t.Root != nil {
+		t.Root.Close()
+	}
+}
 
 // Complete records that the copy is complete.
 func (t *Target) Complete() error {
@@ -50,28 +54,8 @@ func (t *Target) Complete() error {
 // it. So until the copy is complete, a note beside it, DEST.part.json, names the source and
 // the path.
 func (r Request) Target(directory bool) (*Target, error) {
-	there, err := os.Stat(r.Dest)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	exists := err == nil
-	at, note := r.Dest, ""
-	switch {
-	case exists && !there.IsDir() && directory:
-		return nil, fmt.Errorf("%s is a directory, %s a file", r.Path, r.Dest)
-	case directory && r.Contents:
-	case directory && (!exists || r.isNoted()):
-		note = r.noteName()
-	case exists && there.IsDir():
-		at = filepath.Join(r.Dest, path.Base(r.Path))
-	case !exists && strings.HasSuffix(r.Dest, "/"):
-		return nil, hint.Errorf("mkdir -p "+hint.Quote(r.Dest), "%s does not exist", r.Dest)
-	}
-	at, err = realTarget(at)
+	at, note, err := r.place(directory)
 	if err != nil {
-		return nil, err
-	}
-	if err := checkOutside(r.Source, at, directory); err != nil {
 		return nil, err
 	}
 	if directory {
@@ -82,6 +66,56 @@ func (r Request) Target(directory bool) (*Target, error) {
 		return nil, err
 	}
 	return &Target{Root: root, Name: filepath.Base(at)}, nil
+}
+
+// Look is Target for a dry run. It creates nothing. If the directory does not exist, it has no Root. Look fails if the user may not create
+// files there.
+func (r Request) Look(directory bool) (*Target, error) {
+	at, _, err := r.place(directory)
+	if err != nil {
+		return nil, err
+	}
+	dir, name := at, "."
+	if !directory {
+		dir, name = filepath.Split(at)
+	}
+	if err := paths.CheckCreate(dir); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		root, err = nil, nil
+	}
+	return &Target{Root: root, Name: name}, err
+}
+
+// place returns the path of the target, and that of the note, if there is to be one.
+func (r Request) place(directory bool) (at, note string, err error) {
+	there, err := os.Stat(r.Dest)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", "", err
+	}
+	exists := err == nil
+	at = r.Dest
+	switch {
+	case exists && !there.IsDir() && directory:
+		return "", "", fmt.Errorf("%s is a directory, %s a file", r.Path, r.Dest)
+	case directory && r.Contents:
+	case directory && (!exists || r.isNoted()):
+		note = r.noteName()
+	case exists && there.IsDir():
+		at = filepath.Join(r.Dest, path.Base(r.Path))
+	case !exists && strings.HasSuffix(r.Dest, "/"):
+		return "", "", hint.Errorf("mkdir -p "+hint.Quote(r.Dest), "%s does not exist", r.Dest)
+	}
+	at, err = realTarget(at)
+	if err != nil {
+		return "", "", err
+	}
+	if err := checkOutside(r.Source, at, directory); err != nil {
+		return "", "", err
+	}
+	return at, note, nil
 }
 
 func (r Request) makeDirectory(at, note string) (*Target, error) {

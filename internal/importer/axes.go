@@ -45,8 +45,11 @@ func (s sight) choose() (axes, why string, err error) {
 		return usual.axes, "", nil
 	}
 	if exact, where := s.filter(s.equals); len(exact) == 1 {
-		if exact[0] == usual || s.layout.Assumed {
+		switch {
+		case s.layout.Assumed:
 			return exact[0].axes, "its size is that of " + where, nil
+		case exact[0] == usual:
+			return usual.axes, "", nil
 		}
 		return "", "", &AxesError{usual, exact, "it has the size of " + where, s.update}
 	}
@@ -181,6 +184,23 @@ func (l *layer) suspect(s sight, at volume.Vec) {
 	if wrong, ok := errors.AsType[*AxesError](err); ok {
 		l.doubt = fmt.Sprintf("it has %v voxels as its header says; with x and z exchanged, %s", g.Size, wrong.why)
 	}
+}
+
+// doubtPosition notes that the input has no position, but the size of a layer that is elsewhere.
+func (l *layer) doubtPosition(places []place) error {
+	if l.Offset != nil || l.in.Positioned {
+		return nil
+	}
+	for _, p := range places {
+		if l.doubt == "" && p.box.Size() == l.box.Size() && p.box.Min != l.box.Min {
+			l.doubt = fmt.Sprintf("it has the size of layer %s, but no position, so it is at %v: --offset %v puts it there", p.name, l.box.Min, p.box.Min)
+		}
+		if p.box == l.box {
+			l.doubt = ""
+			return nil
+		}
+	}
+	return nil
 }
 
 // at returns the position of the first voxel, as far as it is known.

@@ -190,7 +190,7 @@ func TestUpdateAxes(t *testing.T) {
 		if !bytes.Equal(read(t, tree(t, out), "l/1/volume.raw"), want) {
 			t.Errorf("%s: the voxels differ", name)
 		}
-		if p.Box != named || p.Layout.Axes == "" || p.Input.Size != n || (p.WhyAxes == "") != (test.o.Named.Empty()) {
+		if p.Box != named || p.Layout.Axes == "" || p.Input.Size != n || (p.WhyAxes == "") == (name[0] == 'C' && !test.o.Named.Empty()) {
 			t.Errorf("%s: got the plan %+v", name, p)
 		}
 		if err := Update(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), out, Options{Layer: "l"}); err != nil {

@@ -41,6 +41,7 @@ type Options struct {
 	Part        batch.Part     // Import writes the cubes of this part only, and no metadata of the dataset; see Finish
 	Stats       *Stats         // may be nil
 	Planned     func(Plan)     // called once, before anything is written; may be nil
+	DryRun      func(DryRun)   // if not nil, Import and Update write nothing. They call DryRun if they would go on
 	Waits       func()         // called when another process writes the layer or the metadata, and has to end first; may be nil
 
 	onRead func() // for tests: called before each read of the input; may be nil
@@ -72,7 +73,7 @@ type Plan struct {
 	Input     volume.Grid
 	Layout    arrayfile.Layout // of the input, with the axes that were chosen
 	WhyAxes   string           // the axes were chosen; empty if they are those of the options or of the format
-	Doubt     string           // about the axes that the header has; empty if there is none
+	Doubt     string           // about the axes or the position of the input; empty if there is none
 }
 
 // Import writes the input as a layer of the dataset in dir. It creates the dataset if necessary. Cubes and metadata appear
@@ -114,6 +115,9 @@ func Import(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 	if o.Planned != nil {
 		o.Planned(l.plan())
 	}
+	if o.DryRun != nil {
+		return l.dryRun(ctx, meta)
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
@@ -151,7 +155,7 @@ type layer struct {
 	dir     string       // of the layer
 	why     string       // the category was chosen; empty if it was given
 	whyAxes string       // the axes of the input were chosen; empty if they were given
-	doubt   string       // about the axes that the header has; empty if there is none
+	doubt   string       // about the axes or the position of the input; empty if there is none
 	box     volume.Box   // of the input, in voxels of mag 1
 	part    volume.Box   // of box: what is written
 	parts   []volume.Box // all of box, if it is written in parts

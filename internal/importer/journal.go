@@ -69,7 +69,13 @@ func (l *layer) checkpoint(z int) error {
 // resume sets the plane from which an interrupted import continues. It removes a line that was not written completely, so
 // that the next one can be read. lines is the journal after its first line.
 func (l *layer) resume(lines []byte) error {
-	whole := bytes.LastIndexByte(lines, '\n') + 1
+	whole := l.resumeFrom(lines)
+	return os.Truncate(l.journalPath(), int64(len(l.journal())+whole))
+}
+
+// resumeFrom is resume without the removal. It returns the bytes of the lines that were written completely.
+func (l *layer) resumeFrom(lines []byte) (whole int) {
+	whole = bytes.LastIndexByte(lines, '\n') + 1
 	for line := range bytes.Lines(lines[:whole]) {
 		var p progress
 		if json.Unmarshal(line, &p) == nil && p.Z > l.box.Min[2] && p.Z%l.Cube == 0 {
@@ -77,7 +83,7 @@ func (l *layer) resume(lines []byte) error {
 			l.largest.Store(p.Largest)
 		}
 	}
-	return os.Truncate(l.journalPath(), int64(len(l.journal())+whole))
+	return whole
 }
 
 // replaceFile replaces the content of the file at path with b. It syncs the file and its name.

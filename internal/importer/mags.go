@@ -41,6 +41,14 @@ func factors(scale [3]float64, size volume.Vec, n int) []volume.Factor {
 	return all
 }
 
+// mags returns the mags of a new layer, finest first.
+func (l *layer) mags() (all []pyramid.Mag) {
+	for _, f := range l.factors {
+		all = append(all, pyramid.Mag{Factor: f, Dir: filepath.Join(l.dir, f.String()), Format: l.Format, Header: l.header()})
+	}
+	return all
+}
+
 // write writes all mags in one pass over the input.
 func (l *layer) write(ctx context.Context) error {
 	p := pyramid.Layer{
@@ -50,15 +58,14 @@ func (l *layer) write(ctx context.Context) error {
 	if l.Category == Segmentation {
 		p.Observe = l.raiseLargest
 	}
-	for _, f := range l.factors {
-		dir := filepath.Join(l.dir, f.String())
-		if err := os.MkdirAll(dir, 0o777); err != nil {
+	p.Mags = l.mags()
+	for _, m := range p.Mags {
+		if err := os.MkdirAll(m.Dir, 0o777); err != nil {
 			return err
 		}
-		if err := l.writeMetadata(dir, f); err != nil {
+		if err := l.writeMetadata(m.Dir, m.Factor); err != nil {
 			return err
 		}
-		p.Mags = append(p.Mags, pyramid.Mag{Factor: f, Dir: dir, Format: l.Format, Header: l.header()})
 	}
 	if l.Format == pyramid.Zarr3 {
 		if err := writeZarr(l.dir, l.zarrGroup()); err != nil {

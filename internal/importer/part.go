@@ -97,13 +97,9 @@ func (l *layer) writePart(s partState) error {
 
 // importPart writes the cubes of a part. Other parts may write theirs at the same time.
 func (l *layer) importPart(ctx context.Context) error {
-	state, err := l.readPart(l.Part)
-	if err != nil || state.Done {
+	done, err := l.resumePart()
+	if err != nil || done {
 		return err
-	}
-	l.largest.Store(state.Largest)
-	if state.Z > l.part.Min[2] && state.Z < l.part.Max[2] && state.Z%l.Cube == 0 {
-		l.from = state.Z
 	}
 	if err := l.write(ctx); err != nil {
 		return fmt.Errorf("layer %s: part %v is not complete: %w", l.Layer, l.Part, err)
@@ -112,6 +108,19 @@ func (l *layer) importPart(ctx context.Context) error {
 		return err
 	}
 	return l.writePart(partState{Z: l.part.Max[2], Done: true})
+}
+
+// resumePart sets the plane from which an interrupted part continues. It reports whether all of the part is done.
+func (l *layer) resumePart() (done bool, err error) {
+	state, err := l.readPart(l.Part)
+	if err != nil || state.Done {
+		return state.Done, err
+	}
+	l.largest.Store(state.Largest)
+	if state.Z > l.part.Min[2] && state.Z < l.part.Max[2] && state.Z%l.Cube == 0 {
+		l.from = state.Z
+	}
+	return false, nil
 }
 
 // Finish adds the layer to the metadata of the dataset in dir, when Import has written all parts. The options are those of the

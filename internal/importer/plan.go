@@ -26,6 +26,7 @@ func plan(ctx context.Context, in *arrayfile.Array, dir string, meta *metadata, 
 		func() error { return l.setSides(meta) },
 		func() error { return l.setVoxelSize(meta) },
 		l.setBox,
+		func() error { return l.doubtPosition(meta.places()) },
 		func() error { return l.setCategory(ctx) },
 		l.setMethod)
 	if err == nil && len(needs) > 0 {

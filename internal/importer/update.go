@@ -22,7 +22,7 @@ import (
 // layer, and its position from the options or the header. Only the cubes with a voxel of the box are written. Each is replaced as
 // a whole. After an error, the same call completes the update.
 //
-// Update uses Layer, Offset, Downsample, Memory, Jobs, Stats and Planned of the options.
+// Update uses Layer, Offset, Downsample, Memory, Jobs, Stats, Planned and DryRun of the options.
 func Update(ctx context.Context, in *arrayfile.Array, dir string, o Options) error {
 	if o.Stats == nil {
 		o.Stats = &Stats{}
@@ -43,6 +43,9 @@ func Update(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 	}
 	if o.Planned != nil {
 		o.Planned(u.plan())
+	}
+	if o.DryRun != nil {
+		return u.dryRun(ctx)
 	}
 	lock, err := u.lock(ctx, lockfile.Options{Wait: forever}, u.dirs()...)
 	if err != nil {

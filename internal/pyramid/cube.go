@@ -31,7 +31,7 @@ type cube struct {
 func newCube(m *mag, at volume.Vec) (*cube, error) {
 	n := m.Header.CubeBlocks
 	c := &cube{m: m, at: at, end: m.layout.first()}
-	c.path = filepath.Join(m.Dir, filepath.FromSlash(m.layout.name(at)))
+	c.path = m.File(at)
 	switch _, err := os.Lstat(c.path); {
 	case err == nil && m.Under != nil:
 		if c.old, err = newOldCube(c.path, m.Header); err != nil {

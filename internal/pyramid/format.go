@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -46,6 +47,15 @@ type layout interface {
 	writeTable(f *os.File, p *subCube, ends []uint64) error
 	// finish writes what a file has beside its blocks. end is the offset after the last of them.
 	finish(f *os.File, end uint64) error
+}
+
+// File returns the path of the file of a cube.
+func (m Mag) File(cube volume.Vec) string {
+	var l layout = wkwLayout{}
+	if m.Format == Zarr3 {
+		l = shardLayout{}
+	}
+	return filepath.Join(m.Dir, filepath.FromSlash(l.name(cube)))
 }
 
 // encoder encodes blocks for one goroutine.
