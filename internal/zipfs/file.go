@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
@@ -49,19 +50,39 @@ func (a *FS) Open(name string) (fs.File, error) {
 	case e.CompressedSize64 != e.UncompressedSize64:
 		return nil, a.broken(e, fmt.Sprintf("%d stored bytes", e.UncompressedSize64), fmt.Sprint(e.CompressedSize64))
 	}
-	at, err := e.DataOffset()
+	at, err := a.dataOffset(e)
 	if err != nil {
-		return nil, &volume.FormatError{File: a.name, Part: fmt.Sprintf("zip entry %.200q", e.Name), Offset: -1, Err: err}
+		return nil, &volume.FormatError{File: a.name, Part: part(e.Name), Offset: -1, Err: err}
 	}
-	if size := uint64(a.info.Size()); uint64(at) > size || e.UncompressedSize64 > size-uint64(at) {
+	if size := uint64(a.info.Size()); at > size || e.UncompressedSize64 > size-at {
 		return nil, a.broken(e, fmt.Sprintf("an extent in the %d bytes of the archive", size), fmt.Sprintf("%d bytes at byte %d", e.UncompressedSize64, at))
 	}
-	section := io.NewSectionReader(a.archive.(io.ReaderAt), at, int64(e.UncompressedSize64))
-	return &file{SectionReader: section, fsys: a, node: n, offset: at}, nil
+	section := io.NewSectionReader(a.archive.(io.ReaderAt), int64(at), int64(e.UncompressedSize64))
+	return &file{SectionReader: section, fsys: a, node: n, offset: int64(at)}, nil
 }
 
-func (a *FS) unsupported(e *zip.File, expected, found string) error {
-	return &volume.UnsupportedError{File: a.name, Part: fmt.Sprintf("zip entry %.200q", e.Name), Offset: -1, Expected: expected, Found: found}
+// dataOffset returns where the bytes of a file start in the archive: after its local header.
+func (a *FS) dataOffset(e *record) (uint64, error) {
+	at, size := uint64(a.index.base)+e.offset, uint64(a.info.Size())
+	if e.offset > size || at > size || size-at < localLength {
+		return 0, fmt.Errorf("expected a local header in the %d bytes of the archive, found it at byte %d", size, at)
+	}
+	h := make(header, localLength)
+	if _, err := io.ReadFull(io.NewSectionReader(a.archive.(io.ReaderAt), int64(at), localLength), h); err != nil {
+		return 0, err
+	}
+	if h.u32(0) != localSignature {
+		return 0, fmt.Errorf("byte %d: expected a local header", at)
+	}
+	return at + localLength + uint64(h.u16(26)) + uint64(h.u16(28)), nil
+}
+
+func (a *FS) broken(e *record, expected, found string) error {
+	return broken(a.name, e.Name, expected, found)
+}
+
+func (a *FS) unsupported(e *record, expected, found string) error {
+	return &volume.UnsupportedError{File: a.name, Part: part(e.Name), Offset: -1, Expected: expected, Found: found}
 }
 
 // Stat returns the attributes that the file has now. It fails with vfs.ErrChanged if the archive was changed.
@@ -124,7 +145,7 @@ func (i info) Size() int64 {
 	if i.node.entry == nil {
 		return 0
 	}
-	return int64(i.node.entry.UncompressedSize64)
+	return int64(min(i.node.entry.UncompressedSize64, math.MaxInt64))
 }
 
 // Stored implements [vfs.StoredInfo].

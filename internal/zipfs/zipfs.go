@@ -5,14 +5,10 @@
 package zipfs
 
 import (
-	"archive/zip"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
-	"slices"
-	"strings"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
@@ -25,14 +21,13 @@ type FS struct {
 	name    string
 	archive fs.File
 	info    fs.FileInfo // of the archive when it was opened
-	nodes   map[string]*node
+	index   *index
 }
 
 // node is a file or a directory.
 type node struct {
-	name  string    // the last element of the path
-	entry *zip.File // nil for a directory
-	below []*node   // of a directory, sorted by name
+	name  string  // the last element of the path
+	entry *record // nil for a directory
 }
 
 var (
@@ -41,15 +36,18 @@ var (
 	_ vfs.LateReporter = (*FS)(nil)
 )
 
-// Open opens an archive, which must be an [io.ReaderAt]. The memory is in proportion to the directory of the archive. An archive is
-// refused if it has a path twice, a path that leads out of it, or a file and a directory of the same name.
-func Open(fsys fs.FS, name string) (*FS, error) {
+// Open opens an archive, which must be an [io.ReaderAt]. The memory is at most 1.1 times the directory of the archive, which has up to
+// 256 MiB. An archive is refused if it has a path twice, a path that leads out of it or is longer than 4,096 bytes, or a file and a
+// directory of the same name.
+func Open(fsys fs.FS, name string) (*FS, error) { return openWithin(fsys, name, usual) }
+
+func openWithin(fsys fs.FS, name string, l limits) (*FS, error) {
 	f, info, err := vfs.OpenRegular(fsys, name)
 	if err != nil {
 		return nil, err
 	}
-	a := &FS{fsys: fsys, name: name, archive: f, info: info, nodes: map[string]*node{".": {name: "."}}}
-	if err := a.readDirectory(); err != nil {
+	a := &FS{fsys: fsys, name: name, archive: f, info: info}
+	if err := a.readDirectory(l); err != nil {
 		f.Close() // read-only: nothing can be lost
 		return nil, err
 	}
@@ -57,70 +55,27 @@ func Open(fsys fs.FS, name string) (*FS, error) {
 }
 
 // readDirectory reads the directory of the archive.
-func (a *FS) readDirectory() error {
+func (a *FS) readDirectory(l limits) (err error) {
 	r, ok := a.archive.(io.ReaderAt)
 	if !ok {
 		return &fs.PathError{Op: "readat", Path: a.name, Err: fs.ErrInvalid}
 	}
-	z, err := zip.NewReader(r, a.info.Size())
-	if err != nil {
+	if a.index, err = readIndex(r, a.info.Size(), l); err != nil {
 		return &volume.FormatError{File: a.name, Part: "zip directory", Offset: -1, Err: err}
 	}
-	for _, e := range z.File {
-		if err := a.add(e); err != nil {
-			return err
-		}
-	}
-	for _, n := range a.nodes {
-		slices.SortFunc(n.below, func(a, b *node) int { return strings.Compare(a.name, b.name) })
-	}
-	return nil
+	return a.index.check(a.name)
 }
 
-// add adds an entry, and the directories above it.
-func (a *FS) add(e *zip.File) error {
-	name, isDir := strings.CutSuffix(e.Name, "/")
-	if !fs.ValidPath(name) || name == "." || strings.ContainsRune(name, 0) {
-		return a.broken(e, "a path in the archive", "another")
-	}
-	n := a.nodes[name]
-	switch {
-	case n == nil && isDir:
-		_, err := a.dir(e, name)
-		return err
-	case n == nil:
-		above, err := a.dir(e, path.Dir(name))
-		if err == nil {
-			a.nodes[name] = &node{name: path.Base(name), entry: e}
-			above.below = append(above.below, a.nodes[name])
-		}
-		return err
-	case isDir && n.entry == nil: // it was there for another entry
+// node returns the file or the directory at a path, or nil.
+func (a *FS) node(name string) *node {
+	if !fs.ValidPath(name) {
 		return nil
 	}
-	return a.broken(e, "each path once", "a second one")
-}
-
-// dir returns a directory, which it adds unless it exists.
-func (a *FS) dir(e *zip.File, name string) (*node, error) {
-	if n := a.nodes[name]; n != nil {
-		if n.entry != nil {
-			return nil, a.broken(e, "a directory above", fmt.Sprintf("the file %q", name))
-		}
-		return n, nil
+	n := &node{name: path.Base(name), entry: a.index.file(name)}
+	if n.entry == nil && !a.index.isDir(name) {
+		return nil
 	}
-	above, err := a.dir(e, path.Dir(name))
-	if err != nil {
-		return nil, err
-	}
-	n := &node{name: path.Base(name)}
-	a.nodes[name] = n
-	above.below = append(above.below, n)
-	return n, nil
-}
-
-func (a *FS) broken(e *zip.File, expected, found string) error {
-	return &volume.FormatError{File: a.name, Part: fmt.Sprintf("zip entry %.200q", e.Name), Offset: -1, Expected: expected, Found: found}
+	return n
 }
 
 // stat returns the attributes of the archive. They may have other permissions than before, but must be of the same content. What is in
@@ -136,8 +91,8 @@ func (a *FS) stat() (fs.FileInfo, error) {
 // find returns the node at a path and its attributes.
 func (a *FS) find(op, name string) (*node, info, error) {
 	archive, err := a.stat()
-	n := a.nodes[name]
-	if err == nil && (n == nil || !fs.ValidPath(name)) {
+	n := a.node(name)
+	if err == nil && n == nil {
 		err = fs.ErrNotExist
 	}
 	if err != nil {
@@ -157,17 +112,19 @@ func (a *FS) Stat(name string) (fs.FileInfo, error) {
 
 // ReadDir implements [fs.ReadDirFS].
 func (a *FS) ReadDir(name string) ([]fs.DirEntry, error) {
-	n, found, err := a.find("readdir", name)
+	_, found, err := a.find("readdir", name)
 	if err == nil {
 		err = vfs.CheckKind(name, found, fs.ModeDir)
 	}
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]fs.DirEntry, len(n.below))
-	for i, child := range n.below {
-		entries[i] = fs.FileInfoToDirEntry(info{found.FileInfo, child})
-	}
+	var entries []fs.DirEntry
+	a.index.children(name, func(n *node) bool {
+		entries = append(entries, fs.FileInfoToDirEntry(info{found.FileInfo, n}))
+		return true
+	})
+	vfs.SortByName(entries)
 	return entries, nil
 }
 
@@ -188,7 +145,11 @@ func (a *FS) LongRead() int { return vfs.LongRead(a.fsys) }
 
 // Roots returns the directories in which an array or a group may lie: the archive, or else its only directory.
 func (a *FS) Roots() []string {
-	top := a.nodes["."].below
+	var top []*node
+	a.index.children(".", func(n *node) bool {
+		top = append(top, n)
+		return len(top) < 2
+	})
 	if len(top) == 1 && top[0].entry == nil {
 		return []string{".", top[0].name}
 	}
