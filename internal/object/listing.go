@@ -20,6 +20,9 @@ func (f *FS) list(ctx context.Context, dir string) (listed, error) {
 	return f.ask(ctx, dir)
 }
 
+// maxAsked is how many names a store may list before maxKept of them are entries of the directory.
+const maxAsked = 8 * maxKept
+
 // ask asks the store for a directory, and records what it says. The caller has the right to, from startListing or claimAhead.
 func (f *FS) ask(ctx context.Context, dir string) (listed, error) {
 	s := f.facts.start(dir)
@@ -49,6 +52,9 @@ func (f *FS) ask(ctx context.Context, dir string) (listed, error) {
 				return listed{err: err}, nil
 			}
 			return listed{}, err
+		}
+		if s.entries != nil && len(all) > maxAsked {
+			s.tooMany() // the store repeats names, or they are no paths
 		}
 		if s.entries == nil {
 			return listed{first: all}, nil

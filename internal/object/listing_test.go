@@ -1,9 +1,13 @@
 package object
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -120,4 +124,40 @@ func TestListingStaysBelieved(t *testing.T) {
 			}
 		}
 	})
+}
+
+// repeating is a bucket whose listing has the same names for ever, or names that are no paths.
+type repeating struct {
+	*memory
+	names []string
+	given int
+}
+
+func (r *repeating) List(_ context.Context, prefix, _, _ string) iter.Seq2[[]Object, error] {
+	return func(yield func([]Object, error) bool) {
+		for prefix == "" {
+			var page []Object
+			for _, name := range r.names {
+				page = append(page, Object{Key: prefix + name})
+			}
+			if r.given += len(page); !yield(page, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestRepeatedNames: a store that repeats names, or lists names that are no paths, does not make a question about one name collect them for ever.
+func TestRepeatedNames(t *testing.T) {
+	for _, name := range []string{"x", "/x"} {
+		b := &repeating{memory: newMemory(), names: slices.Repeat([]string{name}, 100)}
+		f := NewFS(b)
+		f.facts.flat = true
+		if _, err := f.Stat("y"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if b.given > 2*maxAsked {
+			t.Errorf("%s: %d names were asked for", name, b.given)
+		}
+	}
 }

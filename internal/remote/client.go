@@ -46,16 +46,17 @@ var errRedirect = errors.New("redirected")
 
 func newClient(o Options) *client {
 	t := &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: min(10*time.Second, o.Timeout), KeepAlive: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout:   min(10*time.Second, o.Timeout),
-		MaxIdleConns:          0, // no limit
-		MaxIdleConnsPerHost:   o.Depth,
-		IdleConnTimeout:       90 * time.Second,
-		ExpectContinueTimeout: time.Second,
-		DisableCompression:    true, // stored bytes are read as they are
-		ReadBufferSize:        64 << 10,
-		Protocols:             new(http.Protocols), // many connections are faster than one with many streams
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: min(10*time.Second, o.Timeout), KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:    min(10*time.Second, o.Timeout),
+		MaxIdleConns:           0, // no limit
+		MaxIdleConnsPerHost:    o.Depth,
+		IdleConnTimeout:        90 * time.Second,
+		ExpectContinueTimeout:  time.Second,
+		DisableCompression:     true, // stored bytes are read as they are
+		ReadBufferSize:         64 << 10,
+		MaxResponseHeaderBytes: maxHeader,
+		Protocols:              new(http.Protocols), // many connections are faster than one with many streams
 	}
 	t.Protocols.SetHTTP1(true)
 	return &client{

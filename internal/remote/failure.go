@@ -68,8 +68,10 @@ func (f *failure) Error() string {
 	return b.String()
 }
 
-// maxErrorBody is how much of the body of an error is read.
-const maxErrorBody = 64 << 10
+const (
+	maxErrorBody = 64 << 10 // how much of the body of an error is read, in bytes
+	maxErrorTags = 200      // of XML in it
+)
 
 // refused returns the failure of an answer with a status that is not expected.
 func refused(method string, at *url.URL, answer *http.Response) *failure {
@@ -115,7 +117,7 @@ func errorBody(body []byte) (code, text, requestID string) {
 		Message   string
 		RequestID string `xml:"RequestId"`
 	}
-	if xml.Unmarshal(body, &s3) == nil {
+	if checkMarkup(body, maxErrorTags) == nil && xml.Unmarshal(body, &s3) == nil {
 		return clean(s3.Code), clean(s3.Message), clean(s3.RequestID)
 	}
 	var google struct {
@@ -159,7 +161,7 @@ func unanswered(method string, at *url.URL, err error, known bool) *failure {
 	f.text = clean(err.Error())
 	var lookup *net.DNSError
 	switch {
-	case errors.Is(err, errRedirect), isCertificate(err), f.noNetwork():
+	case errors.Is(err, errRedirect), isCertificate(err), f.noNetwork(), f.longHeader():
 		f.temporary = false
 	case errors.As(err, &lookup) && lookup.IsNotFound, errors.Is(err, syscall.ECONNREFUSED):
 		f.temporary = known
@@ -175,6 +177,9 @@ func unanswered(method string, at *url.URL, err error, known bool) *failure {
 func (f *failure) noNetwork() bool {
 	return strings.Contains(f.text, syscall.EAFNOSUPPORT.Error())
 }
+
+// longHeader reports whether the header of the answer was longer than [maxHeader]. Package http has only the text.
+func (f *failure) longHeader() bool { return strings.Contains(f.text, "response headers exceeded") }
 
 // isCertificate reports whether the certificate of the server is not accepted.
 func isCertificate(err error) bool {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"net/http"
@@ -109,6 +110,9 @@ func (g gcsObject) parse(base string) (object.Object, error) {
 	return object.Object{Key: key, Size: size, Modified: g.Updated.Truncate(time.Second), Version: g.Generation}, nil
 }
 
+// maxDescription is the largest description of an object that is read, in bytes.
+const maxDescription = 64 << 10
+
 // Head implements [object.Bucket].
 func (b *gcs) Head(ctx context.Context, key string) (object.Object, error) {
 	o, err := b.describe(ctx, key)
@@ -120,8 +124,8 @@ func (b *gcs) describe(ctx context.Context, key string) (o object.Object, err er
 	start := time.Now()
 	query := url.Values{"fields": {"name,size,generation,updated"}}
 	var d described
-	err = b.do(ctx, request{http.MethodGet, b.url(b.prefix+key, query), http.Header{}}, func(answer *http.Response) error {
-		_, err := readPage(answer, maxPage, func(body []byte) (p page, err error) {
+	err = b.do(ctx, request{http.MethodGet, b.url(b.prefix+key, query), http.Header{}}, func(answer *http.Response) (err error) {
+		d, err = readAnswer(answer, maxDescription, buffered(func(body []byte) (d described, err error) {
 			var g gcsObject
 			if err = json.Unmarshal(body, &g); err == nil {
 				d.Object, err = g.parse(b.prefix)
@@ -130,8 +134,8 @@ func (b *gcs) describe(ctx context.Context, key string) (o object.Object, err er
 					d.validators.changed = g.Updated.UTC().Format(time.RFC3339Nano)
 				}
 			}
-			return p, err
-		})
+			return d, err
+		}))
 		return err
 	})
 	if err == nil {
@@ -204,12 +208,12 @@ func (b *gcs) List(ctx context.Context, prefix, after, delimiter string) iter.Se
 	if after != "" {
 		query.Set("startOffset", b.prefix+after)
 	}
-	return pages(after, func(token string) (p page, err error) {
+	return pages(b.timeout, after, func(token string) (p page, err error) {
 		if token != "" {
 			query.Set("pageToken", token)
 		}
 		err = b.do(ctx, request{http.MethodGet, b.url("", query), http.Header{}}, func(answer *http.Response) (err error) {
-			p, err = readPage(answer, maxPage, func(body []byte) (page, error) { return parseGCSPage(body, b.prefix) })
+			p, err = readAnswer(answer, maxPage, func(body *answerBody) (page, error) { return parseGCSPage(body, b.prefix) })
 			return err
 		})
 		var f *failure
@@ -227,35 +231,80 @@ func missingBucket(f *failure) error {
 }
 
 // parseGCSPage parses an answer to Objects: list. Keys in the result are relative to the base.
-func parseGCSPage(body []byte, base string) (page, error) {
-	var l struct {
-		Items         []gcsObject `json:"items"`
-		Prefixes      []string    `json:"prefixes"`
-		NextPageToken string      `json:"nextPageToken"`
+func parseGCSPage(body io.Reader, base string) (p page, err error) {
+	r := &entryReader{body, maxEntry}
+	d := json.NewDecoder(r)
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return p, errors.New("expected JSON of objects")
 	}
-	if err := json.Unmarshal(body, &l); err != nil {
+	for d.More() {
+		name, err := d.Token()
+		if err == nil {
+			r.next()
+			err = p.decode(d, r, name, base)
+		}
+		if err != nil {
+			return page{}, fmt.Errorf("expected JSON of objects: %w", err)
+		}
+	}
+	if _, err := d.Token(); err != nil {
 		return page{}, fmt.Errorf("expected JSON of objects: %w", err)
 	}
-	p := page{next: l.NextPageToken}
-	for _, g := range l.Items {
-		o, err := g.parse(base)
-		if err != nil {
-			return page{}, err
-		}
-		if o.Version == "" {
-			o.Size = -1 // Head knows the version
-		}
-		p.objects = append(p.objects, o)
-	}
-	for _, prefix := range l.Prefixes {
-		key, ok := strings.CutPrefix(prefix, base)
-		if !ok {
-			return page{}, fmt.Errorf("expected prefixes that start with %q, found %q", base, prefix)
-		}
-		p.objects = append(p.objects, object.Object{Key: key})
-	}
-	sortByKey(p.objects)
+	p.sort()
 	return p, nil
+}
+
+// decode decodes a member of an answer to Objects: list.
+func (p *page) decode(d *json.Decoder, r *entryReader, name json.Token, base string) error {
+	switch name {
+	case "items":
+		return decodeEach(d, r, func(g gcsObject) error {
+			o, err := g.parse(base)
+			if err != nil {
+				return err
+			}
+			if o.Version == "" {
+				o.Size = -1 // Head knows the version
+			}
+			return p.add(o)
+		})
+	case "prefixes":
+		return decodeEach(d, r, func(prefix string) error {
+			key, ok := strings.CutPrefix(prefix, base)
+			if !ok {
+				return fmt.Errorf("expected prefixes that start with %q, found %q", base, prefix)
+			}
+			return p.add(object.Object{Key: key})
+		})
+	case "nextPageToken":
+		return d.Decode(&p.next)
+	}
+	var other json.RawMessage
+	return d.Decode(&other)
+}
+
+// decodeEach decodes the values of a list or null. No value may be longer than what r reads at a time.
+func decodeEach[T any](d *json.Decoder, r *entryReader, add func(T) error) error {
+	t, err := d.Token()
+	if err != nil || t == nil {
+		return err
+	}
+	if t != json.Delim('[') {
+		return fmt.Errorf("expected a list, found %v", t)
+	}
+	for d.More() {
+		r.next()
+		var value T
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		if err := add(value); err != nil {
+			return err
+		}
+	}
+	r.next()
+	_, err = d.Token()
+	return err
 }
 
 // refusesList reports whether the store refuses to list the prefix.

@@ -1,9 +1,9 @@
 package remote
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -22,76 +22,100 @@ var errNoIndex = fmt.Errorf("there is no index: %w", object.ErrCannotList)
 
 // parseIndex returns the entries of a directory: JSON as that of nginx and of wkwfs serve, or a page with links as those of nginx,
 // Apache, lighttpd and Python. Other pages are errors that wrap [object.ErrCannotList].
-func parseIndex(answer *http.Response, body []byte, prefix string) (page, error) {
+func parseIndex(answer *http.Response, body io.Reader) (*names, error) {
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
-	var names []string
+	found := &names{}
 	var err error
 	switch kind {
 	case "application/json":
-		names, err = parseJSONIndex(body)
+		err = parseJSONIndex(body, found)
 	case "text/html", "application/xhtml+xml":
-		names, err = parseHTMLIndex(body, answer.Request.URL)
+		err = parseHTMLIndex(body, answer.Request.URL, found)
 	default:
 		err = errNotIndex
 	}
 	if err != nil {
-		return page{}, err
+		return nil, err
 	}
-	p, seen := page{}, map[string]bool{}
-	for _, name := range names {
-		plain := strings.TrimSuffix(name, "/")
-		if plain == "" || plain == "." || plain == ".." || strings.ContainsAny(plain, "/\x00") || seen[plain] {
-			continue
-		}
-		seen[plain] = true
-		o := object.Object{Key: prefix + name, Size: -1}
-		if plain != name {
-			o.Size = 0
-		}
-		p.objects = append(p.objects, o)
-	}
-	sortByKey(p.objects)
-	return p, nil
+	found.sort()
+	return found, nil
 }
 
 // errNotIndex is the error of an answer that is not the index of a directory.
 var errNotIndex = fmt.Errorf("not an index of a directory: %w", object.ErrCannotList)
 
-// parseJSONIndex returns the names in the index of nginx (autoindex_format json) or of wkwfs serve. Those of directories end with
-// "/".
-func parseJSONIndex(body []byte) ([]string, error) {
-	var entries []struct{ Name, Type string }
-	if err := json.Unmarshal(body, &entries); err != nil {
-		return nil, errNotIndex
+// maxEntry is the size in bytes of the largest part of an index that is parsed at a time: an entry of JSON, or a tag or a text of HTML.
+const maxEntry = 64 << 10
+
+// entryReader reads up to maxEntry bytes between calls of next.
+type entryReader struct {
+	io.Reader
+	left int
+}
+
+func (r *entryReader) next() { r.left = maxEntry }
+
+// Read implements [io.Reader].
+func (r *entryReader) Read(p []byte) (int, error) {
+	if r.left == 0 {
+		return 0, errNotIndex
 	}
-	names := make([]string, 0, len(entries))
-	for _, e := range entries {
+	n, err := r.Reader.Read(p[:min(len(p), r.left)])
+	r.left -= n
+	return n, err
+}
+
+// parseJSONIndex adds the names in the index of nginx (autoindex_format json) or of wkwfs serve.
+func parseJSONIndex(body io.Reader, found *names) error {
+	r := &entryReader{body, maxEntry}
+	d := json.NewDecoder(r)
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return errNotIndex
+	}
+	for d.More() {
+		var e struct{ Name, Type string }
+		if err := d.Decode(&e); err != nil {
+			return errNotIndex
+		}
+		r.next()
+		name := strings.TrimSuffix(e.Name, "/")
 		switch e.Type {
 		case "file":
-			names = append(names, strings.TrimSuffix(e.Name, "/"))
 		case "directory":
-			names = append(names, strings.TrimSuffix(e.Name, "/")+"/")
+			name += "/"
 		case "":
-			return nil, errNotIndex
+			return errNotIndex
+		default:
+			continue
+		}
+		if err := found.add(name); err != nil {
+			return err
 		}
 	}
-	return names, nil
+	if _, err := d.Token(); err != nil {
+		return errNotIndex
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errNotIndex
+	}
+	return nil
 }
 
 // indexTitles are how titles of index pages start.
 var indexTitles = []string{"index of ", "directory listing for ", "listing of "}
 
-// parseHTMLIndex returns the names that an index page links to. Those of directories end with "/". at is the URL of the page.
-func parseHTMLIndex(body []byte, at *url.URL) (names []string, err error) {
-	t := html.NewTokenizer(bytes.NewReader(body))
+// parseHTMLIndex adds the names that an index page links to. at is the URL of the page.
+func parseHTMLIndex(body io.Reader, at *url.URL, found *names) error {
+	t := html.NewTokenizer(body)
+	t.SetMaxBuf(maxEntry)
 	isIndex, inTitle := false, false
 	for {
 		switch t.Next() {
 		case html.ErrorToken:
-			if !isIndex {
-				return nil, errNotIndex
+			if !isIndex || t.Err() != io.EOF {
+				return errNotIndex
 			}
-			return names, nil
+			return nil
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, hasAttributes := t.TagName()
 			switch string(name) {
@@ -100,7 +124,9 @@ func parseHTMLIndex(body []byte, at *url.URL) (names []string, err error) {
 			case "a":
 				inTitle = false
 				if child, ok := childOf(at, link(t, hasAttributes)); ok {
-					names = append(names, child)
+					if err := found.add(child); err != nil {
+						return err
+					}
 				}
 			}
 		case html.EndTagToken:
@@ -135,6 +161,9 @@ func link(t *html.Tokenizer, more bool) (target string) {
 
 // childOf returns the name of what a link leads to if that is a child of the page. Other links sort the page, or lead up or away.
 func childOf(at *url.URL, target string) (string, bool) {
+	if isPlainTarget(target) {
+		return target, true
+	}
 	u, err := at.Parse(target)
 	if err != nil || target == "" || u.Host != at.Host || u.RawQuery != "" && u.RawQuery != at.RawQuery {
 		return "", false
@@ -147,4 +176,16 @@ func childOf(at *url.URL, target string) (string, bool) {
 		return "", false
 	}
 	return name, true
+}
+
+// isPlainTarget reports whether a link is the name of a child as it is. Most are, and to parse a URL takes ten times as long.
+func isPlainTarget(target string) bool {
+	name := strings.TrimSuffix(target, "/")
+	for _, c := range []byte(name) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (c < '0' || c > '9') && c != '.' && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return name != "" && name != "." && name != ".."
 }

@@ -1,33 +1,61 @@
 package remote
 
 import (
-	"bytes"
 	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/object"
 )
 
-// maxPage is the largest answer to a request for 1,000 objects that is read, in bytes. Keys have up to 1,024 bytes, which may be
-// escaped.
-const maxPage = 8 << 20
-
 // page is a part of a listing.
 type page struct {
 	objects []object.Object
+	text    int    // bytes of keys and versions
 	next    string // asks for the next page; "": this is the last one
+}
+
+const (
+	// maxListed is how many objects an answer is asked for.
+	maxListed = 1000
+
+	// mostListed is how many objects and prefixes an answer may have. Some servers count only the objects.
+	mostListed = 10 * maxListed
+
+	// maxTags is how many tags an answer of S3 may have. AWS sends up to 26 for an object.
+	maxTags = 64 * maxListed
+
+	// maxKey is the length in bytes of the longest key of S3 and GCS, and maxVersion that of the longest version that is believed.
+	maxKey, maxVersion = 1024, 256
+
+	// mostText is how many bytes of keys and versions an answer may have.
+	mostText = 2 << 20
+)
+
+// add adds an object or a prefix. It returns an error if an answer may not have it.
+func (p *page) add(o object.Object) error {
+	if len(o.Key) > maxKey || len(o.Version) > maxVersion {
+		return fmt.Errorf("expected a key of at most %d bytes and a version of at most %d, found %d and %d", maxKey, maxVersion, len(o.Key), len(o.Version))
+	}
+	p.text += len(o.Key) + len(o.Version)
+	if len(p.objects) == mostListed || p.text > mostText {
+		return fmt.Errorf("expected at most %d names with %d bytes in an answer, found more", mostListed, mostText)
+	}
+	p.objects = append(p.objects, o)
+	return nil
+}
+
+func (p *page) sort() {
+	slices.SortFunc(p.objects, func(a, b object.Object) int { return strings.Compare(a.Key, b.Key) })
 }
 
 // listPage is an answer to ListObjectsV2.
@@ -69,22 +97,25 @@ func (b *s3) List(ctx context.Context, prefix, after, delimiter string) iter.Seq
 	if after != "" {
 		query.Set("start-after", b.prefix+after)
 	}
-	return pages(after, func(token string) (p page, err error) {
+	return pages(b.timeout, after, func(token string) (p page, err error) {
 		if token != "" {
 			query.Set("continuation-token", token)
 		}
 		err = b.send(ctx, http.MethodGet, "", query, nil, func(answer *http.Response) (err error) {
-			p, err = readPage(answer, maxPage, func(body []byte) (page, error) { return parseS3Page(body, b.prefix) })
+			p, err = readAnswer(answer, maxPage, buffered(func(body []byte) (page, error) { return parseS3Page(body, b.prefix) }))
 			return err
 		})
 		return p, cannotList(err)
 	})
 }
 
-// pages yields pages, asking for one after the other.
-func pages(after string, ask func(token string) (page, error)) iter.Seq2[[]object.Object, error] {
+// pages yields pages, asking for one after the other. A server may give pages for ever. So each 1,000 names have to come within the timeout, as
+// far as pages waits for them.
+func pages(timeout time.Duration, after string, ask func(token string) (page, error)) iter.Seq2[[]object.Object, error] {
 	return func(yield func([]object.Object, error) bool) {
+		made := progress{timeout: timeout}
 		for token := ""; ; {
+			start := time.Now()
 			p, err := ask(token)
 			if err != nil {
 				yield(nil, err)
@@ -92,16 +123,46 @@ func pages(after string, ask func(token string) (page, error)) iter.Seq2[[]objec
 			}
 			// A server that starts a page with the common prefix that contains after repeats it.
 			p.objects = slices.DeleteFunc(p.objects, func(o object.Object) bool { return o.Key <= after })
+			err = made.add(p.objects, time.Since(start))
 			if !yield(p.objects, nil) || p.next == "" {
 				return
 			}
 			if p.next == token {
-				yield(nil, fmt.Errorf("the listing repeats its page %q: %w", clean(token), syscall.EIO))
+				err = fmt.Errorf("the listing repeats its page %q: %w", clean(token), syscall.EIO)
+			}
+			if err != nil {
+				yield(nil, err)
 				return
 			}
 			token = p.next
 		}
 	}
+}
+
+// progress is how a listing goes on.
+type progress struct {
+	timeout time.Duration
+	waited  time.Duration // for the last names
+	names   int           // greater than all before
+	last    string
+}
+
+// add adds a page, sorted by key. It returns an error if the listing goes on too slowly.
+func (p *progress) add(objects []object.Object, took time.Duration) error {
+	p.waited += took
+	for _, o := range objects {
+		if o.Key > p.last {
+			p.names++
+			p.last = o.Key
+		}
+	}
+	if p.names >= maxListed {
+		p.names, p.waited = 0, 0
+	}
+	if p.waited > p.timeout {
+		return fmt.Errorf("the listing does not end: expected %d new names within %v of requests, found %d: %w", maxListed, p.timeout, p.names, syscall.EIO)
+	}
+	return nil
 }
 
 // cannotList returns ErrCannotList for a refusal of the listing itself.
@@ -113,41 +174,13 @@ func cannotList(err error) error {
 	return err
 }
 
-// pageBuffers has the memory of answers. An answer is a few hundred KiB, which is more than all that is kept of it.
-var pageBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-// maxPageBuffer is the size in bytes of the largest memory that is kept for other answers.
-const maxPageBuffer = 1 << 20
-
-// readPage reads and parses a page of up to limit bytes. The result of parse has no part of the memory that it gets.
-func readPage(answer *http.Response, limit int64, parse func([]byte) (page, error)) (page, error) {
-	buffer := pageBuffers.Get().(*bytes.Buffer)
-	defer func() {
-		if buffer.Cap() <= maxPageBuffer {
-			buffer.Reset()
-			pageBuffers.Put(buffer)
-		}
-	}()
-	n, err := buffer.ReadFrom(io.LimitReader(answer.Body, limit+1))
-	switch {
-	case err != nil:
-		return page{}, err
-	case n > limit:
-		return page{}, permanent{fmt.Errorf("the listing: expected at most %d bytes in an answer: %w", limit, syscall.EIO)}
-	}
-	p, err := parse(buffer.Bytes())
-	switch {
-	case errors.Is(err, object.ErrCannotList):
-		return page{}, permanent{err}
-	case err != nil:
-		return page{}, permanent{fmt.Errorf("the listing: %w: %w", err, syscall.EIO)}
-	}
-	return p, nil
-}
-
 // parseS3Page parses an answer to ListObjectsV2. Keys in the result are relative to the base.
 func parseS3Page(body []byte, base string) (page, error) {
-	l, err := parseListing(body)
+	err := checkMarkup(body, maxTags)
+	var l listPage
+	if err == nil {
+		l, err = parseListing(body)
+	}
 	if err != nil {
 		return page{}, fmt.Errorf("expected XML of ListObjectsV2: %w", err)
 	}
@@ -169,16 +202,20 @@ func parseS3Page(body []byte, base string) (page, error) {
 		if o.Version == "" {
 			o.Size = -1 // Head knows the version
 		}
-		p.objects = append(p.objects, o)
+		if err := p.add(o); err != nil {
+			return page{}, err
+		}
 	}
 	for _, c := range l.Prefixes {
 		key, err := listedKey(c.Prefix, l.Encoding, base)
 		if err != nil {
 			return page{}, err
 		}
-		p.objects = append(p.objects, object.Object{Key: key})
+		if err := p.add(object.Object{Key: key}); err != nil {
+			return page{}, err
+		}
 	}
-	sortByKey(p.objects)
+	p.sort()
 	return p, nil
 }
 
@@ -196,8 +233,4 @@ func listedKey(key, encoding, base string) (string, error) {
 		return "", fmt.Errorf("expected keys that start with %q, found %q", base, key)
 	}
 	return rest, nil
-}
-
-func sortByKey(objects []object.Object) {
-	slices.SortFunc(objects, func(a, b object.Object) int { return strings.Compare(a.Key, b.Key) })
 }

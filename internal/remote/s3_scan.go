@@ -18,9 +18,6 @@ func parseListing(body []byte) (l listPage, err error) {
 	return l, err
 }
 
-// maxListed is for how many objects of an answer memory is there at once.
-const maxListed = 1000
-
 // scanListing parses a listing in plain XML. It returns false for all that encoding/xml may understand otherwise: bytes that are not
 // printable ASCII, comments, CDATA, attributes below the root, entities of other characters than " & ' < >, text beside elements.
 func scanListing(body []byte) (l listPage, ok bool) {

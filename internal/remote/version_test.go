@@ -281,7 +281,7 @@ func TestListingsWithoutVersion(t *testing.T) {
 	if want := (object.Object{Key: "a", Size: -1}); err != nil || len(p.objects) != 1 || p.objects[0].Size != want.Size || p.objects[0].Version != "" {
 		t.Errorf("S3: got %+v, %v", p, err)
 	}
-	p, err = parseGCSPage([]byte(`{"items":[{"name":"d/a","size":"26"},{"name":"d/b","size":"26","generation":"1"}]}`), "d/")
+	p, err = parseGCSPage(strings.NewReader(`{"items":[{"name":"d/a","size":"26"},{"name":"d/b","size":"26","generation":"1"}]}`), "d/")
 	sizes := []int64{-1, 26}
 	if err != nil || len(p.objects) != 2 || !slices.Equal([]int64{p.objects[0].Size, p.objects[1].Size}, sizes) {
 		t.Errorf("GCS: got %+v, %v", p, err)

@@ -166,24 +166,23 @@ func (b *web) List(ctx context.Context, prefix, after, delimiter string) iter.Se
 			yield(nil, err)
 			return
 		}
-		for len(listed) > 0 && listed[0].Key <= after {
-			listed = listed[1:]
+		for found := range listed.objects(prefix, after) {
+			if !yield(found, nil) {
+				return
+			}
 		}
-		yield(listed, nil)
 	}
 }
 
 // index reads the index page of a directory.
-func (b *web) index(ctx context.Context, prefix string) ([]object.Object, error) {
+func (b *web) index(ctx context.Context, prefix string) (found *names, err error) {
 	r, err := b.ask(http.MethodGet, prefix)
 	if err != nil {
 		return nil, err
 	}
 	r.header.Set("Accept", "application/json, text/html;q=0.9")
-	var found []object.Object
-	err = b.do(ctx, r, func(answer *http.Response) error {
-		p, err := readPage(answer, maxIndex, func(body []byte) (page, error) { return parseIndex(answer, body, prefix) })
-		found = p.objects
+	err = b.do(ctx, r, func(answer *http.Response) (err error) {
+		found, err = readAnswer(answer, maxIndex, func(body *answerBody) (*names, error) { return parseIndex(answer, body) })
 		return err
 	})
 	var f *failure
