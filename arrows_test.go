@@ -82,7 +82,7 @@ var arrows = map[string][]string{
 	"internal/pyramid":   {"internal/atomicfile", "internal/downsample", "volume", "internal/flat", "wkw", "github.com/klauspost/compress", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/importer":  {"internal/arrayfile", "internal/atomicfile", "internal/batch", "internal/downsample", "internal/jsonlimit", "internal/paths", "internal/lockfile", "internal/pyramid", "volume", "wkw"},
 
-	"internal/web":    {"internal/guard", "internal/lru", "internal/vfs", "internal/log", "internal/render", "internal/tree", "volume"},
+	"internal/web":    {"internal/guard", "internal/hint", "internal/lru", "internal/vfs", "internal/log", "internal/render", "internal/tree", "volume"},
 	"internal/viewer": {},
 	"internal/gaps":   {"internal/vfs", "volume", "internal/parallel"},
 	"internal/subset": {"internal/hint", "volume"},

@@ -85,7 +85,7 @@ func (s *checkScreen) writeJSON(v any) {
 		s.failed = errors.Join(s.failed, err)
 		return
 	}
-	s.write(string(b) + "\n")
+	s.write(string(hint.EscapeJSON(b)) + "\n")
 }
 
 // write writes lines above the bar.

@@ -171,7 +171,7 @@ func (s *copySettings) copy(ctx context.Context, tree fs.FS, directory bool, fro
 		Failed: func(name string, err error) { failed = named(name, err) },
 	}
 	if directory {
-		options.Failed = func(name string, err error) { screen.print(hint.OneLine(named(name, err).Error())) }
+		options.Failed = func(name string, err error) { screen.print(named(name, err).Error()) }
 	}
 	var would outcomes
 	finish := func() { would.print(screen) }
@@ -256,7 +256,7 @@ func (s *copySettings) reportUnshown(root volume.Root, screen *screen) int {
 	n := 0
 	for _, f := range check.Unshown(root) {
 		if f.Within(s.path) {
-			screen.print(hint.OneLine(f.Err.Error()))
+			screen.print(f.Err.Error())
 			n++
 		}
 	}

@@ -275,7 +275,7 @@ func (s *importScreen) writeJSON(key string, v any) {
 	s.bar.clear() // stdout may be the same terminal
 	b, err := json.Marshal(map[string]any{key: v})
 	if err == nil {
-		_, err = s.json.Write(append(b, '\n'))
+		_, err = s.json.Write(append(hint.EscapeJSON(b), '\n'))
 	}
 	if s.failed == nil {
 		s.failed = err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -46,9 +45,7 @@ and the exit code is 1. A plane that is too large for its coarsest mag is croppe
 			if !asJSON {
 				return printReport(cmd.OutOrStdout(), r)
 			}
-			e := json.NewEncoder(cmd.OutOrStdout())
-			e.SetIndent("", "  ")
-			return e.Encode(r)
+			return printJSON(cmd.OutOrStdout(), r, "  ")
 		},
 	}
 	from.register(cmd.Flags())

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/inspect"
 	"github.com/wkwfs/wkwfs/internal/refdata"
 	"github.com/wkwfs/wkwfs/internal/sample"
@@ -200,27 +201,37 @@ func TestInfoProblems(t *testing.T) {
 	}
 }
 
-// TestControlCharacters: a line of info and check has no control characters of the names of files, which a terminal would obey. A name with
-// several lines is on one.
+// TestControlCharacters: no output has control or format characters of the names of files, which a terminal would obey or hide. A name with
+// several lines is on one. JSON has the name as it is.
 func TestControlCharacters(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "sample")
+	const name = "a\n\x1b[31mred\u009b1m\u202egnp\u200b"
+	dir := filepath.Join(t.TempDir(), "sam\u2066ple")
 	if err := sample.Write(t.Context(), dir, smallSample()); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(filepath.Join(dir, "color"), filepath.Join(dir, "a\n\x1b[31mred")); err != nil {
+	if err := os.Rename(filepath.Join(dir, "color"), filepath.Join(dir, name)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(filepath.Join(dir, "a\n\x1b[31mred/1/z0/y0/x1.wkw"), 10); err != nil {
+	if err := os.Truncate(filepath.Join(dir, name, "1/z0/y0/x1.wkw"), 10); err != nil {
 		t.Fatal(err)
 	}
-	for command, want := range map[string]string{
-		"info":  "\na\\n\\x1b[31mred\n",
-		"check": "\nerror: a; \\x1b[31mred/1/z0/y0/x1.wkw: header at byte 0",
+	for _, c := range []struct {
+		command []string
+		want    string
+	}{
+		{[]string{"info", dir}, "\na\\n\\x1b[31mred\\u009b1m\\u202egnp\\u200b\n"},
+		{[]string{"check", dir}, "\nerror: a; \\x1b[31mred\\u009b1m\\u202egnp\\u200b/1/z0/y0/x1.wkw: header at byte 0"},
+		{[]string{"info", "--json", dir}, `"name": "a\n\u001b[31mred\u009b1m\u202egnp\u200b"`},
+		{[]string{"check", "--json", dir}, `"layer":"a\n\u001b[31mred\u009b1m\u202egnp\u200b"`},
+		{[]string{"info", "--preview", filepath.Join(dir, name)}, ""},
+		{[]string{"info", dir + "\u202e"}, `\u202e`},
+		{[]string{"cp", dir, ".", filepath.Join(t.TempDir(), "copy")}, `\u202egnp\u200b/1/`},
 	} {
 		var stdout, stderr bytes.Buffer
-		run([]string{command, dir}, &stdout, &stderr)
-		if got := "\n" + stdout.String(); !strings.Contains(got, want) || strings.Contains(got, "\x1b") {
-			t.Errorf("%s: no %q in %q, %s", command, want, got, stderr.String())
+		run(c.command, &stdout, &stderr)
+		got := "\n" + stdout.String() + stderr.String()
+		if hint.EscapeLines(got) != got && c.command[1] != "--preview" || strings.ContainsAny(got, "\u202e\u200b\u2066\u009b") || !strings.Contains(got, c.want) {
+			t.Errorf("%q: no %q in %q", c.command, c.want, got)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func printLayer(b *bytes.Buffer, l inspect.Layer) {
 	if l.Name != "" {
 		b.WriteString(hint.Escape(l.Name))
 		if l.Category != "" && l.Category != l.Name {
-			fmt.Fprintf(b, " (%s)", l.Category)
+			fmt.Fprintf(b, " (%s)", hint.Escape(l.Category))
 		}
 		b.WriteString("\n")
 	}
@@ -72,12 +72,12 @@ func printLayer(b *bytes.Buffer, l inspect.Layer) {
 	for _, m := range l.Mags {
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n",
 			hint.Escape(cmp.Or(m.Name, m.Factor.String())), typeText(m), boxText(m.Box), boxText(m.BoxMag1), extent(m.Block), extent(m.Cube),
-			orDash(m.Compression), m.Cubes, humanize.IBytes(uint64(m.StoredBytes)), humanize.IBytes(uint64(m.FlatBytes)))
+			hint.Escape(orDash(m.Compression)), m.Cubes, humanize.IBytes(uint64(m.StoredBytes)), humanize.IBytes(uint64(m.FlatBytes)))
 	}
 	t.Flush() // writing to memory cannot fail
 	for _, m := range l.Mags {
 		if m.Numpy != "" {
-			fmt.Fprintf(b, "  %s\n", m.Numpy)
+			fmt.Fprintf(b, "  %s\n", hint.Escape(m.Numpy))
 			return // one line is an example for all
 		}
 	}

@@ -54,7 +54,7 @@ func mount(s mountSettings, stdout, stderr io.Writer) error {
 	if s.quiet {
 		return nil
 	}
-	_, err = fmt.Fprintf(stdout, "mounted on %s, log: %s\n", printable(s.mountpoint), printable(log))
+	_, err = fmt.Fprintf(stdout, "mounted on %s, log: %s\n", hint.Escape(s.mountpoint), hint.Escape(log))
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/wkwfs/wkwfs/internal/copier"
+	"github.com/wkwfs/wkwfs/internal/hint"
 )
 
 // screen shows the progress of a copy or an import: a bar on a terminal, else a line every minute.
@@ -40,7 +41,8 @@ func (s *screen) Write(p []byte) (int, error) {
 	return s.out.Write(p)
 }
 
-func (s *screen) print(line string) { fmt.Fprintf(s, "wkwfs: %s\n", line) }
+// print prints a text of any kind as one line.
+func (s *screen) print(line string) { fmt.Fprintf(s, "wkwfs: %s\n", hint.OneLine(line)) }
 
 // notice prints a line, unless only errors are to be printed.
 func (s *screen) notice(line string) {

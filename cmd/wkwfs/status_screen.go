@@ -2,19 +2,17 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
 
 	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
 
+	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/status"
 )
 
@@ -22,11 +20,11 @@ import (
 // on a terminal replaces the text before it, and JSON takes one line for each status.
 func statusScreen(out io.Writer, asJSON, watch bool) (show func(status.Status) error) {
 	if asJSON {
-		e := json.NewEncoder(out)
-		if !watch {
-			e.SetIndent("", "  ")
+		indent := "  "
+		if watch {
+			indent = ""
 		}
-		return func(s status.Status) error { return e.Encode(s) }
+		return func(s status.Status) error { return printJSON(out, s, indent) }
 	}
 	if f, ok := out.(*os.File); ok && watch && term.IsTerminal(int(f.Fd())) {
 		return (&redrawn{out: f}).show
@@ -98,7 +96,7 @@ func (r *redrawn) over(text string, height int) string {
 func statusText(s status.Status) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s shows %s\nup %s, wkwfs %s, process %d: %s, %d goroutines\n\n",
-		printable(s.Mountpoint), printable(s.Source), secondsText(s.Uptime), s.Version, s.PID, bytesText(int64(s.Process.MemoryBytes)), s.Process.Goroutines)
+		hint.Escape(s.Mountpoint), hint.Escape(s.Source), secondsText(s.Uptime), s.Version, s.PID, bytesText(int64(s.Process.MemoryBytes)), s.Process.Goroutines)
 	table := tabwriter.NewWriter(&b, 12, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "\tSINCE START\tLAST %.2g S\n", s.Now.Seconds)
 	fmt.Fprintf(table, "reads\t%s\t%s/s\n", countText(s.Reads.Count), humanize.Ftoa(rounded(s.Now.ReadsPerSecond)))
@@ -116,7 +114,7 @@ func statusText(s status.Status) string {
 		fmt.Fprintf(&b, "panics      %s: faults of wkwfs. Please report the stacks in the log\n", countText(s.Panics))
 	}
 	if s.Log.To != "" { // not from a server of an older version
-		fmt.Fprintf(&b, "log         %s\n", printable(logPlace(s.Log).String()))
+		fmt.Fprintf(&b, "log         %s\n", hint.Escape(logPlace(s.Log).String()))
 	}
 	fmt.Fprintf(&b, "slow reads  %s\n", slowText(s.SlowReads))
 	return b.String()
@@ -145,7 +143,7 @@ func diskCacheText(d status.DiskCache) string {
 		return ""
 	}
 	text := fmt.Sprintf("disk cache  %s of %s in %s, %s hits (%s), %s misses (%s), %s shared\n            %s stored, %s not stored, %s evicted",
-		bytesText(d.UsedBytes), bytesText(d.SizeBytes), printable(d.Dir), countText(d.Hits), bytesText(int64(d.HitBytes)),
+		bytesText(d.UsedBytes), bytesText(d.SizeBytes), hint.Escape(d.Dir), countText(d.Hits), bytesText(int64(d.HitBytes)),
 		countText(d.Misses), bytesText(int64(d.FetchedBytes)), countText(d.Shared),
 		bytesText(int64(d.WrittenBytes)), bytesText(int64(d.DroppedBytes)), bytesText(int64(d.EvictedBytes)))
 	if d.Damaged > 0 {
@@ -179,7 +177,7 @@ func slowText(s status.SlowReads) string {
 	text := fmt.Sprintf("%s of more than %s", countText(s.Count), secondsText(s.Threshold))
 	for _, r := range s.Last {
 		text += fmt.Sprintf("\n  %s  %s  %s, %s at %d", r.Time.Local().Format(time.DateTime), secondsText(r.Seconds),
-			printable(r.Path), bytesText(int64(r.Bytes)), r.Offset)
+			hint.Escape(r.Path), bytesText(int64(r.Bytes)), r.Offset)
 	}
 	return text
 }
@@ -198,11 +196,3 @@ func secondsText(seconds float64) string {
 
 // rounded rounds to one digit after the point.
 func rounded(x float64) float64 { return float64(int64(x*10+0.5)) / 10 }
-
-// printable returns a path that a terminal prints as it is. Control characters are quoted.
-func printable(path string) string {
-	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return strconv.Quote(path)
-	}
-	return path
-}

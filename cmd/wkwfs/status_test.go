@@ -34,7 +34,7 @@ func aStatus() status.Status {
 	}
 }
 
-const aStatusText = `"/mnt/a\x1b[2Jb" shows /data/cortex
+const aStatusText = `/mnt/a\x1b[2Jb shows /data/cortex
 up 3h12m17s, wkwfs 1.2.3, process 4242: 120 MiB, 34 goroutines
 
             SINCE START  LAST 10 S

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -87,7 +86,5 @@ func printVersion(w io.Writer, b build, asJSON bool) error {
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(b)
+	return printJSON(w, b, "  ")
 }

@@ -3,10 +3,13 @@
 package hint
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // Error is an error with a hint.
@@ -62,18 +65,61 @@ func OneLine(message string) string {
 	return Escape(strings.ReplaceAll(strings.Join(lines, "; "), "\t", " "))
 }
 
-// Escape escapes the control characters of s as in Go, such as the ends of lines in the name of a file: a terminal would obey them.
-func Escape(s string) string {
-	if !strings.ContainsFunc(s, unicode.IsControl) {
+// Escape escapes the characters of s that nobody sees as what they are, as in Go: control characters, such as the ends of lines in the name of a
+// file, which a terminal would obey; format characters, which change the order of others or have no width; and bytes that are not UTF-8. It is for
+// all texts of sources that people read.
+func Escape(s string) string { return escape(s, "") }
+
+// EscapeLines is Escape for a text that may have several lines, and tabs.
+func EscapeLines(s string) string { return escape(s, "\n\t") }
+
+func escape(s, kept string) string {
+	if utf8.ValidString(s) && !strings.ContainsFunc(s, isHidden) {
 		return s
 	}
 	var b strings.Builder
-	for _, r := range s {
-		if unicode.IsControl(r) {
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-		} else {
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case isHidden(r) && !strings.ContainsRune(kept, r):
+			b.WriteString(quoted(r))
+		default:
 			b.WriteRune(r)
 		}
+		i += n
 	}
 	return b.String()
+}
+
+// quoted returns a character that is not printed, as in Go.
+func quoted(r rune) string {
+	if unicode.IsPrint(r) { // it has no width
+		return fmt.Sprintf(`\u%04x`, r)
+	}
+	return strings.Trim(strconv.QuoteRune(r), "'")
+}
+
+// isHidden reports whether a character is not seen as what it is.
+func isHidden(r rune) bool {
+	return !unicode.IsGraphic(r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
+}
+
+// EscapeJSON returns JSON in which Escape would change nothing: it has \u instead, which means the same. Ends of lines between values stay.
+func EscapeJSON(b []byte) []byte {
+	if !bytes.ContainsFunc(b, func(r rune) bool { return r != '\n' && isHidden(r) }) {
+		return b
+	}
+	out := make([]byte, 0, len(b)+len(b)/8)
+	for _, r := range string(b) {
+		if r == '\n' || !isHidden(r) {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	return out
 }

@@ -1,8 +1,10 @@
 package hint_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -57,9 +59,41 @@ func TestEscape(t *testing.T) {
 		"µm, 8 × 8":         "µm, 8 × 8",
 		"\x1b[31mred\a\x7f": `\x1b[31mred\a\x7f`,
 		"\u009b31m":         `\u009b31m`, // the same in one character
+		"a\u202egnp.exe":    `a\u202egnp.exe`,
+		"\u2066x\u2069":     `\u2066x\u2069`,
+		"a\u200bb\ufeff":    `a\u200bb\ufeff`,
+		"\u2028\U000e0041":  `\u2028\U000e0041`,
+		"a\u3164\u034f":     `a\u3164\u034f`, // letters and marks of no width
+		"\x80\xff":          `\x80\xff`,
+		"\ufffd":            "\ufffd",
+		"日本\u3000語 ע é 👁️":  "日本\u3000語 ע é 👁️",
 	} {
 		if got := hint.Escape(text); got != want {
 			t.Errorf("Escape(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestEscapeLines(t *testing.T) {
+	if got := hint.EscapeLines("a\n\tb\u202e\r"); got != "a\n\tb\\u202e\\r" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestEscapeJSON: the escaped JSON has the same values, and nothing that Escape would change.
+func TestEscapeJSON(t *testing.T) {
+	for _, text := range []string{"plain é", "a\u202e\u009b\u2028b", "\U000e0041\u3164", "\x00\x7f\n\t"} {
+		b, err := json.MarshalIndent(map[string]string{text: text}, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		escaped := hint.EscapeJSON(b)
+		var got map[string]string
+		if err := json.Unmarshal(escaped, &got); err != nil || got[text] != text {
+			t.Errorf("%q: got %q, %v", text, got, err)
+		}
+		if flat := strings.ReplaceAll(string(escaped), "\n", ""); hint.Escape(flat) != flat {
+			t.Errorf("%q: got %q", text, escaped)
 		}
 	}
 }

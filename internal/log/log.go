@@ -102,7 +102,18 @@ func (o Options) handler(w io.Writer, replace func(groups []string, a slog.Attr)
 		options.Level = slog.LevelDebug
 	}
 	if o.Format == JSON {
-		return slog.NewJSONHandler(w, options)
+		return slog.NewJSONHandler(escaped{w}, options)
 	}
 	return slog.NewTextHandler(w, options)
+}
+
+// escaped writes lines of JSON without characters that a terminal would obey or hide. Package slog itself escapes them in text.
+type escaped struct{ io.Writer }
+
+// Write implements [io.Writer].
+func (e escaped) Write(line []byte) (int, error) {
+	if _, err := e.Writer.Write(hint.EscapeJSON(line)); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }

@@ -1,8 +1,12 @@
 package log
 
 import (
+	"bytes"
 	"log/slog"
+	"strings"
 	"testing"
+
+	"github.com/wkwfs/wkwfs/internal/hint"
 )
 
 // TestSender: a log service gets each record as a line with a level and without a time.
@@ -13,6 +17,7 @@ func TestSender(t *testing.T) {
 	}{
 		{Options{}, []string{`INFO level=INFO msg=mounted source="/a b"`, `ERROR level=ERROR msg="cannot read" source="/a b" of.path=x of.err="two\nlines"`}},
 		{Options{Format: JSON}, []string{`INFO {"level":"INFO","msg":"mounted","source":"/a b"}`, `ERROR {"level":"ERROR","msg":"cannot read","source":"/a b","of":{"path":"x","err":"two\nlines"}}`}},
+		{Options{Format: JSON, Debug: true}, []string{`DEBUG {"level":"DEBUG","msg":"request","source":"/a b"}`, `INFO {"level":"INFO","msg":"mounted","source":"/a b"}`}},
 		{Options{Format: Text, Debug: true}, []string{`DEBUG level=DEBUG msg=request source="/a b"`}},
 	} {
 		var got []string
@@ -28,6 +33,17 @@ func TestSender(t *testing.T) {
 				t.Errorf("%+v: got %q, want %q", test.options, got, want)
 				break
 			}
+		}
+	}
+}
+
+// TestHiddenCharacters: lines of both formats have no characters that a terminal would obey or hide.
+func TestHiddenCharacters(t *testing.T) {
+	for format, want := range map[Format]string{Text: `path="a\u202eb\u009b\u200b"`, JSON: `"path":"a\u202eb\u009b\u200b"`} {
+		var out bytes.Buffer
+		slog.New(Options{Format: format}.handler(&out, nil)).Error("cannot read", "path", "a\u202eb\u009b\u200b")
+		if got := out.String(); !strings.Contains(got, want) || hint.EscapeLines(got) != got {
+			t.Errorf("%s: got %q", format, got)
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/hint"
 )
 
 //go:embed pages
@@ -31,7 +33,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 }).ParseFS(pageFiles, "pages/*.html"))
 
 // servePage replies with a page. The Content-Security-Policy allows it nothing but its own style and pictures of this
-// server.
+// server. Names and errors on it have no characters that change how others look.
 func (h *handler) servePage(w *response, r *http.Request, name string, data any) error {
 	var b bytes.Buffer
 	if err := pages.ExecuteTemplate(&b, name, data); err != nil {
@@ -41,7 +43,7 @@ func (h *handler) servePage(w *response, r *http.Request, name string, data any)
 	header.Add("Vary", "Accept")
 	header.Set("Content-Security-Policy", "default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	header.Set("Referrer-Policy", "no-referrer") // the URL may have the token
-	h.serveBytes(w, r, "text/html; charset=utf-8", b.Bytes())
+	h.serveBytes(w, r, "text/html; charset=utf-8", []byte(hint.EscapeLines(b.String())))
 	return nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/hint"
 )
 
 // A client has stallTimeout to accept the next stepSize bytes. A whole reply may take any time.
@@ -142,7 +144,7 @@ func (w *response) writeError(status int, text string) {
 		header.Set("Connection", "close") // the server does not read the body of the request
 	}
 	w.status, w.mayCompress = status, false
-	_, _ = io.WriteString(w, strings.TrimSpace(text)+"\n") // if it fails, the client is gone
+	_, _ = io.WriteString(w, hint.EscapeLines(strings.TrimSpace(text))+"\n") // if it fails, the client is gone
 }
 
 // extendDeadline gives the client stallTimeout for the next write. It does nothing with a ResponseWriter that has no

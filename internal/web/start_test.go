@@ -7,12 +7,14 @@ import (
 	"html"
 	"image/png"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/sample"
 	"github.com/wkwfs/wkwfs/internal/store"
 	"github.com/wkwfs/wkwfs/internal/view"
@@ -214,5 +216,33 @@ func TestUnreadableInfo(t *testing.T) {
 		if !strings.Contains(string(body), want) {
 			t.Errorf("the page lacks %q:\n%s", want, body)
 		}
+	}
+}
+
+// TestHiddenCharacters: pages, texts of errors and the state of the viewer have no characters of names that change how others look. Links lead to
+// the names as they are.
+func TestHiddenCharacters(t *testing.T) {
+	const name = "a\u202egnp\u200b\u009b\x01"
+	dir := writeSample(t)
+	if err := os.Rename(filepath.Join(dir, "color"), filepath.Join(dir, name)); err != nil {
+		t.Fatal(err)
+	}
+	at := start(t, openTree(t, dir, "."), web.Options{Name: "title\u202e", Viewer: newViewer(t)})
+	escaped := url.PathEscape(name)
+	for path, want := range map[string]string{
+		"/":                                 `<h1>title\u202e</h1>`,
+		"/" + escaped + "/":                 `<h1>a\u202egnp\u200b\u009b\x01</h1>`,
+		"/" + escaped + "/missing\u202e":    ``,
+		web.ViewerPath:                      ``,
+		"/" + escaped + "/1/box/\u202e.raw": ``,
+		web.ViewerPath + "state.json":       `a\\u202egnp\\u200b`,
+	} {
+		_, body, err := fetch(t, "GET", at+path, headers{browser})
+		if text := string(body); err != nil || hint.EscapeLines(text) != text || !strings.Contains(text, want) {
+			t.Errorf("%s: %v, no %q in %q", path, err, want, text)
+		}
+	}
+	if reply, _, err := fetch(t, "GET", at+"/"+escaped+"/1/volume.json", nil); err != nil || reply.StatusCode != 200 {
+		t.Errorf("%v, %v", reply, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/wkwfs/wkwfs/internal/guard"
+	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -71,7 +72,7 @@ func (h *handler) state(ctx context.Context, link linker, names []string) (*view
 	if err != nil {
 		return nil, err
 	}
-	v := &viewerState{State: ngState{Title: h.options.Name, Layers: []ngLayer{}, Layout: "4panel", View3D: oblique}}
+	v := &viewerState{State: ngState{Title: hint.Escape(h.options.Name), Layers: []ngLayer{}, Layout: "4panel", View3D: oblique}}
 	var space space
 	var shown []*precomputed // the layers of the state
 	for _, l := range layers {
@@ -81,7 +82,7 @@ func (h *handler) state(ctx context.Context, link linker, names []string) (*view
 		}
 		pre, err := h.readPrecomputed(l)
 		if err != nil {
-			v.Unshown = append(v.Unshown, fmt.Sprintf("%s: %v", name, err))
+			v.Unshown = append(v.Unshown, hint.Escape(fmt.Sprintf("%s: %v", name, err)))
 			continue
 		}
 		space.add(pre.box())
@@ -117,7 +118,7 @@ func (h *handler) setContrast(ctx context.Context, shown []*precomputed, layers 
 func viewerLayer(link linker, p *precomputed, below []ngLayer) ngLayer {
 	// Neuroglancer sends the query with each request below the source.
 	source := url.URL{Path: "/" + p.dir + "/", RawQuery: link.query()}
-	v := ngLayer{Type: p.info.Type, Source: source.String(), Tab: "rendering", Name: p.name}
+	v := ngLayer{Type: p.info.Type, Source: source.String(), Tab: "rendering", Name: hint.Escape(p.name)}
 	visible := len(below) < maxVisible
 	if !visible {
 		v.Visible = &visible
