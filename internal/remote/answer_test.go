@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -142,6 +144,44 @@ func TestMemoryOfAnswers(t *testing.T) {
 	}
 	if answers.free != answerMemory || answers.taken {
 		t.Errorf("memory is left: %d bytes are free", answers.free)
+	}
+}
+
+// TestLongLogins: an answer of a server for credentials that does not end, in its header or its body, is an error in little memory.
+func TestLongLogins(t *testing.T) {
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, start := range []string{"HTTP/1.1 200 OK\r\nX-Long: ", "HTTP/1.1 200 OK\r\n\r\n<A>"} {
+		at := rawServer(t, func(w io.Writer) {
+			for _, err := io.WriteString(w, start); err == nil; {
+				_, err = io.WriteString(w, strings.Repeat("<a>", 10_000))
+			}
+		})
+		for name, set := range map[string]func(){
+			"container": func() { t.Setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", at+"/x") },
+			"machine":   func() { t.Setenv("AWS_EC2_METADATA_DISABLED", ""); t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", at) },
+			"STS": func() {
+				t.Setenv("AWS_WEB_IDENTITY_TOKEN_FILE", token)
+				t.Setenv("AWS_ROLE_ARN", "arn:x")
+				t.Setenv("AWS_ENDPOINT_URL_STS", at)
+			},
+		} {
+			noAWS(t)
+			set()
+			b, err := Open("s3://b/d", Options{Timeout: time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.(*s3).http.Transport = inProcess{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(w, r, "x") })}
+			if peak := peakHeap(func() { _, err = b.Head(t.Context(), "x") }); peak > 16<<20 {
+				t.Errorf("%s: %d bytes in use", name, peak)
+			}
+			if name != "machine" && err == nil { // a machine without credentials reads public data
+				t.Errorf("%s: no error", name)
+			}
+		}
 	}
 }
 

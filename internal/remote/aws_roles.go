@@ -214,7 +214,7 @@ const (
 // server.
 func nearClient(timeout time.Duration) *http.Client {
 	return &http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true},
+		Transport:     short{&http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: maxHeader}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Timeout:       timeout,
 	}

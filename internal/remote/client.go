@@ -87,7 +87,30 @@ func loginClient() *http.Client {
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Timeout:       loginTimeout,
+		Transport:     short{loginTransport},
 	}
+}
+
+// loginTransport is that of package http, with a limit for headers.
+var loginTransport = func() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxResponseHeaderBytes = maxHeader
+	return t
+}()
+
+// short limits the answers of servers that give credentials: documents of a few kilobytes, which others parse.
+type short struct{ http.RoundTripper }
+
+// maxLogin is the size in bytes of the largest answer with credentials.
+const maxLogin = 64 << 10
+
+// RoundTrip implements [http.RoundTripper].
+func (s short) RoundTrip(q *http.Request) (*http.Response, error) {
+	answer, err := s.RoundTripper.RoundTrip(q)
+	if err == nil {
+		answer.Body = http.MaxBytesReader(nil, answer.Body, maxLogin)
+	}
+	return answer, err
 }
 
 // loginTimeout is the longest time of a request to a server that gives credentials, on the internet.
