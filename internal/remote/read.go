@@ -113,7 +113,29 @@ func takeRange(answer *http.Response, o object.Object, parts []vfs.Range) error 
 	case answer.ContentLength >= 0 && answer.ContentLength != end-off:
 		return fmt.Errorf("expected %d bytes, found Content-Length %d", end-off, answer.ContentLength)
 	}
-	return fillParts(answer.Body, off, parts)
+	if err := fillParts(answer.Body, off, parts); err != nil {
+		return err
+	}
+	return checkEnd(answer, 0)
+}
+
+// checkEnd checks that the body of an answer without a length ends after n more bytes. A body that a server has compressed, though nobody asked for
+// that, has another length.
+func checkEnd(answer *http.Response, n int64) error {
+	if answer.ContentLength >= 0 {
+		return nil
+	}
+	if _, err := io.CopyN(io.Discard, answer.Body, n); err != nil {
+		return err
+	}
+	switch more, err := io.CopyN(io.Discard, answer.Body, 1); {
+	case more > 0:
+		return permanent{fmt.Errorf("expected the end of the answer, found more bytes (Content-Encoding %q): %w",
+			clean(answer.Header.Get("Content-Encoding")), syscall.EIO)}
+	case err != io.EOF:
+		return err
+	}
+	return nil
 }
 
 // saysSize reports whether an answer to a read says the size of the object.
@@ -154,5 +176,8 @@ func takeWhole(answer *http.Response, o object.Object, parts []vfs.Range) error 
 		err := fmt.Errorf("the server ignores ranges (expected status 206, found %d), and the file has %d bytes: %w", answer.StatusCode, o.Size, syscall.EIO)
 		return permanent{&hint.Error{Err: err, Hint: "serve the files with a server that answers range requests, such as nginx"}}
 	}
-	return fillParts(answer.Body, 0, parts)
+	if err := fillParts(answer.Body, 0, parts); err != nil {
+		return err
+	}
+	return checkEnd(answer, o.Size-end)
 }
