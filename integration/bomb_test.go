@@ -80,7 +80,7 @@ func bombs() []bomb {
 		{
 			name:    "16 MB of mags",
 			write:   metadataBomb(layerStart, 1_600_000, func(int) string { return `{"mag":2}` }, `]}]}`),
-			warning: `datasource-properties.json: dataLayers: layer \"color\": mags: expected at most 1000 mags, found more`,
+			warning: `datasource-properties.json: dataLayers: layer "color": mags: expected at most 1000 mags, found more`,
 			lists:   []string{".", "color", "color/1"},
 			check:   1,
 		},

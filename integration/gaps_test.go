@@ -138,6 +138,12 @@ func TestSilentZeros(t *testing.T) {
 	}
 	tellsOf(t, wkw, "it has no file with voxels", false)
 
+	s := startServer(t, nil, "view", wkw)
+	endCommand(t, s.cmd)
+	if n := strings.Count(s.stderr.String(), "wkwfs: warning: voxels may be missing (in "); n != 2 {
+		t.Errorf("view prints %d warnings: %s", n, s.stderr.String())
+	}
+
 	chunks, err := filepath.Glob(filepath.Join(precomputed, "2/*"))
 	if err != nil || len(chunks) < 2 {
 		t.Fatal(chunks, err)
@@ -176,5 +182,26 @@ func TestUnknownCompression(t *testing.T) {
 	}
 	if r := wkwfs(t, "check", precomputed); r.code != 1 || !strings.Contains(r.stdout, "32-64.zst: compression .zst is not supported") {
 		t.Errorf("check: exit code %d, %s", r.code, r.stdout)
+	}
+}
+
+// TestCutMetadata: if datasource-properties.json was cut off, the dataset is shown without it. Commands warn on the terminal, in a line for people.
+func TestCutMetadata(t *testing.T) {
+	source := dataset(t)
+	if err := os.WriteFile(filepath.Join(source, "datasource-properties.json"), []byte(`{"id": {"name": "cort`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	const want = "wkwfs: warning: dataset shown without its metadata: datasource-properties.json: unexpected end of JSON input\n"
+	if r := wkwfs(t, "info", source); r.code != 0 || !strings.HasPrefix(r.stderr, want) {
+		t.Errorf("info: exit code %d, %q", r.code, r.stderr)
+	}
+	if r := wkwfs(t, "cp", "-q", source, "color/1/volume.raw", filepath.Join(tempDir(t), "copy")); r.code != 0 || !strings.HasPrefix(r.stderr, want) {
+		t.Errorf("cp: exit code %d, %q", r.code, r.stderr)
+	}
+	if r := wkwfs(t, "check", source); r.code != 1 || !strings.Contains(r.stdout, "datasource-properties.json: unexpected end of JSON input") {
+		t.Errorf("check: exit code %d, %q", r.code, r.stdout)
+	}
+	if printed, log := mountWarned(t, source); printed != want || !strings.Contains(log, "dataset shown without its metadata") {
+		t.Errorf("mount prints %q and logs %q", printed, log)
 	}
 }

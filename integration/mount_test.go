@@ -78,7 +78,15 @@ func mountServer(t testing.TB, source string, args ...string) *server {
 // mountOn is mountServer with a given mountpoint.
 func mountOn(t testing.TB, source, dir string, args ...string) *server {
 	t.Helper()
-	mustRun(t, slices.Concat([]string{"mount"}, args, []string{source, dir})...)
+	r := wkwfs(t, slices.Concat([]string{"mount"}, args, []string{source, dir})...)
+	for line := range strings.Lines(r.stderr) {
+		if r.code != 0 || !strings.HasPrefix(line, "wkwfs: warning: ") { // of a source that is not sound
+			t.Fatalf("mount %q of %s: exit code %d, stderr %q", args, source, r.code, r.stderr)
+		}
+	}
+	if r.code != 0 {
+		t.Fatalf("mount %q of %s: exit code %d", args, source, r.code)
+	}
 	s := &server{dir: dir, pid: serverOf(t, dir), ended: make(chan *os.ProcessState, 1)}
 	s.await(t)
 	t.Cleanup(func() { s.stop(t) })

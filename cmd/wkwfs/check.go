@@ -15,6 +15,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/check"
 	"github.com/wkwfs/wkwfs/internal/gaps"
 	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/settings"
 )
 
 // checkSettings are the settings of a check.
@@ -66,6 +67,9 @@ one report with --merge. If parts are missing, it names them, and the exit code 
 				return mergeChecks(args, cmd.Flags(), s.json, cmd.OutOrStdout())
 			}
 			s.source = args[0]
+			if err := settings.Settle(cmd.Flags(), s.source); err != nil {
+				return err
+			}
 			if s.jobs < 1 {
 				return hint.Usagef("", "--jobs: expected at least 1, found %d", s.jobs)
 			}
@@ -76,6 +80,7 @@ one report with --merge. If parts are missing, it names them, and the exit code 
 	}
 	s.from.register(cmd.Flags())
 	s.diskCache.register(cmd.Flags())
+	settings.RegisterConfig(cmd.Flags())
 	cmd.Flags().BoolVar(&s.json, "json", false, "print one JSON object per line")
 	registerPart(cmd.Flags(), &s.part)
 	cmd.Flags().BoolVar(&merge, "merge", false, "print the reports of all parts, files of --json, as one")

@@ -1,18 +1,19 @@
 package main
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 
+	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/gaps"
 	"github.com/wkwfs/wkwfs/internal/inspect"
 	"github.com/wkwfs/wkwfs/internal/remote"
+	"github.com/wkwfs/wkwfs/internal/settings"
 )
 
 func newInfoCommand() *cobra.Command {
 	var asJSON bool
 	var from sourceFlags
+	var diskCache diskCacheFlags
 	var drawing previewSettings
 	cmd := &cobra.Command{
 		Use:   "info [flags] SOURCE [LAYER]",
@@ -33,12 +34,25 @@ and the exit code is 1. A plane that is too large for its coarsest mag is croppe
   wkwfs info --preview=sixel --mag 2-2-1 --z 1700 /data/cortex color`,
 		Args: drawing.args,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := settings.Settle(cmd.Flags(), args[0]); err != nil {
+				return err
+			}
+			log := plainLogger(cmd.ErrOrStderr())
+			disk, err := diskCache.open(log)
+			if err != nil {
+				return err
+			}
+			defer disk.close()
+			opened, err := disk.open(from, args[0], log)
+			if err != nil {
+				return err
+			}
 			if drawing.form != "" {
 				ctx, stop := untilSignal()
 				defer stop()
-				return drawing.run(ctx, args, from, cmd.OutOrStdout(), cmd.ErrOrStderr())
+				return drawing.run(ctx, args, opened, from.depth(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
-			r, err := inspectSource(args[0], from, cmd.ErrOrStderr())
+			r, err := inspectSource(opened, args[0], from.depth())
 			if err != nil {
 				return err
 			}
@@ -49,16 +63,14 @@ and the exit code is 1. A plane that is too large for its coarsest mag is croppe
 		},
 	}
 	from.register(cmd.Flags())
+	diskCache.register(cmd.Flags())
+	settings.RegisterConfig(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	drawing.register(cmd.Flags())
 	return cmd
 }
 
-// inspectSource opens a source and describes it. Warnings go to stderr.
-func inspectSource(path string, from sourceFlags, stderr io.Writer) (*inspect.Report, error) {
-	opened, err := from.open(path, plainLogger(stderr))
-	if err != nil {
-		return nil, err
-	}
-	return inspect.Source(remote.Display(path), opened.Root, from.depth(), gaps.Options{Unfinished: opened.Unfinished(0)})
+// inspectSource describes an open source with the name that the user gave it, and looks for gaps.
+func inspectSource(opened *dataset.Dataset, path string, depth int) (*inspect.Report, error) {
+	return inspect.Source(remote.Display(path), opened.Root, depth, gaps.Options{Unfinished: opened.Unfinished(0)})
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/preview"
 	"github.com/wkwfs/wkwfs/internal/terminal"
@@ -107,13 +107,10 @@ func (f *previewForm) String() string { return string(*f) }
 // Type returns what help texts call the value.
 func (f *previewForm) Type() string { return "FORM" }
 
-// run draws a plane of a layer. The arguments are a source and, of a dataset, the name of a layer.
-func (s *previewSettings) run(ctx context.Context, args []string, from sourceFlags, stdout, stderr io.Writer) error {
+// run draws a plane of a layer. The arguments are the source that was opened and, of a dataset, the name of a layer. While the source answers late,
+// depth requests are in flight.
+func (s *previewSettings) run(ctx context.Context, args []string, opened *dataset.Dataset, depth int, stdout, stderr io.Writer) error {
 	path, layer := args[0], strings.Join(args[1:], "")
-	opened, err := from.open(path, slog.New(slog.NewTextHandler(stderr, nil)))
-	if err != nil {
-		return err
-	}
 	chosen, err := chooseLayer(opened.Root, layer)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -132,7 +129,7 @@ func (s *previewSettings) run(ctx context.Context, args []string, from sourceFla
 	o := preview.Options{Mag: s.mag, Z: s.z.z, Jobs: processors}
 	o.Width, o.Height, o.PixelAspect = screen.Pixels()
 	if opened.Late() {
-		o.Jobs = max(o.Jobs, from.depth())
+		o.Jobs = max(o.Jobs, depth)
 	}
 	p, err := preview.Draw(ctx, mags, o)
 	switch {

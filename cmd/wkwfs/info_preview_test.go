@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/refdata"
 )
 
@@ -124,7 +125,12 @@ func TestPreviewCanceled(t *testing.T) {
 	cancel()
 	var stdout, stderr bytes.Buffer
 	s := previewSettings{form: autoForm}
-	if err := s.run(ctx, []string{refdata.Dir(t, "wkw/rgb")}, sourceFlags{}, &stdout, &stderr); err == nil || err.Error() != "interrupted" || stdout.Len() > 0 {
+	dir := refdata.Dir(t, "wkw/rgb")
+	opened, err := dataset.Open(t.Context(), dir, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.run(ctx, []string{dir}, opened, 1, &stdout, &stderr); err == nil || err.Error() != "interrupted" || stdout.Len() > 0 {
 		t.Errorf("got %v, printed %q", err, stdout.String())
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -114,14 +113,15 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 		return err
 	}
 	defer disk.close()
-	var told warnings
-	o := s.from.options(told.also(logger))
+	var opening, looking warnings // for the terminal
+	o := s.from.options(opening.also(logger))
 	o.Shared, o.DiskCache = s.allowOther, disk.kept
 	opened, err := openSource(s.source, o)
 	if err != nil {
 		return err
 	}
-	looked := lookForGaps(opened, told.also(logger))
+	lines := opening.take()
+	looked := lookForGaps(opened, looking.also(logger))
 	// Never closed: Close waits for loads, and a disk that does not answer must not keep the
 	// server from ending.
 	blocks := disk.newBlocks(s.cacheSize)
@@ -141,11 +141,8 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 		logger.Warn("the server keeps more privileges than it needs", "err", err)
 	}
 	logger.Info("mounted", "source", remote.Display(s.source), "mountpoint", mountpoint, "version", version().Version)
-	select {
-	case <-looked:
-	case <-time.After(maxLook):
-	}
-	if err := ready(mountpoint, logs, told.take()); err != nil {
+	waitForGaps(looked)
+	if err := ready(mountpoint, logs, append(lines, looking.take()...)); err != nil {
 		_, _ = server.Unmount() // the first error counts
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/daemon"
 	"github.com/wkwfs/wkwfs/internal/header"
@@ -27,6 +26,7 @@ import (
 // nfsSettings are the settings of a server over NFS.
 type nfsSettings struct {
 	from         sourceFlags
+	diskCache    diskCacheFlags
 	source       string
 	listen       string
 	trustClients bool
@@ -73,6 +73,7 @@ whole tree. They can be opened by name. --list-blocks lists them.`,
 	}
 	flags := cmd.Flags()
 	s.from.register(flags)
+	s.diskCache.register(flags)
 	settings.RegisterConfig(flags)
 	flags.StringVar(&s.listen, "listen", defaultListenNFS, "listen at `HOST:PORT`; port 0 is any free port")
 	flags.BoolVar(&s.trustClients, "trust-clients", false, "let other machines connect, and believe them who their users are")
@@ -98,7 +99,12 @@ func (s *nfsSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	tuneRuntime(int64(s.cacheSize))
-	opened, err := s.open(path, logger)
+	disk, err := s.diskCache.open(logger)
+	if err != nil {
+		return err
+	}
+	defer disk.close()
+	opened, err := s.open(path, disk, logger)
 	if err != nil {
 		return err
 	}
@@ -108,7 +114,7 @@ func (s *nfsSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return hint.Errorf("choose another place with --listen HOST:PORT; port 0 is any free port", "%w", err)
 	}
 	// Never closed: Close waits for loads, and a disk that does not answer must not keep the server from ending.
-	blocks := cache.New(int64(s.cacheSize))
+	blocks := disk.newBlocks(s.cacheSize)
 	tree := view.New(opened.Root, view.Options{Cache: blocks, Log: logger, Unit: header.Unit(s.unit), HideBlocks: !s.listBlocks, DurableVersions: true})
 	if err := s.announce(listener.Addr(), stdout, logger); err != nil {
 		return errors.Join(err, listener.Close())
@@ -116,10 +122,10 @@ func (s *nfsSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 	return nfs.New(tree, nfs.Options{FSID: fsid(path), Log: logger}).Serve(ctx, listener)
 }
 
-// open opens a source that other users read, too. If it has a URL, the Go runtime is adapted to that.
-func (s *nfsSettings) open(path string, logger *slog.Logger) (*dataset.Dataset, error) {
+// open opens a source that other users read, too, through the disk cache if it has a URL.
+func (s *nfsSettings) open(path string, disk *diskCache, logger *slog.Logger) (*dataset.Dataset, error) {
 	o := s.from.options(logger)
-	o.Shared = true
+	o.Shared, o.DiskCache = true, disk.kept
 	return openSource(path, o)
 }
 

@@ -33,7 +33,12 @@ bytes are the same every time.`,
 			if err := sample.Write(ctx, dir, sample.Defaults()); err != nil {
 				return fmt.Errorf("sample: %w", err)
 			}
-			r, err := inspectSource(dir, sourceFlags{}, cmd.ErrOrStderr())
+			var from sourceFlags
+			opened, err := from.open(dir, plainLogger(cmd.ErrOrStderr()))
+			if err != nil {
+				return err
+			}
+			r, err := inspectSource(opened, dir, from.depth())
 			if err != nil {
 				return err
 			}

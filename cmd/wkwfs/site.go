@@ -105,7 +105,10 @@ func (s *webSettings) open(stderr io.Writer, part *subset.Options, viewer viewer
 	if err != nil {
 		return nil, err
 	}
-	lookForGaps(opened, told)
+	looked := lookForGaps(opened, told)
+	if part != nil {
+		waitForGaps(looked)
+	}
 	root := opened.Root
 	if part != nil {
 		if root, err = subset.Of(root, *part); err != nil {

@@ -20,7 +20,7 @@ func TestServersTuneForObjects(t *testing.T) {
 	logger := slog.New(slog.DiscardHandler)
 	for name, open := range map[string]func(path string) error{
 		"nfs": func(path string) error {
-			_, err := new(nfsSettings).open(path, logger)
+			_, err := new(nfsSettings).open(path, new(diskCache), logger)
 			return err
 		},
 		"serve": func(path string) error {

@@ -112,8 +112,16 @@ func warnOfGaps(opened *dataset.Dataset, concerns func(path string) bool, logger
 	}
 }
 
-// maxLook is how long a server waits for warnings of gaps before it is ready. Those that are found later are in its log only.
+// maxLook is how long a server waits for warnings of gaps before it is ready. A mount in the background prints no later ones.
 const maxLook = time.Second
+
+// waitForGaps waits for the end of lookForGaps, but not long.
+func waitForGaps(looked <-chan struct{}) {
+	select {
+	case <-looked:
+	case <-time.After(maxLook):
+	}
+}
 
 // lookForGaps calls warnOfGaps in the background of a server. The channel is closed at the end.
 func lookForGaps(opened *dataset.Dataset, logger *slog.Logger) <-chan struct{} {
