@@ -91,6 +91,7 @@ var clients = []client{
 		{suffix: sequence, can: toImageJ, place: nanometerPlace, floats: signedFloats},
 	}},
 	{"zarr and dask", append(python("read_ome.py"), "zarr"), []reading{{suffix: omeImage, can: anything, place: nanometerPlace}}},
+	{"xarray", append(python("read_ome.py"), "xarray"), []reading{{suffix: omeImage, can: anything, place: nanometerPlace}}},
 	{"GDAL", append(python("read_ome.py"), "gdal"), []reading{{suffix: omeImage, can: not("int8"), place: nanometerPlace}}}, // it has no int8
 }
 

@@ -1,4 +1,4 @@
-"""OME-Zarr 0.4 by zarr-python and dask, or by GDAL. Debian: python3-zarr, python3-dask, python3-gdal.
+"""OME-Zarr 0.4 by zarr-python and dask, by xarray, or by GDAL. Debian: python3-zarr, python3-dask, python3-xarray, python3-gdal.
 
 The argument is the library. A path is MAG/#BOX: MAG is a mag of a mount or of a server, and BOX a box of it. The voxels
 are those of the level MAG of ome.zarr beside it.
@@ -21,13 +21,19 @@ def with_zarr(group, level, index):
     return voxels, attributes["multiscales"][0]
 
 
+def with_xarray(group, level, index):
+    import xarray
+
+    image = xarray.open_zarr(group, mask_and_scale=False)  # else voxels of the fill value are NaN
+    return image[level][index].values, image.attrs["multiscales"][0]
+
+
 def with_gdal(group, level, index):
     import json
 
     from osgeo import gdal
 
     gdal.UseExceptions()
-    gdal.PushErrorHandler("CPLQuietErrorHandler")  # the axes of all levels have the same names, and other lengths
     if group.startswith("http"):
         group = f'ZARR:"/vsicurl/{group}"'
     image = gdal.OpenEx(group, gdal.OF_MULTIDIM_RASTER).GetRootGroup()
@@ -44,7 +50,7 @@ def read(path):
     layer, level = mag.rsplit("/", 1)
     starts, ends = zip(*(map(int, side.split("-")) for side in box.split("_")))
     index = (Ellipsis, *(slice(a, b) for a, b in zip(starts[::-1], ends[::-1])))
-    voxels, image = {"zarr": with_zarr, "gdal": with_gdal}[sys.argv[1]](f"{layer}/ome.zarr", level, index)
+    voxels, image = {"zarr": with_zarr, "xarray": with_xarray, "gdal": with_gdal}[sys.argv[1]](f"{layer}/ome.zarr", level, index)
     spacing, origin = place(image, level, starts)
     return (voxels if voxels.ndim == 4 else voxels[numpy.newaxis]).transpose(3, 2, 1, 0), spacing, origin
 
