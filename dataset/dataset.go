@@ -104,7 +104,9 @@ func (d *directories) openLocal(path string) (root volume.Root, err error) {
 	if err != nil {
 		return root, err
 	}
-	d.fsys = fsys
+	if info.IsDir() {
+		d.fsys = fsys
+	}
 	if root, err = d.recognise(fsys, path, name, d.options.Log); err != nil {
 		return root, d.explain(fsys, path, err)
 	}

@@ -19,7 +19,7 @@ import (
 type directories struct {
 	options Options
 	root    string // the URL of the dataset; "": it is a path
-	fsys    fs.FS  // with the dataset as "."
+	fsys    fs.FS  // of the dataset, if it is a directory; else nil
 
 	life context.Context // of requests to URLs
 	end  context.CancelCauseFunc

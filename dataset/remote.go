@@ -27,7 +27,9 @@ func (d *directories) openRemote(url string) (root volume.Root, err error) {
 	if err != nil {
 		return root, err
 	}
-	d.fsys = fsys
+	if name == "." {
+		d.fsys = fsys
+	}
 	if err := reach(fsys); err != nil {
 		return root, err
 	}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"archive/zip"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/refdata"
 	"github.com/wkwfs/wkwfs/internal/sample"
 	"github.com/wkwfs/wkwfs/wkw"
 )
@@ -56,5 +58,8 @@ func TestUnfinished(t *testing.T) {
 	check(dir+"/segmentation/1", 0)
 	check(dir+"/color/1/z0/y1/x1.wkw", 0)
 	check(server.URL, 0, "color")
+	archive := filepath.Join(dir, "color", "image.ozx") // beside the journal of a layer
+	zipDir(t, refdata.Dir(t, "zarr/ome05_czyx/labels/cells"), "", archive, zip.Store)
+	check(archive, 0)
 	check(server.URL+"/color/1", 0, "")
 }
