@@ -51,6 +51,7 @@ type flat struct {
 	swapped    bool // values are stored as big-endian
 	half       bool // values are stored as float16, and read as float32
 	sequential bool
+	limits
 }
 
 func (f flat) read(ctx context.Context, box volume.Box, dst []byte) error {
@@ -64,6 +65,8 @@ func (f flat) read(ctx context.Context, box volume.Box, dst []byte) error {
 	}
 	rest, voxel := stored, f.value*f.channels
 	run *= voxel
+	rows := f.together(box)
+	step[1] *= rows
 	for z := box.Min[2]; z < box.Max[2]; z += step[2] {
 		for y := box.Min[1]; y < box.Max[1]; y += step[1] {
 			if err := ctx.Err(); err != nil {
@@ -71,14 +74,15 @@ func (f flat) read(ctx context.Context, box volume.Box, dst []byte) error {
 			}
 			first := volume.Vec{box.Min[0], y, z}
 			at := f.offset + int64(first.Index(f.size))*int64(voxel)
-			n, err := f.ReadAt(rest[:run], at)
+			n := run * min(rows, box.Max[1]-y)
+			read, err := f.readRuns(rest[:n], run, at)
 			if f.sequential && err != nil {
 				return err // has file and offset
 			}
-			if n < run {
+			if read < n {
 				return unreadable(f.name, fmt.Sprintf("voxels from %v", first), at, noEOF(err))
 			}
-			rest = rest[run:]
+			rest = rest[n:]
 		}
 	}
 	if f.swapped {
@@ -88,6 +92,34 @@ func (f flat) read(ctx context.Context, box volume.Box, dst []byte) error {
 		widen(dst)
 	}
 	return nil
+}
+
+// together returns how many rows of a box are read at a time, because less time is needed to read what lies between them than to ask again.
+func (f flat) together(box volume.Box) int {
+	voxel := f.value * f.channels
+	row, gap := f.size[0]*voxel, (f.size[0]-box.Size()[0])*voxel
+	if gap == 0 || gap > f.gap || f.sequential {
+		return 1
+	}
+	return max(1, f.span/row)
+}
+
+// readRuns reads runs of bytes, each at the distance of a row, from an offset on. It returns how many bytes of the runs it has read.
+func (f flat) readRuns(dst []byte, run int, at int64) (int, error) {
+	if len(dst) == run {
+		return f.ReadAt(dst, at)
+	}
+	row := f.size[0] * f.value * f.channels
+	span := scratch((len(dst)/run-1)*row + run)
+	defer recycle(span)
+	if n, err := f.ReadAt(span, at); n < len(span) {
+		return 0, err
+	}
+	for i := 0; len(dst) > 0; i += row {
+		copy(dst[:run], span[i:])
+		dst = dst[run:]
+	}
+	return len(span), nil
 }
 
 // bytes returns the size of the stored voxels.

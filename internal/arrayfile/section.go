@@ -33,7 +33,7 @@ func (a *Array) setVoxels(s section) error {
 	}
 	f := flat{
 		ReaderAt: s.file, name: s.Name(), offset: s.offset + s.skip, size: a.Grid.Size,
-		value: value, channels: a.Grid.Channels, swapped: a.bigEndian, half: s.half,
+		value: value, channels: a.Grid.Channels, swapped: a.bigEndian, half: s.half, limits: usual,
 	}
 	if s.encoding != rawEncoding {
 		var err error

@@ -10,9 +10,11 @@ import (
 // limits are the numbers that only large arrays reach.
 type limits struct {
 	piece int // bytes that turned reads at a time
+	gap   int // most bytes between two rows that are read together
+	span  int // most bytes of rows that are read together, if one is not longer
 }
 
-var usual = limits{piece: 4 << 20}
+var usual = limits{piece: 4 << 20, gap: 8 << 10, span: 1 << 20}
 
 // turned is voxels that lie in the file in another order of the axes of space.
 type turned struct {
