@@ -45,7 +45,12 @@ func TestWritersKilled(t *testing.T) {
 }
 
 // withoutLocks is a directory on a file system without locks, as a mount of Lustre without the option flock.
-type withoutLocks struct{ fusefs.LoopbackNode }
+type withoutLocks struct{ *fusefs.LoopbackNode }
+
+// WrapChild implements fusefs.NodeWrapChilder.
+func (*withoutLocks) WrapChild(_ context.Context, node fusefs.InodeEmbedder) fusefs.InodeEmbedder {
+	return &withoutLocks{node.(*fusefs.LoopbackNode)}
+}
 
 func (*withoutLocks) Setlk(context.Context, fusefs.FileHandle, uint64, *fuse.FileLock, uint32) syscall.Errno {
 	return syscall.ENOSYS
@@ -60,12 +65,11 @@ func withoutLocksDir(t *testing.T) string {
 	t.Helper()
 	requireFUSE(t)
 	dir, below := tempDir(t), tempDir(t)
-	root := &fusefs.LoopbackRoot{Path: below}
-	root.NewNode = func(*fusefs.LoopbackRoot, *fusefs.Inode, string, *syscall.Stat_t) fusefs.InodeEmbedder {
-		return &withoutLocks{fusefs.LoopbackNode{RootData: root}}
+	root, err := fusefs.NewLoopbackRoot(below)
+	if err != nil {
+		t.Fatal(err)
 	}
-	root.RootNode = &withoutLocks{fusefs.LoopbackNode{RootData: root}}
-	server, err := fusefs.Mount(dir, root.RootNode, &fusefs.Options{MountOptions: fuse.MountOptions{EnableLocks: true, FsName: "withoutlocks"}})
+	server, err := fusefs.Mount(dir, &withoutLocks{root.(*fusefs.LoopbackNode)}, &fusefs.Options{MountOptions: fuse.MountOptions{EnableLocks: true, FsName: "withoutlocks"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,10 @@ With --format zarr3, cubes are shards of Zarr 3, as WEBKNOSSOS writes them.
 
 With --update, INPUT replaces its box of an existing WKW layer, in all mags. Only the
 cubes of that box are written, each as a whole. Type and channels must be those of the
-layer.
+layer. With --backup DIR, the cubes that it may replace are kept in DIR first, where they
+take no room of their own if DIR is on the same disk. DIR must not exist or be empty. It
+is a dataset: to undo the update, copy the box out of it (wkwfs cp DIR LAYER/1/box/BOX.nrrd),
+and give that as INPUT of another --update.
 
 If an import is interrupted, the same command resumes it, unless INPUT has changed.
 
@@ -148,6 +151,7 @@ second, and at the end "summary", "dry_run" or "error".`,
 	flags.Var((*settings.Size)(&o.Memory), "memory", "use about `SIZE` of memory")
 	flags.IntVarP(&o.Jobs, "jobs", "j", processors, "compress with `N` goroutines")
 	flags.BoolVar(&s.update, "update", false, "replace a box of an existing layer")
+	flags.StringVar(&o.Backup, "backup", "", "keep what --update replaces in `DIR`, as a dataset")
 	registerPart(flags, &o.Part)
 	flags.BoolVar(&s.finish, "finish", false, "add the layer to the metadata when all parts are complete")
 	flags.BoolVar(&o.Force, "force", false, "replace an existing layer of this name")
@@ -160,6 +164,9 @@ second, and at the end "summary", "dry_run" or "error".`,
 // settleUpdate checks that no flag contradicts --update.
 func (s *importSettings) settleUpdate(flags *pflag.FlagSet) (err error) {
 	if !s.update {
+		if flags.Changed("backup") {
+			return hint.Usagef("an import without --update replaces nothing", "--backup is for --update")
+		}
 		return nil
 	}
 	for _, name := range []string{"force", "category", "voxel-size", "mags", "block", "cube", "format", "compression"} {
@@ -296,6 +303,8 @@ func (s *importSettings) explain(ctx context.Context, err error) error {
 		return hint.Errorf("import again when the other process has ended", "%w", err)
 	case errors.Is(err, importer.ErrReplaced):
 		return hint.Errorf("on a file system without locks, give one import of a layer at a time", "%w", err)
+	case errors.Is(err, importer.ErrBackup):
+		return hint.Errorf("name a directory that does not exist", "%w", err)
 	case errors.Is(err, importer.ErrUnfinished) && s.update:
 		return hint.Errorf("give the command of the import again", "%w", err)
 	case errors.Is(err, importer.ErrSequential):

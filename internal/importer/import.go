@@ -39,6 +39,7 @@ type Options struct {
 	Memory      int64          // bytes that the import may use, approximately; 0: DefaultMemory
 	Jobs        int            // number of goroutines that compress blocks; 0: GOMAXPROCS
 	Part        batch.Part     // Import writes the cubes of this part only, and no metadata of the dataset; see Finish
+	Backup      string         // directory in which Update keeps what it replaces; empty: nothing is kept
 	Stats       *Stats         // may be nil
 	Planned     func(Plan)     // called once, before anything is written; may be nil
 	DryRun      func(DryRun)   // if not nil, Import and Update write nothing. They call DryRun if they would go on

@@ -81,12 +81,15 @@ func (l *layer) write(ctx context.Context) error {
 	return pyramid.Write(ctx, input{l.in, l.part.Min.Sub(l.box.Min), l.onRead}, p)
 }
 
+// headerFile is the name of the metadata of a mag of WKW.
+const headerFile = "header.wkw"
+
 // writeMetadata writes the metadata of a mag into its directory.
 func (l *layer) writeMetadata(dir string, f volume.Factor) error {
 	if l.Format == pyramid.Zarr3 {
 		return writeZarr(dir, l.zarrArray(f))
 	}
-	return wkw.WriteHeader(filepath.Join(dir, "header.wkw"), l.header())
+	return wkw.WriteHeader(filepath.Join(dir, headerFile), l.header())
 }
 
 // input is the array as pyramid reads it, from a position on.

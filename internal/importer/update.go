@@ -22,7 +22,7 @@ import (
 // layer, and its position from the options or the header. Only the cubes with a voxel of the box are written. Each is replaced as
 // a whole. After an error, the same call completes the update.
 //
-// Update uses Layer, Offset, Downsample, Memory, Jobs, Stats, Planned and DryRun of the options.
+// Update uses Layer, Offset, Downsample, Memory, Jobs, Stats, Planned, DryRun, Waits and Backup of the options.
 func Update(ctx context.Context, in *arrayfile.Array, dir string, o Options) error {
 	if o.Stats == nil {
 		o.Stats = &Stats{}
@@ -55,6 +55,9 @@ func Update(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 	o.Axes = in.Layout.Axes                          // as the plan says
 	if u, err = planUpdate(in, dir, o); err != nil { // of what another process has written until now
 		return err
+	}
+	if err := u.keep(); err != nil {
+		return fmt.Errorf("the layer is not changed: %w", err)
 	}
 	if err := u.write(ctx); err != nil {
 		return fmt.Errorf("layer %s is updated in part: %w", o.Layer, err)
