@@ -186,8 +186,15 @@ func TestStatusNameIsTaken(t *testing.T) {
 	writeFile(t, filepath.Join(source, "datasource-properties.json"), []byte(`{"id":{"name":"x","team":"t"},"dataLayers":[
 		{"name":".wkwfs","category":"color","dataFormat":"wkw","boundingBox":{"topLeft":[0,0,0],"width":32,"height":32,"depth":32},"elementClass":"uint8","wkwResolutions":[{"resolution":1,"cubeLength":32}]},
 		{"name":"color","category":"color","dataFormat":"wkw","boundingBox":{"topLeft":[0,0,0],"width":32,"height":32,"depth":32},"elementClass":"uint8","wkwResolutions":[{"resolution":1,"cubeLength":32}]}],"scale":[1,1,1]}`))
-	log := filepath.Join(tempDir(t), "log")
-	dir := mount(t, source, "--log-file", log)
+	requireFUSE(t)
+	dir, log := tempDir(t), filepath.Join(tempDir(t), "log")
+	const reason = "a mount has something else of this name"
+	if r := wkwfs(t, "mount", "--log-file", log, source, dir); r.code != 0 || !strings.Contains(r.stderr, "wkwfs: warning: not shown (name .wkwfs): "+reason) {
+		t.Fatalf("mount: exit code %d, %s", r.code, r.stderr)
+	}
+	s := &server{dir: dir, pid: serverOf(t, dir), ended: make(chan *os.ProcessState, 1)}
+	s.await(t)
+	t.Cleanup(func() { s.stop(t) })
 	if got := names(t, dir); strings.Contains(got, status.Dir) || !strings.Contains(got, "color") {
 		t.Fatalf("the root lists %q", got)
 	}
@@ -195,7 +202,6 @@ func TestStatusNameIsTaken(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	mustRun(t, "status", dir)
-	const reason = "a mount has something else of this name"
 	if b, err := os.ReadFile(log); err != nil || !bytes.Contains(b, []byte(reason)) {
 		t.Errorf("the log has no warning: %s, %v", b, err)
 	}

@@ -45,7 +45,7 @@ func (h *hider) from(names []string, dir string, taken []string) []string {
 			return false
 		}
 		if _, logged := h.logged.LoadOrStore(path.Join(dir, name), true); !logged {
-			h.log.Warn("not shown", "name", path.Join(dir, jsonlimit.Abbreviate(name)), "because", why)
+			h.log.Warn("not shown", "name", path.Join(dir, jsonlimit.Abbreviate(name)), "err", why)
 		}
 		return true
 	})
