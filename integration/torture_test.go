@@ -32,6 +32,7 @@ var trials = []torture.Trial{
 	lateTrial,
 	geometryTrial,
 	writersTrial,
+	lyingTrial,
 }
 
 // TestTorture runs random cases of all trials, and makes those that fail small.
