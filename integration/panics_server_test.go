@@ -33,7 +33,7 @@ var panicProgram = sync.OnceValues(func() (string, error) {
 
 // panicServer is a server that can be made to panic, and its readers.
 type panicServer struct {
-	t      *testing.T
+	t      testing.TB
 	places string // directory with a file for each place that will panic
 	log    string // of the server
 
@@ -48,7 +48,7 @@ type panicServer struct {
 }
 
 // newPanicServer returns the command of a server, and the state for its panics.
-func newPanicServer(t *testing.T, args ...string) (*panicServer, *exec.Cmd) {
+func newPanicServer(t testing.TB, args ...string) (*panicServer, *exec.Cmd) {
 	t.Helper()
 	path, err := panicProgram()
 	if err != nil {
@@ -65,7 +65,7 @@ func newPanicServer(t *testing.T, args ...string) (*panicServer, *exec.Cmd) {
 }
 
 // mountPanicking mounts a source with a server that can be made to panic.
-func mountPanicking(t *testing.T, source string, args ...string) (*panicServer, *server) {
+func mountPanicking(t testing.TB, source string, args ...string) (*panicServer, *server) {
 	t.Helper()
 	requireFUSE(t)
 	dir := tempDir(t)

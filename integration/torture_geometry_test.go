@@ -133,7 +133,7 @@ func runGeometry(t testing.TB, c geometryCase) {
 	}
 	w := mountWatched(t, source, c.Cache<<20)
 	w.files += c.count(c.Block * c.Cube) // they may stay open for some seconds
-	m := geometryMount{t, w, c, voxels, filepath.Join(w.dir, "v/1")}
+	m := geometryMount{t: t, w: w, c: c, voxels: voxels, dir: filepath.Join(w.dir, "v/1")}
 	err := m.readAll()
 	w.checkLog(t) // first: readers of a server that has crashed fail in many ways
 	if err != nil {

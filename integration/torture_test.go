@@ -33,6 +33,7 @@ var trials = []torture.Trial{
 	geometryTrial,
 	writersTrial,
 	lyingTrial,
+	panicsTrial,
 }
 
 // TestTorture runs random cases of all trials, and makes those that fail small.
