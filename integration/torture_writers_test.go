@@ -355,6 +355,9 @@ func (w *writers) importParts() {
 	w.Kills = []int{0, 0}
 	finish := [][]string{w.command(w.inputs[winner], "l", "--finish"), w.command(w.inputs[1-winner], "l", "--finish")}
 	codes = w.together(finish, reasonBusy, reasonExists, reasonUnfinished)
+	if codes[0] != 0 && codes[1] != 0 { // it was busy
+		codes[0] = wkwfs(w, finish[0]...).code
+	}
 	if codes[0] != 0 && !(w.Same && codes[1] == 0) || !w.Same && codes[1] == 0 {
 		w.Fatalf("--finish: exit codes %v", codes)
 	}

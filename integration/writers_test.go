@@ -100,14 +100,13 @@ func TestWritersWithoutLocks(t *testing.T) {
 	w := newWriters(t)
 	mustRun(t, w.command(w.inputs[0], "l")...)
 	lock := writeFile(t, filepath.Join(w.dataset, ".l.lock"), nil)
-	args := w.command(w.inputs[1], "l", "--update")
-	if r := wkwfs(t, args...); r.code != 1 || !strings.Contains(r.stderr, lock) || !strings.Contains(r.stderr, "remove the file") {
+	if r := wkwfs(t, w.command(w.inputs[1], "l")...); r.code != 1 || !strings.Contains(r.stderr, lock) || !strings.Contains(r.stderr, "remove the file") {
 		t.Errorf("exit code %d, stderr %q", r.code, r.stderr)
 	}
 	if err := os.Remove(lock); err != nil {
 		t.Fatal(err)
 	}
-	mustRun(t, args...)
+	mustRun(t, w.command(w.inputs[1], "l", "--update")...)
 	w.checkLeft()
 }
 

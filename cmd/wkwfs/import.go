@@ -151,7 +151,7 @@ second, and at the end "summary", "dry_run" or "error".`,
 	flags.Var((*settings.Size)(&o.Memory), "memory", "use about `SIZE` of memory")
 	flags.IntVarP(&o.Jobs, "jobs", "j", processors, "compress with `N` goroutines")
 	flags.BoolVar(&s.update, "update", false, "replace a box of an existing layer")
-	flags.StringVar(&o.Backup, "backup", "", "keep what --update replaces in `DIR`, as a dataset")
+	flags.StringVar(&o.Backup, "backup", "", "keep in `DIR` what an update replaces, as a dataset")
 	registerPart(flags, &o.Part)
 	flags.BoolVar(&s.finish, "finish", false, "add the layer to the metadata when all parts are complete")
 	flags.BoolVar(&o.Force, "force", false, "replace an existing layer of this name")

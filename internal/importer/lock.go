@@ -3,6 +3,7 @@ package importer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -29,6 +30,9 @@ const forever = math.MaxInt64
 func (l *layer) lock(ctx context.Context, o lockfile.Options, dirs ...string) (*lockfile.Lock, error) {
 	o.Waits = l.Waits
 	lock, err := lockfile.Take(ctx, lockPath(l.dataset(), l.Layer), o)
+	if err != nil && !errors.Is(err, lockfile.ErrBusy) {
+		err = fmt.Errorf("locking the layer: %w", err)
+	}
 	if err != nil || o.Shared || !lock.Orphaned() {
 		return lock, err
 	}

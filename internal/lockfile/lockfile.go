@@ -50,13 +50,20 @@ type Lock struct {
 // usualMoment is how long Take waits in any case: another process may just be giving up the lock.
 const usualMoment = time.Second
 
+// patience is how many moments Take waits at most on a file system without locks: the process that has the lock may have been killed.
+const patience = 30
+
 // Take takes the lock at path, in an existing directory. If other processes hold it until the time to wait is over, the error is ErrBusy.
 func Take(ctx context.Context, path string, o Options) (*Lock, error) {
 	start, moment := time.Now(), cmp.Or(o.moment, usualMoment)
 	for {
 		l, err := o.try(path)
 		waited := time.Since(start)
-		if err == nil || !errors.Is(err, ErrBusy) || waited > max(o.Wait, moment) || errors.Is(err, errUnlockable) && waited > moment {
+		wait := max(o.Wait, moment)
+		if errors.Is(err, errUnlockable) {
+			wait = min(wait, patience*moment)
+		}
+		if err == nil || !errors.Is(err, ErrBusy) || waited > wait {
 			return l, err
 		}
 		if o.Waits != nil && waited > moment {
