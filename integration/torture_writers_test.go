@@ -450,7 +450,7 @@ func (w *writers) updateAndReplace() {
 		}
 		return w.command(w.inputs[i], "l", "--update")
 	})
-	absent := []string{"an update needs"} // while the import has removed the layer
+	absent := []string{"an update needs", "layer l", "no such file"} // while the import removes the layer
 	codes := w.together(commands, append(absent, reasonBusy)...)
 	if codes[0] == killed { // without it, the layer may not be complete
 		codes[0] = wkwfs(w, commands[0]...).code
