@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -166,10 +167,17 @@ func TestCopies(t *testing.T) {
 // listings counts the names that are listed.
 type listings struct {
 	fstest.MapFS
-	dirs int
+	mu     sync.Mutex
+	dirs   int
+	remote bool
 }
 
+// Remote implements vfs.RemoteReporter.
+func (l *listings) Remote() bool { return l.remote }
+
 func (l *listings) ReadDir(name string) ([]fs.DirEntry, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.dirs++
 	return l.MapFS.ReadDir(name)
 }
@@ -185,9 +193,11 @@ func TestSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.dirs = 0
-	if got := textsOf(root, Sample); got != nil || l.dirs > 1+2*fewDirs {
-		t.Errorf("%d listings, got %q", l.dirs, got)
+	for remote, most := range map[bool]int{false: 1 + 2*fewDirs, true: 1 + 2*fewRemote} {
+		l.dirs, l.remote = 0, remote
+		if got := textsOf(root, Sample); got != nil || l.dirs != most {
+			t.Errorf("remote %v: %d listings, expected %d, got %q", remote, l.dirs, most, got)
+		}
 	}
 	if got := textsOf(root, Options{}); len(got) != 1 || !strings.Contains(got[0], "z99/y99/x1.wkw.bak: not read") {
 		t.Errorf("got %q", got)

@@ -35,14 +35,18 @@ func newSearch(m volume.CubeNamer, names int) *search {
 
 // The number of directories of a level that a search looks into. They are kept in memory.
 const (
-	fewDirs = 4 // of a limited search
-	maxDirs = 1 << 17
+	fewDirs   = 4 // of a limited search
+	fewRemote = 1 // of a limited search in an object store, where each is a request
+	maxDirs   = 1 << 17
 )
 
 // run looks through the directories level by level.
 func (s *search) run() {
 	limit := maxDirs
-	if s.names > 0 {
+	switch {
+	case s.names > 0 && vfs.IsRemote(s.fsys):
+		limit = fewRemote
+	case s.names > 0:
 		limit = fewDirs
 	}
 	for level := []string{"."}; len(level) > 0; {
