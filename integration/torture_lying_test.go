@@ -2,249 +2,221 @@ package integration
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
+	"strings"
+	"sync"
 	"testing"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/wkwfs/wkwfs/integration/torture"
 )
 
-// lyingTrial reads from a web server that says little about the versions of a cube, which is replaced at any time: less to HEAD than to GET, or more.
-// All bytes of an open file are of one version, or a read fails, if the server says anything that differs.
+// lyingTrial mounts a dataset from a server that lies about one of its layers. Each read has the bytes of one version of the file, or an error in
+// time. The other layer reads. The server of the mount stays within its memory.
 var lyingTrial = torture.New("lying", newLyingCase, runLying)
 
 type lyingCase struct {
-	Head      lyingAnswer `json:"head"`
-	Get       lyingAnswer `json:"get"`
-	SameTime  bool        `json:"same_time,omitempty"` // all versions have the same time,
-	SameWeak  bool        `json:"same_weak,omitempty"` // or the same weak ETag
-	Ignores   bool        `json:"ignores,omitempty"`   // conditions
-	NoSize    bool        `json:"no_size,omitempty"`   // ranges are of a file of unknown size
-	Whole     bool        `json:"whole,omitempty"`     // ranges are ignored
-	DiskCache bool        `json:"disk_cache,omitempty"`
-	Steps     []lyingStep `json:"steps"`
+	S3      bool         `json:"s3,omitempty"`
+	Index   string       `json:"index"` // of the web server: html, json or none
+	Zarr3   bool         `json:"zarr3,omitempty"`
+	Raw     bool         `json:"raw,omitempty"`
+	Size    int          `json:"size"`             // voxels on an axis
+	Change  bool         `json:"change,omitempty"` // the content changes with each step
+	Content torture.Seed `json:"content"`
+	Choices torture.Seed `json:"choices"` // of the server: which answers are lies
+	Steps   []lyingStep  `json:"steps"`
 }
 
-// lyingAnswer is what answers say about the version.
-type lyingAnswer struct {
-	Tag  string `json:"tag,omitempty"` // "weak", "strong" or nothing
-	Time bool   `json:"time,omitempty"`
-}
-
-// lyingStep opens a file, reads from it, or replaces the cube.
+// lyingStep are lies, and reads while the server tells them.
 type lyingStep struct {
-	Op   string       `json:"op"`
-	File int          `json:"file"` // of lyingFiles, or of those that are open
-	Read torture.Seed `json:"read"`
+	Lies  []lie       `json:"lies"`
+	Reads []lyingRead `json:"reads"`
 }
 
-var lyingLayer = layer{
-	model: model{blockLog: 3, cubeLog: 2, blockType: 1, voxelType: 1, channels: 1},
-	size:  [3]int{40, 32, 32},
-	cubes: map[[3]int]bool{{0, 0, 0}: true},
+// lyingRead reads a part of a file, or lists a directory.
+type lyingRead struct {
+	File   string `json:"file"`   // one of lyingFiles
+	From   int    `json:"from"`   // thousandths of the file
+	Length int    `json:"length"` // bytes
 }
 
-// ofVersion returns the layer with a version of its cube.
-func (l layer) ofVersion(n int) layer {
-	l.seed = uint32(n) << 15
-	return l
-}
-
-// lyingFiles are files of the mag, and their bytes.
-var lyingFiles = []struct {
-	name    string
-	content func(layer) []byte
-}{
-	{"z0/y0/x0.raw", func(l layer) []byte { return l.flat() }},
-	{"z0/y0/x0.blocks/z3/y3/x3.raw", func(l layer) []byte { return l.part(24, 24, 24, 8) }},
-	{"volume.raw", func(l layer) []byte { return l.box(l.min, l.max()) }},
-	{"box/10-40_5-30_3-20.raw", func(l layer) []byte { return l.box([3]int{10, 5, 3}, [3]int{40, 30, 20}) }},
+// lyingFiles are below the mag of the layer. Those that end with a slash are directories.
+var lyingFiles = []string{
+	"volume.raw", "volume.raw", "volume.npy", "volume.tif", "volume.json", "slices/z0000003.tif", "box/1-20_2-9_0-7.raw", "z0/y0/x0.raw", "z0/y0/x0.blocks/z0/y0/x0.raw",
+	"", "z0/", "slices/", "../ome.zarr/", "../precomputed/info",
 }
 
 func newLyingCase(r *rand.Rand) lyingCase {
-	answer := func() lyingAnswer { return lyingAnswer{randomOf(r, []string{"", "weak", "strong"}), r.IntN(2) == 0} }
-	flag := func(oneIn int) bool { return r.IntN(oneIn) == 0 }
 	c := lyingCase{
-		Head: answer(), Get: answer(), SameTime: flag(2), SameWeak: flag(2), Ignores: flag(2), NoSize: flag(4), Whole: flag(8), DiskCache: flag(4),
+		S3: r.IntN(4) == 0, Index: randomOf(r, []string{"html", "json", ""}), Zarr3: r.IntN(3) == 0, Raw: r.IntN(2) == 0, Size: 20 + r.IntN(60),
+		Change: r.IntN(4) == 0, Content: torture.Seed(r.Uint64()), Choices: torture.Seed(r.Uint64()),
 	}
-	for range 5 + r.IntN(60) {
-		c.Steps = append(c.Steps, lyingStep{randomOf(r, []string{"open", "open", "read", "read", "read", "read", "replace"}), r.IntN(100), torture.Seed(r.Uint64())})
+	kinds := slices.Sorted(maps.Keys(lies))
+	if c.Change {
+		kinds = consistent
+	}
+	for range 1 + r.IntN(3) {
+		var s lyingStep
+		for range 1 + r.IntN(2) {
+			s.Lies = append(s.Lies, lie{
+				Kind: randomOf(r, kinds), Path: randomOf(r, []string{"", "", "/v/1/", ".wkw", "x0", "zarr.json", "header", "/c/"}), OneIn: randomOf(r, []int{1, 1, 2, 3, 10}),
+			})
+		}
+		for range 1 + r.IntN(6) {
+			s.Reads = append(s.Reads, lyingRead{File: randomOf(r, lyingFiles), From: r.IntN(1000), Length: randomOf(r, []int{1, 100, 4096, 1 << 17, 1 << 20})})
+		}
+		c.Steps = append(c.Steps, s)
 	}
 	return c
 }
 
-// promises reports whether the server says anything that differs between two versions.
-func (c lyingCase) promises() bool {
-	for _, says := range []lyingAnswer{c.Head, c.Get} {
-		if says.Tag == "strong" || says.Tag == "weak" && !c.SameWeak || says.Time && !c.SameTime {
-			return true
+func (c lyingCase) valid() bool {
+	if c.Size < 20 || c.Size > 80 || !slices.Contains([]string{"html", "json", ""}, c.Index) {
+		return false
+	}
+	for _, s := range c.Steps {
+		for _, l := range s.Lies {
+			if lies[l.Kind] == nil || l.OneIn < 1 || c.Change && !slices.Contains(consistent, l.Kind) {
+				return false
+			}
+		}
+		for _, r := range s.Reads {
+			if !slices.Contains(lyingFiles, r.File) || r.From < 0 || r.From >= 1000 || r.Length < 1 || r.Length > 1<<20 {
+				return false
+			}
 		}
 	}
-	return false
-}
-
-// lyingServer is the server of a case.
-type lyingServer struct {
-	lyingCase
-	files *fileServer
-	now   atomic.Int32 // the version of the cube
-	cubes [][]byte     // by version
-}
-
-func (s *lyingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != "/color/1/z0/y0/x0.wkw" {
-		s.files.ServeHTTP(w, r)
-		return
-	}
-	n := int(s.now.Load())
-	says := s.Get
-	if r.Method == http.MethodHead {
-		says = s.Head
-	}
-	var changed time.Time
-	if says.Time {
-		if changed = time.Unix(1000, 0); !s.SameTime {
-			changed = changed.Add(time.Duration(n) * time.Second)
-		}
-	}
-	switch {
-	case says.Tag == "strong":
-		w.Header().Set("Etag", fmt.Sprintf(`"%d"`, n))
-	case says.Tag == "weak" && s.SameWeak:
-		w.Header().Set("Etag", `W/"weak"`)
-	case says.Tag == "weak":
-		w.Header().Set("Etag", fmt.Sprintf(`W/"%d"`, n))
-	}
-	if s.Ignores || says.Tag != "strong" {
-		r.Header.Del("If-Match")
-	}
-	if s.Whole {
-		r.Header.Del("Range")
-	}
-	if s.NoSize {
-		w = noSize{w}
-	}
-	http.ServeContent(w, r, "x0.wkw", changed, bytes.NewReader(s.cubes[n]))
-}
-
-// noSize hides the size of a file in answers with a range of it.
-type noSize struct{ http.ResponseWriter }
-
-func (w noSize) WriteHeader(status int) {
-	var first, last, size int64
-	if _, err := fmt.Sscanf(w.Header().Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &size); err == nil {
-		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/*", first, last))
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// lyingOpen is an open file.
-type lyingOpen struct {
-	*os.File
-	file     int
-	versions []int // whose bytes are all that it has read
+	return true
 }
 
 func runLying(t testing.TB, c lyingCase) {
-	source := lyingLayer.write(t)
-	lyingLayer.writeHeader(t, filepath.Join(source, "color/1"))
-	s := &lyingServer{lyingCase: c, files: &fileServer{dir: source}}
-	for n := range len(c.Steps) + 1 {
-		s.cubes = append(s.cubes, lyingLayer.ofVersion(n).file(t))
+	if !c.valid() {
+		t.Skip("there is no such lie, or no such file")
 	}
-	web := httptest.NewServer(s)
-	defer web.Close()
-	var args []string
-	if c.DiskCache {
-		args = []string{"--disk-cache", tempDir(t)}
+	sources := []string{c.write(t, 0)}
+	if c.Change {
+		sources = append(sources, c.write(t, 1))
 	}
-	m := mountServer(t, web.URL+"?token=geheim", args...)
-	defer m.stop(t)
-	dir := filepath.Join(m.dir, "color/1")
-	var opened []*lyingOpen
-	defer func() {
-		for _, f := range opened {
-			f.Close()
+	var local []string // mounts of the sources
+	for _, source := range sources {
+		local = append(local, mountServer(t, source).dir)
+	}
+	s := newLyingServer(t, c.Index, uint64(c.Choices))
+	s.show(sources[0])
+	source, args := s.URL, []string{"--timeout", "1s"}
+	if c.S3 {
+		source, args = "s3://bucket", append(args, "--endpoint", s.URL, "--anonymous")
+	}
+	m := lyingMount{t, c, mountWatched(t, source, 4<<20, args...), local}
+	for i, step := range c.Steps {
+		if c.Change {
+			s.show(sources[i%len(sources)])
 		}
-	}()
-	for n, step := range c.Steps {
+		s.tell(step.Lies)
+		var failed error
+		m.w.request(t, fmt.Sprintf("the reads of step %d", i), func() { failed = m.readAll(step.Reads) })
+		m.w.checkLog(t)
+		if failed != nil {
+			t.Fatalf("step %d: %v", i, failed)
+		}
+		// A request that had no answer makes others fail for a second.
+		eventually(t, "the other layer reads", func() bool { return m.read("w", lyingRead{File: "volume.raw", From: 0, Length: 1 << 20}, true) == nil })
+	}
+}
+
+// write writes the dataset: the layer v, which has other voxels in each version, and w.
+func (c lyingCase) write(t testing.TB, version int) (source string) {
+	source = tempDir(t)
+	for i, layer := range []string{"v", "w"} {
+		g := geometryCase{
+			VoxelType: 1, Channels: 1, Size: [3]int{c.Size, c.Size / 2, c.Size / 3}, Block: 16, Cube: 8, Run: 1,
+			Content: c.Content + torture.Seed(i+10*version*(1-i)),
+		}
+		args := []string{
+			"import", "--quiet", writeFile(t, filepath.Join(tempDir(t), "voxels.raw"), g.voxels()), source, "--layer", layer, "--category", "color", "--voxel-size", "10,10,30",
+			"--shape", fmt.Sprintf("%d,%d,%d", g.Size[0], g.Size[1], g.Size[2]), "--dtype", "uint8", "--block", "16", "--cube", "128",
+		}
 		switch {
-		case step.File < 0:
-			t.Skip("no file")
-		case step.Op == "replace":
-			s.now.Add(1)
-		case step.Op == "open":
-			file := step.File % len(lyingFiles)
-			f, err := os.OpenFile(filepath.Join(dir, lyingFiles[file].name), os.O_RDONLY|int(step.Read%2)*unix.O_DIRECT, 0)
-			if err != nil && !isErrno(err, "input/output error") {
-				t.Fatalf("step %d: %v", n, err)
-			}
-			if err == nil {
-				opened = append(opened, &lyingOpen{File: f, file: file})
-			}
-		case len(opened) > 0:
-			if err := opened[step.File%len(opened)].read(step.Read.Rand(), int(s.now.Load())); err != nil && (c.promises() || !isMixture(err)) {
-				t.Fatalf("step %d: %v", n, err)
-			}
+		case c.Zarr3:
+			args = append(args, "--format", "zarr3")
+		case c.Raw:
+			args = append(args, "--compression", "raw")
 		}
+		mustRun(t, args...)
 	}
-	if !c.promises() || c.DiskCache { // the disk cache believes the server for a minute
-		return
-	}
-	last := lyingLayer.ofVersion(int(s.now.Load()))
-	for _, file := range lyingFiles {
-		eventually(t, file.name+" has the last version", func() bool {
-			got, err := os.ReadFile(filepath.Join(dir, file.name))
-			return err == nil && bytes.Equal(got, file.content(last))
-		})
-	}
+	return source
 }
 
-// mixture is the error of bytes that are not of one version.
-type mixture struct{ text string }
-
-func (m mixture) Error() string { return m.text }
-
-func isMixture(err error) bool {
-	_, ok := err.(mixture)
-	return ok
+// lyingMount is the mount of a server that lies.
+type lyingMount struct {
+	t     testing.TB
+	c     lyingCase
+	w     *watched
+	local []string // mounts of the same data
 }
 
-// read reads a part of a file. Versions up to now exist.
-func (f *lyingOpen) read(r *rand.Rand, now int) error {
-	file := lyingFiles[f.file]
-	size := len(file.content(lyingLayer))
-	off, p := r.IntN(size), make([]byte, 1+r.IntN(8192))
-	n, err := f.ReadAt(p, int64(off))
-	switch {
-	case err != nil && err != io.EOF && isErrno(err, "input/output error"):
+// readAll runs all reads at the same time. It returns an error for wrong bytes.
+func (m lyingMount) readAll(reads []lyingRead) error {
+	failed := make([]error, len(reads))
+	var group sync.WaitGroup
+	for i, r := range reads {
+		group.Go(func() { failed[i] = m.read("v", r, false) })
+	}
+	group.Wait()
+	return errors.Join(failed...)
+}
+
+// read reads, and compares the bytes with those of the files on disk. An error of the read is one only if it must succeed.
+func (m lyingMount) read(layer string, r lyingRead, must bool) error {
+	name := filepath.Join(layer, "1", r.File)
+	if strings.HasSuffix(r.File, "/") || r.File == "" {
+		_, err := os.ReadDir(filepath.Join(m.w.dir, name)) // which entries there are is what the server says
+		if must {
+			return err
+		}
 		return nil
-	case err != nil && err != io.EOF:
-		return err
-	case n != min(len(p), size-off):
-		return fmt.Errorf("%s: got %d bytes of %d from %d on", file.name, n, len(p), off)
 	}
-	if f.versions == nil {
-		for v := range now + 1 {
-			f.versions = append(f.versions, v)
+	got, off, err := readPart(filepath.Join(m.w.dir, name), r)
+	if err != nil {
+		if must {
+			return err
+		}
+		return nil
+	}
+	for _, dir := range m.local {
+		whole, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			continue
+		}
+		if want := whole[min(off, len(whole)):min(off+r.Length, len(whole))]; bytes.Equal(got, want) {
+			return nil
 		}
 	}
-	of := slices.DeleteFunc(slices.Clone(f.versions), func(v int) bool {
-		return !bytes.Equal(p[:n], file.content(lyingLayer.ofVersion(v))[off:off+n])
-	})
-	if len(of) == 0 {
-		return mixture{fmt.Sprintf("%s: %d bytes from %d on are not of the versions %v, as those that were read before", file.name, n, off, f.versions)}
+	return fmt.Errorf("%s: %d bytes at byte %d are those of no version", name, len(got), off)
+}
+
+// readPart reads a part of a file, and returns where it starts.
+func readPart(name string, r lyingRead) (b []byte, off int, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, 0, err
 	}
-	f.versions = of
-	return nil
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	off = int(info.Size()) * r.From / 1000
+	b = make([]byte, r.Length)
+	n, err := f.ReadAt(b, int64(off))
+	if err == io.EOF {
+		err = nil
+	}
+	return b[:n], off, err
 }

@@ -33,6 +33,7 @@ var trials = []torture.Trial{
 	geometryTrial,
 	writersTrial,
 	lyingTrial,
+	versionsTrial,
 	panicsTrial,
 }
 
