@@ -48,9 +48,7 @@ func TestResume(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(out, wkw.PropertiesFile)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the layer is in the metadata before it is complete: %v", err)
 	}
-	if left := names(t, out, ".tmp"); len(left) > 0 {
-		t.Errorf("files are left: %v", left)
-	}
+	noLocks(t, out)
 
 	// Cubes that were written are not written again. The temporary file of a killed process is removed.
 	cubes := names(t, out, ".wkw")
