@@ -165,6 +165,7 @@ type layer struct {
 	method  downsample.Method
 	from    int           // plane of mag 1: an interrupted import has written all below it
 	listed  bool          // the metadata had the layer before
+	locked  string        // the layer whose lock is taken; empty: Layer
 	largest atomic.Uint64 // id, of a segmentation
 }
 

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ const forever = math.MaxInt64
 // lock takes the lock of the layer. If a process was killed that had it, lock removes the temporary files in dirs.
 func (l *layer) lock(ctx context.Context, o lockfile.Options, dirs ...string) (*lockfile.Lock, error) {
 	o.Waits = l.Waits
-	lock, err := lockfile.Take(ctx, lockPath(l.dataset(), l.Layer), o)
+	lock, err := lockfile.Take(ctx, lockPath(l.dataset(), cmp.Or(l.locked, l.Layer)), o)
 	if err != nil && !errors.Is(err, lockfile.ErrBusy) {
 		err = fmt.Errorf("locking the layer: %w", err)
 	}
@@ -44,6 +45,24 @@ func (l *layer) lock(ctx context.Context, o lockfile.Options, dirs ...string) (*
 		return nil, err
 	}
 	return lock, nil
+}
+
+// owner returns the layer of a dataset that a directory belongs to: the name of the directory in the dataset that has it, whatever links lead there.
+// Layers may share mags, by their paths in the metadata or by links. It returns "" for a directory outside of the dataset.
+func owner(dataset, dir string) string {
+	dataset, err := filepath.EvalSymlinks(dataset)
+	if err != nil {
+		return ""
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return ""
+	}
+	below, err := filepath.Rel(dataset, dir)
+	if err != nil || !filepath.IsLocal(below) || below == "." {
+		return ""
+	}
+	first, _, _ := strings.Cut(below, string(filepath.Separator))
+	return first
 }
 
 // dataset returns the directory of the dataset.

@@ -47,6 +47,7 @@ func Update(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 	if o.DryRun != nil {
 		return u.dryRun(ctx)
 	}
+	u.locked = owner(dir, u.mags[0].Dir)
 	lock, err := u.lock(ctx, lockfile.Options{Wait: forever}, u.dirs()...)
 	if err != nil {
 		return err

@@ -173,8 +173,43 @@ func halfBoxes(size volume.Vec) []volume.Box {
 	return all
 }
 
+// alias adds a layer to the metadata that has the files of layer l.
+func alias(t *testing.T, dataset, name string) {
+	t.Helper()
+	err := changeMetadata(t.Context(), dataset, nil, func(m *metadata) (bool, error) {
+		if m.has(name) {
+			return false, nil
+		}
+		m.layers = append(m.layers, bytes.Replace(m.layers[0], []byte(`"name": "l"`), []byte(`"name": "`+name+`"`), 1))
+		m.setLayers()
+		return true, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOwner: layers that share files have one lock.
+func TestOwner(t *testing.T) {
+	dir := t.TempDir()
+	dataset, outside := filepath.Join(dir, "dataset"), filepath.Join(dir, "outside")
+	err := errors.Join(
+		os.MkdirAll(filepath.Join(dataset, "l/1"), 0o777), os.Mkdir(outside, 0o777),
+		os.Symlink("l", filepath.Join(dataset, "link")), os.Symlink(outside, filepath.Join(dataset, "far")), os.Symlink(dataset, filepath.Join(dir, "other")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{"l/1": "l", "l": "l", "link/1": "l", "far": "", ".": "", "absent": ""} {
+		for _, base := range []string{dataset, filepath.Join(dir, "other")} {
+			if got := owner(base, filepath.Join(base, path)); got != want {
+				t.Errorf("%s: got %q, want %q", path, got, want)
+			}
+		}
+	}
+}
+
 // TestUpdatesAtTheSameTime: updates of disjoint boxes of a layer leave the files that they leave one after the other. Half of them share
-// each cube.
+// each cube. Half of them are of another layer with the same files.
 func TestUpdatesAtTheSameTime(t *testing.T) {
 	dir := voxeltest.TempDir(t)
 	inputs, _ := different(t, dir, 2)
@@ -200,9 +235,12 @@ func TestUpdatesAtTheSameTime(t *testing.T) {
 			if err := Import(t.Context(), mustOpen(t, inputs[1]), dataset, o); err != nil {
 				t.Fatal(err)
 			}
+			alias(t, dataset, "alias")
 		}
 		var writers []func() error
-		for _, name := range parts {
+		for i, name := range parts {
+			o := o
+			o.Layer = []string{"l", "alias"}[i%2]
 			if err := Update(t.Context(), mustOpen(t, name), whole, o); err != nil {
 				t.Fatal(err)
 			}
