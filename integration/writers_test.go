@@ -24,7 +24,7 @@ func TestWriters(t *testing.T) {
 	parallelHeavy(t)
 	for kind := range writerKinds {
 		t.Run(fmt.Sprint(kind), func(t *testing.T) {
-			runWriters(t, writersCase{Kind: kind, Content: 1, Size: [3]int{40, 30, 35}, Cube: 16, Mags: 1, Kills: make([]int, 4), Rounds: amount(4, 40)})
+			runWriters(t, writersCase{Kind: kind, Content: 1, Size: [3]int{40, 30, 35}, Cube: 16, Mags: 1, Kills: make([]int, 4), Rounds: amount(2, 40)})
 		})
 	}
 }
@@ -34,7 +34,7 @@ func TestWritersKilled(t *testing.T) {
 	parallelHeavy(t)
 	for kind := range writerKinds {
 		t.Run(fmt.Sprint(kind), func(t *testing.T) {
-			for round := range amount(4, 40) {
+			for round := range amount(3, 40) {
 				at := 4000 + 9000*round%71_000
 				runWriters(t, writersCase{
 					Kind: kind, Content: 2, Size: [3]int{40, 30, 35}, Cube: 16, Mags: 2, Raw: round%2 == 0, Kills: []int{at, 0, at / 2, 0}, Rounds: 1,
@@ -94,7 +94,7 @@ func TestWritersWithoutLocks(t *testing.T) {
 	t.Setenv("TMPDIR", withoutLocksDir(t))
 	for kind := range writerKinds {
 		t.Run(fmt.Sprint(kind), func(t *testing.T) {
-			runWriters(t, writersCase{Kind: kind, Content: 3, Size: [3]int{40, 30, 35}, Cube: 16, Mags: 1, Kills: make([]int, 3), Rounds: amount(2, 20)})
+			runWriters(t, writersCase{Kind: kind, Content: 3, Size: [3]int{40, 30, 35}, Cube: 16, Mags: 1, Kills: make([]int, 3), Rounds: amount(1, 20)})
 		})
 	}
 	w := newWriters(t)
