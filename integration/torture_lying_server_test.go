@@ -388,11 +388,13 @@ func (a answering) gzip() {
 	z := gzip.NewWriter(&packed)
 	_, _ = z.Write(a.body()) // to memory
 	_ = z.Close()
+	if a.r.Method == http.MethodHead {
+		a.sendTruth()
+		return
+	}
 	a.set("Content-Encoding", "gzip")
 	a.start(-1)
-	if a.r.Method != http.MethodHead {
-		_, _ = a.w.Write(packed.Bytes()) // the client may have left
-	}
+	_, _ = a.w.Write(packed.Bytes()) // the client may have left
 }
 
 func (a answering) refuse(status int, body string) {

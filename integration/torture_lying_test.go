@@ -41,9 +41,10 @@ type lyingStep struct {
 
 // lyingRead reads a part of a file, or lists a directory.
 type lyingRead struct {
-	File   string `json:"file"`   // one of lyingFiles
-	From   int    `json:"from"`   // thousandths of the file
-	Length int    `json:"length"` // bytes
+	File   string `json:"file"`             // one of lyingFiles
+	From   int    `json:"from"`             // thousandths of the file
+	Length int    `json:"length"`           // bytes
+	Before bool   `json:"before,omitempty"` // it is opened before the server lies
 }
 
 // lyingFiles are below the mag of the layer. Those that end with a slash are directories.
@@ -65,11 +66,11 @@ func newLyingCase(r *rand.Rand) lyingCase {
 		var s lyingStep
 		for range 1 + r.IntN(2) {
 			s.Lies = append(s.Lies, lie{
-				Kind: randomOf(r, kinds), Path: randomOf(r, []string{"", "", "/v/1/", ".wkw", "x0", "zarr.json", "header", "/c/"}), OneIn: randomOf(r, []int{1, 1, 2, 3, 10}),
+				Kind: randomOf(r, kinds), Path: randomOf(r, []string{"", "/v/1/", "x0.wkw", "x0.wkw", "/c/", "/c/", "zarr.json", "header.wkw"}), OneIn: randomOf(r, []int{1, 1, 2, 3, 10}),
 			})
 		}
 		for range 1 + r.IntN(6) {
-			s.Reads = append(s.Reads, lyingRead{File: randomOf(r, lyingFiles), From: r.IntN(1000), Length: randomOf(r, []int{1, 100, 4096, 1 << 17, 1 << 20})})
+			s.Reads = append(s.Reads, lyingRead{File: randomOf(r, lyingFiles), From: r.IntN(1000), Length: randomOf(r, []int{1, 100, 4096, 1 << 17, 1 << 20}), Before: r.IntN(2) == 0})
 		}
 		c.Steps = append(c.Steps, s)
 	}
@@ -118,15 +119,15 @@ func runLying(t testing.TB, c lyingCase) {
 		if c.Change {
 			s.show(sources[i%len(sources)])
 		}
-		s.tell(step.Lies)
 		var failed error
-		m.w.request(t, fmt.Sprintf("the reads of step %d", i), func() { failed = m.readAll(step.Reads) })
+		m.w.request(t, fmt.Sprintf("the reads of step %d", i), func() { failed = m.readAll(step.Reads, func() { s.tell(step.Lies) }) })
+		s.tell(nil)
 		m.w.checkLog(t)
 		if failed != nil {
 			t.Fatalf("step %d: %v", i, failed)
 		}
 		// A request that had no answer makes others fail for a second.
-		eventually(t, "the other layer reads", func() bool { return m.read("w", lyingRead{File: "volume.raw", From: 0, Length: 1 << 20}, true) == nil })
+		eventually(t, "the other layer reads", func() bool { return m.read("w", lyingRead{File: "volume.raw", Length: 1 << 20}, nil, true) == nil })
 	}
 }
 
@@ -161,28 +162,35 @@ type lyingMount struct {
 	local []string // mounts of the same data
 }
 
-// readAll runs all reads at the same time. It returns an error for wrong bytes.
-func (m lyingMount) readAll(reads []lyingRead) error {
+// readAll runs all reads at the same time, after lie. It returns an error for wrong bytes.
+func (m lyingMount) readAll(reads []lyingRead, lie func()) error {
 	failed := make([]error, len(reads))
+	opened := make([]*os.File, len(reads))
+	for i, r := range reads {
+		if r.Before && !r.isDir() {
+			opened[i], _ = os.Open(m.path("v", r)) // what cannot be opened is opened again
+		}
+	}
+	lie()
 	var group sync.WaitGroup
 	for i, r := range reads {
-		group.Go(func() { failed[i] = m.read("v", r, false) })
+		group.Go(func() { failed[i] = m.read("v", r, opened[i], false) })
 	}
 	group.Wait()
 	return errors.Join(failed...)
 }
 
 // read reads, and compares the bytes with those of the files on disk. An error of the read is one only if it must succeed.
-func (m lyingMount) read(layer string, r lyingRead, must bool) error {
-	name := filepath.Join(layer, "1", r.File)
-	if strings.HasSuffix(r.File, "/") || r.File == "" {
-		_, err := os.ReadDir(filepath.Join(m.w.dir, name)) // which entries there are is what the server says
+func (m lyingMount) read(layer string, r lyingRead, opened *os.File, must bool) error {
+	name := m.path(layer, r)
+	if r.isDir() {
+		_, err := os.ReadDir(name) // which entries there are is what the server says
 		if must {
 			return err
 		}
 		return nil
 	}
-	got, off, err := readPart(filepath.Join(m.w.dir, name), r)
+	got, off, err := r.read(name, opened)
 	if err != nil {
 		if must {
 			return err
@@ -190,7 +198,7 @@ func (m lyingMount) read(layer string, r lyingRead, must bool) error {
 		return nil
 	}
 	for _, dir := range m.local {
-		whole, err := os.ReadFile(filepath.Join(dir, name))
+		whole, err := os.ReadFile(filepath.Join(dir, layer, "1", r.File))
 		if err != nil {
 			continue
 		}
@@ -201,11 +209,18 @@ func (m lyingMount) read(layer string, r lyingRead, must bool) error {
 	return fmt.Errorf("%s: %d bytes at byte %d are those of no version", name, len(got), off)
 }
 
-// readPart reads a part of a file, and returns where it starts.
-func readPart(name string, r lyingRead) (b []byte, off int, err error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, 0, err
+func (m lyingMount) path(layer string, r lyingRead) string {
+	return filepath.Join(m.w.dir, layer, "1", r.File)
+}
+
+func (r lyingRead) isDir() bool { return r.File == "" || strings.HasSuffix(r.File, "/") }
+
+// read reads a part of a file, which may be open, and returns where it starts.
+func (r lyingRead) read(name string, f *os.File) (b []byte, off int, err error) {
+	if f == nil {
+		if f, err = os.Open(name); err != nil {
+			return nil, 0, err
+		}
 	}
 	defer f.Close()
 	info, err := f.Stat()
