@@ -209,7 +209,7 @@ func TestUnit(t *testing.T) {
 		ofMHD, ofNIfTI, ofNRRD string
 		spacing                float32 // of NIfTI on z
 	}{
-		{"", "4e-06 5e-06 6e-05", "mm", "mm", "nm", 6e-5},
+		{"", "4 5 60", "nm", "mm", "nm", 6e-5},
 		{"nm", "4 5 60", "nm", "nm", "nm", 60},
 		{"um", "0.004 0.005 0.06", "um", "um", "um", 0.06},
 	} {

@@ -16,7 +16,7 @@ from client import serve
 TYPES = {
     "MET_UCHAR": "u1", "MET_USHORT": "u2", "MET_SHORT": "i2", "MET_UINT": "u4", "MET_INT": "i4", "MET_FLOAT": "f4",
 }  # fmt: skip
-NM = {".mhd": 1e6, ".nii": 1e6, ".nrrd": 1, ".nhdr": 1}  # ITK knows no units
+NM = {".mhd": 1, ".nii": 1e6, ".nrrd": 1, ".nhdr": 1}  # ITK knows no units
 
 
 def read(path):

@@ -11,7 +11,7 @@ from vtkmodules.vtkIOXdmf3 import vtkXdmf3Reader
 from client import same, serve
 
 # Reader and unit in nm.
-READERS = {".mhd": (vtkMetaImageReader, 1e6), ".nhdr": (vtkNrrdReader, 1), ".nrrd": (vtkNrrdReader, 1), ".nii": (vtkNIFTIImageReader, 1e6)}
+READERS = {".mhd": (vtkMetaImageReader, 1), ".nhdr": (vtkNrrdReader, 1), ".nrrd": (vtkNrrdReader, 1), ".nii": (vtkNIFTIImageReader, 1e6)}
 
 
 def read(path):

@@ -16,13 +16,13 @@
 // nearest to nm that their readers support:
 //
 //	NRRD     nm    the unit is a field; readers do not convert
+//	Meta     nm    the same; so all readers that ignore units get the numbers of NRRD
 //	TIFF     nm    as ImageJ writes it; the position is in voxels
 //	XDMF     nm    the format has no unit
 //	NIfTI    mm    the only unit that ITK applies to the position too
-//	Meta     mm    readers treat every number as mm
 //
-// Array.Unit sets another unit for all of them but TIFF, whose readers show the unit. NRRD names it. NIfTI names µm; it
-// has no nm, so then the header has no unit. MetaImage and XDMF never have one.
+// Array.Unit sets another unit for all of them but TIFF, whose readers show the unit. NRRD and MetaImage name it. NIfTI names
+// µm; it has no nm, so then the header has no unit. XDMF never has one.
 //
 // If the spacing of any axis is unknown, all spacings are 1 and there is no unit.
 //
@@ -77,7 +77,7 @@ func Formats() []Format {
 		{Suffix: ".npy", Name: "NumPy", Layout: headOnly(NPY)},
 		{Suffix: ".nrrd", Name: "NRRD", Layout: headOnly(NRRD), unit: Nanometre},
 		{Suffix: ".nhdr", Name: "NRRD", Detached: true, Layout: headOnly(NHDR), unit: Nanometre},
-		{Suffix: ".mhd", Name: "MetaImage", Detached: true, Layout: headOnly(MHD), unit: Millimetre},
+		{Suffix: ".mhd", Name: "MetaImage", Detached: true, Layout: headOnly(MHD), unit: Nanometre},
 		{Suffix: ".nii", Name: "NIfTI", Layout: headOnly(NIfTI), unit: Millimetre},
 		{Suffix: ".xmf", Name: "XDMF", Detached: true, Layout: headOnly(XDMF), unit: Nanometre},
 		{Suffix: ".tif", Name: "TIFF", Layout: TIFF, unit: Nanometre, fixedUnit: true},

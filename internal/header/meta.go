@@ -20,8 +20,8 @@ var metaTypes = map[volume.Type]string{
 // maxMetaComment limits a comment, in bytes. MetaIO has a buffer for it and does not check the length.
 const maxMetaComment = 254
 
-// MHD returns the detached header of a MetaImage. Lengths are in mm, because readers treat every length as mm,
-// unless Array.Unit is set.
+// MHD returns the detached header of a MetaImage. Lengths are in nm, unless Array.Unit is set. DistanceUnits names the unit. MetaIO knows
+// only um, mm and cm by name, and its readers convert none of them.
 // ElementDataFile must be the last field.
 func MHD(a Array) ([]byte, error) {
 	if err := a.checkDetached(); err != nil {
@@ -32,7 +32,8 @@ func MHD(a Array) ([]byte, error) {
 		return nil, &Unrepresentable{"MetaImage", fmt.Sprintf("%q has another meaning as a data file", a.Data)}
 	}
 	g := a.Grid
-	spacing, origin, _ := a.world(cmp.Or(a.Unit, Millimetre))
+	unit := cmp.Or(a.Unit, Nanometre)
+	spacing, origin, calibrated := a.world(unit)
 	var b bytes.Buffer
 	b.WriteString("ObjectType = Image\nNDims = 3\n")
 	if a.Name != "" {
@@ -40,6 +41,9 @@ func MHD(a Array) ([]byte, error) {
 	}
 	b.WriteString("BinaryData = True\nBinaryDataByteOrderMSB = False\nCompressedData = False\n")
 	b.WriteString("TransformMatrix = 1 0 0 0 1 0 0 0 1\nCenterOfRotation = 0 0 0\n")
+	if calibrated {
+		fmt.Fprintf(&b, "DistanceUnits = %s\n", unit)
+	}
 	fmt.Fprintf(&b, "Offset = %v %v %v\n", origin[0], origin[1], origin[2])
 	fmt.Fprintf(&b, "ElementSpacing = %v %v %v\n", spacing[0], spacing[1], spacing[2])
 	fmt.Fprintf(&b, "DimSize = %d %d %d\n", g.Size[0], g.Size[1], g.Size[2])
