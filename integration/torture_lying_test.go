@@ -55,13 +55,14 @@ var lyingFiles = []string{
 
 func newLyingCase(r *rand.Rand) lyingCase {
 	c := lyingCase{
-		S3: r.IntN(4) == 0, Index: randomOf(r, []string{"html", "json", ""}), Zarr3: r.IntN(3) == 0, Raw: r.IntN(2) == 0, Size: 20 + r.IntN(60),
+		S3: r.IntN(4) == 0, Index: randomOf(r, []string{"html", "json", ""}), Zarr3: r.IntN(4) == 0, Raw: r.IntN(4) > 0, Size: 20 + r.IntN(60),
 		Change: r.IntN(4) == 0, Content: torture.Seed(r.Uint64()), Choices: torture.Seed(r.Uint64()),
 	}
 	kinds := slices.Sorted(maps.Keys(lies))
 	if c.Change {
 		kinds = consistent
 	}
+	kinds = slices.Concat(kinds, slices.Repeat([]string{"shift", "gzip", "whole", "endless"}, 4)) // they give bytes that could be voxels
 	for range 1 + r.IntN(3) {
 		var s lyingStep
 		for range 1 + r.IntN(2) {
