@@ -66,9 +66,11 @@ var lies = map[string]func(a answering){
 	"etag": func(a answering) {
 		a.anyVersion(func(h http.Header) { h.Set("Etag", strconv.Quote(strconv.Itoa(a.s.rand(1e9)))) })
 	},
-	"weak":    func(a answering) { a.anyVersion(func(h http.Header) { h.Set("Etag", `W/"x"`) }) },
-	"no etag": func(a answering) { a.anyVersion(func(h http.Header) { h.Del("Etag") }) },
-	"no time": func(a answering) { a.anyVersion(func(h http.Header) { h.Del("Etag"); h.Del("Last-Modified") }) },
+	"weak":     func(a answering) { a.anyVersion(func(h http.Header) { h.Set("Etag", `W/"x"`) }) },
+	"no etag":  func(a answering) { a.anyVersion(func(h http.Header) { h.Del("Etag") }) },
+	"get etag": func(a answering) { a.unlessHead(func(h http.Header) { h.Del("Etag") }) },
+	"get time": func(a answering) { a.unlessHead(func(h http.Header) { h.Del("Etag"); h.Del("Last-Modified") }) },
+	"no time":  func(a answering) { a.anyVersion(func(h http.Header) { h.Del("Etag"); h.Del("Last-Modified") }) },
 	"new time": func(a answering) {
 		a.anyVersion(func(h http.Header) { h.Del("Etag"); h.Set("Last-Modified", someTime(a.s.rand(1e9))) })
 	},
@@ -102,8 +104,9 @@ var lies = map[string]func(a answering){
 	"page":    func(a answering) { a.page() },
 }
 
-// consistent are the lies under which the content may change: versions are true.
+// consistent are the lies under which the content may change: HEAD gives true versions.
 var consistent = []string{
+	"get etag", "get time",
 	"longer", "shorter", "cut", "shift", "size", "range", "no range", "whole", "itself", "circle", "directory", "header", "fields", "hints", "trickle", "stall", "hang", "gzip",
 	"busy", "broken", "not valid", "parts", "endless", "index", "more", "nested", "page",
 }
@@ -329,6 +332,15 @@ func (a answering) anyVersion(change func(http.Header)) {
 	a.truth = a.s.answer(a.r)
 	change(a.truth.Header())
 	a.sendTruth()
+}
+
+// unlessHead is anyVersion for requests other than HEAD: what HEAD says is true.
+func (a answering) unlessHead(change func(http.Header)) {
+	if a.r.Method == http.MethodHead {
+		a.sendTruth()
+		return
+	}
+	a.anyVersion(change)
 }
 
 func shiftRange(r *http.Request) {

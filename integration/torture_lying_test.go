@@ -44,7 +44,7 @@ type lyingRead struct {
 	File   string `json:"file"`             // one of lyingFiles
 	From   int    `json:"from"`             // thousandths of the file
 	Length int    `json:"length"`           // bytes
-	Before bool   `json:"before,omitempty"` // it is opened before the server lies
+	Before bool   `json:"before,omitempty"` // it is opened, and its start is read, before the server lies
 }
 
 // lyingFiles are below the mag of the layer. Those that end with a slash are directories.
@@ -115,13 +115,18 @@ func runLying(t testing.TB, c lyingCase) {
 	if c.S3 {
 		source, args = "s3://bucket", append(args, "--endpoint", s.URL, "--anonymous")
 	}
-	m := lyingMount{t, c, mountWatched(t, source, 4<<20, args...), local}
+	m := lyingMount{t, c, mountWatched(t, source, 4<<20, args...), local, true}
 	for i, step := range c.Steps {
-		if c.Change {
-			s.show(sources[i%len(sources)])
-		}
 		var failed error
-		m.w.request(t, fmt.Sprintf("the reads of step %d", i), func() { failed = m.readAll(step.Reads, func() { s.tell(step.Lies) }) })
+		m.first = i == 0
+		m.w.request(t, fmt.Sprintf("the reads of step %d", i), func() {
+			failed = m.readAll(step.Reads, func() {
+				s.tell(step.Lies)
+				if c.Change {
+					s.show(sources[(i+1)%len(sources)])
+				}
+			})
+		})
 		s.tell(nil)
 		m.w.checkLog(t)
 		if failed != nil {
@@ -161,6 +166,7 @@ type lyingMount struct {
 	c     lyingCase
 	w     *watched
 	local []string // mounts of the same data
+	first bool     // what is read before the server lies is of the first version. Later, an older one may be believed
 }
 
 // readAll runs all reads at the same time, after lie. It returns an error for wrong bytes.
@@ -169,7 +175,7 @@ func (m lyingMount) readAll(reads []lyingRead, lie func()) error {
 	opened := make([]*os.File, len(reads))
 	for i, r := range reads {
 		if r.Before && !r.isDir() {
-			opened[i], _ = os.Open(m.path("v", r)) // what cannot be opened is opened again
+			opened[i] = openAndRead(m.path("v", r))
 		}
 	}
 	lie()
@@ -198,7 +204,11 @@ func (m lyingMount) read(layer string, r lyingRead, opened *os.File, must bool) 
 		}
 		return nil
 	}
-	for _, dir := range m.local {
+	versions := m.local
+	if opened != nil && m.first {
+		versions = m.local[:1]
+	}
+	for _, dir := range versions {
 		whole, err := os.ReadFile(filepath.Join(dir, layer, "1", r.File))
 		if err != nil {
 			continue
@@ -215,6 +225,19 @@ func (m lyingMount) path(layer string, r lyingRead) string {
 }
 
 func (r lyingRead) isDir() bool { return r.File == "" || strings.HasSuffix(r.File, "/") }
+
+// openAndRead opens a file and reads some of it, so that it has a version. It returns nil if that fails.
+func openAndRead(name string) *os.File {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil
+	}
+	if _, err := f.ReadAt(make([]byte, 1), 0); err != nil {
+		f.Close() // read-only: nothing can be lost
+		return nil
+	}
+	return f
+}
 
 // read reads a part of a file, which may be open, and returns where it starts.
 func (r lyingRead) read(name string, f *os.File) (b []byte, off int, err error) {
