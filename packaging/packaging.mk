@@ -15,9 +15,10 @@ NFPM_MODULE := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4
 NFPM ?= $(GO) run $(NFPM_MODULE)
 ARCHES := amd64 arm64
 
-# Licences are those of the modules that the build has used. Nothing is asked for over the network, so that the lists are identical, too.
+# The modules come from the program itself, and nothing from the network. So the lists of two builds are identical, too. The tool can also find
+# licences, but takes that of golang.org/x for another, and leaves out those that it cannot check with the network.
 CYCLONEDX_MODULE := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0
-CYCLONEDX ?= $(GO) run -trimpath -exec 'env GOPROXY=off' $(CYCLONEDX_MODULE)
+CYCLONEDX ?= $(GO) run -trimpath $(CYCLONEDX_MODULE)
 
 # deb and rpm demand a digit first, and no dash.
 PACKAGE_VERSION ?= $(if $(VERSION),$(subst -,+,$(VERSION:v%=%)),$(shell git log -1 --date=format:%Y%m%d%H%M --format=0.0.0+git%cd.%h 2>/dev/null || echo 0.0.0))
@@ -57,12 +58,11 @@ dist: $(ARCHES:%=dist/wkwfs-linux-%)
 dist/wkwfs-linux-%: viewer FORCE
 	GOOS=linux GOARCH=$* $(BUILD) -o $@ ./cmd/wkwfs
 
-## sbom: the Go modules in each program, with their licences, as CycloneDX, in dist
+## sbom: the Go modules in each program, as CycloneDX, in dist
 sbom: $(ARCHES:%=dist/wkwfs-linux-%.cdx.json)
 
 $(ARCHES:%=dist/wkwfs-linux-%.cdx.json): %.cdx.json: %
-	$(GO) mod download # with the descriptions of versions, which a build does not need
-	$(CYCLONEDX) bin -json -std -licenses -noserial -version $(or $(VERSION),v$(PACKAGE_VERSION)) -output $@ $<
+	$(CYCLONEDX) bin -json -std -noserial -version $(or $(VERSION),v$(PACKAGE_VERSION)) -output $@ $<
 	sed -i 's/"timestamp": "[^"]*"/"timestamp": "$(shell date -u -d @$(SOURCE_DATE_EPOCH) +%Y-%m-%dT%H:%M:%SZ)"/' $@
 
 ## release: programs and packages for a release, what is in them, and their checksums, in dist

@@ -25,7 +25,7 @@ only() { # PATTERN: prints the only file that matches
 GOBIN=$work make -s release-tools
 build_in() { # CLONE COMMAND...: the command runs make
 	clone=$1 && shift
-	"$@" make -C "$clone" -s release NFPM="$work/nfpm" CYCLONEDX="env GOPROXY=off $work/cyclonedx-gomod" >"$clone.log" 2>&1 || { cat "$clone.log"; exit 1; }
+	"$@" make -C "$clone" -s release NFPM="$work/nfpm" CYCLONEDX="$work/cyclonedx-gomod" >"$clone.log" 2>&1 || { cat "$clone.log"; exit 1; }
 }
 git clone -q . "$work/one"
 build_in "$work/one"
