@@ -95,6 +95,7 @@ define package
 	$(MAKE) --no-print-directory install BINARY=$< DESTDIR=$(root) PREFIX=/usr MOUNTDIR=/usr/sbin $(1)
 	set -e; for helper in $(root)/usr/sbin/*; do ln -sf ../bin/wkwfs $$helper; done
 	$(2)
+	chmod -R u=rwX,go=rX $(root) # whatever the umask is
 	find $(root) -exec touch -h -d @$(SOURCE_DATE_EPOCH) {} +
 	PACKAGE_ROOT=$(root) PACKAGE_ARCH=$* PACKAGE_VERSION=$(PACKAGE_VERSION) $(NFPM) package -f packaging/nfpm.yaml -p $(kind) -t dist/
 	rm -rf $(root)
