@@ -34,14 +34,14 @@ var arrows = map[string][]string{
 	"internal/atomicfile": {},
 	"internal/lockfile":   {"github.com/moby/sys/mountinfo", "golang.org/x/sys"},
 
-	"wkw":         {"internal/lru", "internal/atomicfile", "internal/jsonlimit", "internal/vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync"},
-	"precomputed": {"internal/lattice", "internal/lru", "internal/jsonlimit", "internal/vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture"},
+	"wkw":         {"internal/scratch", "internal/lru", "internal/atomicfile", "internal/jsonlimit", "internal/vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync"},
+	"precomputed": {"internal/scratch", "internal/lattice", "internal/lru", "internal/jsonlimit", "internal/vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture"},
 
 	"dataset": {"cache", "internal/diskcache", "internal/guard", "internal/hint", "internal/mosaic", "internal/object", "internal/parallel", "internal/paths", "internal/remote", "internal/store", "internal/vfs", "internal/zipfs", "n5", "precomputed", "volume", "wkw", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},
 
 	"zarr":             {"internal/chunked", "internal/codec", "internal/jsonlimit", "volume"},
 	"n5":               {"internal/chunked", "internal/codec", "internal/jsonlimit", "volume"},
-	"internal/chunked": {"internal/access", "internal/codec", "internal/jsonlimit", "internal/lattice", "internal/lru", "internal/parallel", "internal/vfs", "volume"},
+	"internal/chunked": {"internal/access", "internal/codec", "internal/jsonlimit", "internal/lattice", "internal/lru", "internal/parallel", "internal/scratch", "internal/vfs", "volume"},
 
 	"wkw/lz4block": {"golang.org/x/sys"},
 
@@ -52,7 +52,8 @@ var arrows = map[string][]string{
 
 	"internal/zipfs": {"internal/vfs", "volume"},
 
-	"internal/codec":     {"volume", "wkw/lz4block", "github.com/klauspost/compress", "github.com/ulikunitz/xz"},
+	"internal/scratch":   {"golang.org/x/sys"},
+	"internal/codec":     {"internal/scratch", "volume", "wkw/lz4block", "github.com/klauspost/compress", "github.com/ulikunitz/xz"},
 	"internal/flat":      {"volume"},
 	"internal/prefetch":  {"internal/guard", "internal/vfs", "volume", "cache", "internal/flat", "internal/span"},
 	"internal/mosaic":    {"internal/guard", "internal/access", "internal/lru", "internal/vfs", "volume", "internal/flat", "internal/parallel"},
