@@ -131,6 +131,15 @@ func (a *arena) free(p []byte) {
 	a.unmap()
 }
 
+// lendElsewhere counts n bytes that are not of the arena as lent, or n fewer if it is negative.
+func (a *arena) lendElsewhere(n int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.lent += n
+	a.trim(a.limit - a.lent)
+	a.unmap()
+}
+
 // trim gives free buffers back to the kernel until at most n bytes of them are backed, or none if n is negative. It
 // is called with mu held.
 func (a *arena) trim(n int64) {

@@ -75,10 +75,11 @@ func TestRoundWithoutLoads(t *testing.T) {
 		a := &atOnce{array: newArray(3, volume.Vec{4, 1, 1}, 4096), answers: answers}
 		c := newTestCache(t, 1<<20)
 		for _, small := range []bool{true, false} {
-			r := &round{cache: c, memory: 1 << 20, small: small}
-			if !c.inFlight.TryAcquire(r.memory) {
-				t.Fatal("there is memory in flight")
+			flight, err := c.flights.start(t.Context(), 1<<20)
+			if err != nil {
+				t.Fatal(err)
 			}
+			r := &round{cache: c, flight: flight, small: small}
 			r.start(c.Source(a))
 			r.release() // newTestCache checks at the end that nothing is in flight
 		}

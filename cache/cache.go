@@ -27,21 +27,22 @@ type Cache struct {
 	shortTerm recentList // borrows its bytes from recent
 	frequent  *frequent
 	history   history
-	inFlight  *semaphore.Weighted // maxInFlight bytes
+	flights   *flights
 	lateLoads *semaphore.Weighted // maxLateLoads or maxLongLoads loads
 	hash      func(volume.Key) uint64
 	limits    limits
 
-	mu      sync.RWMutex // protects closed
-	closed  bool
-	running sync.WaitGroup // loads, and requests that may start one; nothing is added after Close
+	mu       sync.RWMutex // protects closed and borrowed
+	closed   bool
+	borrowed int64          // bytes of the budget that flights have
+	running  sync.WaitGroup // loads, and requests that may start one; nothing is added after Close
 
 	hits, shared, loads, failures, bytes atomic.Uint64
 }
 
 const (
 	// maxInFlight bounds the bytes of blocks that are being loaded, or were loaded and are not yet used by their
-	// request. A block that is larger is loaded alone.
+	// request, and what decoding them takes besides. Larger blocks also borrow from the budget: see flights.
 	maxInFlight = 64 << 20
 
 	// maxShortTerm bounds the bytes of the short-term list. It has room for the blocks of some readers at once. A
@@ -62,6 +63,7 @@ func New(budget int64) *Cache { return newCache(budget, usual) }
 // limits bound what a cache does at a time. Tests make them small, so that a few small blocks reach them.
 type limits struct {
 	load, own, round    int // bytes: see loadBytes, ownBytes and roundBytes
+	work                int // bytes: see leastWork
 	blocks              int // of a load: see loadBlocks
 	inFlight, shortTerm int64
 	span                int // bytes
@@ -70,7 +72,7 @@ type limits struct {
 
 // usual are the limits of all caches.
 var usual = limits{
-	load: loadBytes, own: ownBytes, round: roundBytes, blocks: loadBlocks, inFlight: maxInFlight, shortTerm: maxShortTerm, span: spanBytes, history: 1 << 10,
+	load: loadBytes, own: ownBytes, round: roundBytes, work: leastWork, blocks: loadBlocks, inFlight: maxInFlight, shortTerm: maxShortTerm, span: spanBytes, history: 1 << 10,
 }
 
 func newCache(budget int64, l limits) *Cache {
@@ -79,10 +81,10 @@ func newCache(budget int64, l limits) *Cache {
 		arena:     newArena(max(budget, 0)+l.inFlight, l.span),
 		frequent:  newFrequent(max(budget/5, 1)), // ristretto does not accept a capacity of 0
 		history:   newHistory(budget, l.history),
-		inFlight:  semaphore.NewWeighted(l.inFlight),
 		lateLoads: semaphore.NewWeighted(maxLongLoads),
 	}
 	c.hash = hash
+	c.flights = newFlights(l, budget, c.lend)
 	c.frequent.release = c.release
 	c.recent.capacity = max(budget-budget/5, 0)
 	c.recent.onEvict = c.offer
@@ -170,6 +172,22 @@ func (c *Cache) Reserve(n int64) bool {
 	c.arena.reserve(n)
 	return true
 }
+
+// lend lets loads of large blocks have n bytes more of the budget, or fewer if n is negative. The lists keep less meanwhile.
+func (c *Cache) lend(n int64) {
+	c.mu.Lock() // one change at a time
+	defer c.mu.Unlock()
+	c.borrowed += n
+	fromRecent := c.recent.capacity * 3 / 8 // the rest is for holds
+	c.shortTerm.borrow(min(c.shortTerm.capacity, max(c.borrowed-fromRecent+c.shortTerm.capacity, 0)))
+	c.recent.setLent(c.shortTerm.used.Load())
+	c.recent.borrow(c.borrowed)
+	c.frequent.borrow(max(c.borrowed-fromRecent, 0))
+}
+
+// MostInFlight returns how many bytes a block may take while it is loaded: its voxels, and the memory that decoding it takes besides.
+// Larger ones exceed the budget.
+func (c *Cache) MostInFlight() int64 { return c.flights.most() }
 
 // Reservable returns the number of bytes that can be reserved in total.
 func (c *Cache) Reservable() int64 { return c.recent.reservable() }

@@ -73,10 +73,14 @@
 // and 64 MiB, unless more is in use. When the arena needs room for a buffer of one size, it gives free buffers of
 // other sizes back to the kernel.
 //
+// Blocks that take more than 8 MiB while they are loaded borrow from the budget, up to the half that Reserve leaves. So they evict blocks that
+// are kept. Blocks larger than what [Cache.MostInFlight] returns exceed the budget.
+//
 // The budget covers the memory of kept blocks, in whole pages, and 256 bytes for each block. [Cache.Reserve] takes a
 // part of the budget for holds. The budget does not cover
 //
-//   - loads in flight: 64 MiB, or one block if a block is larger. Blocks count until the request has used them;
+//   - loads in flight: 64 MiB, or one block if a block is larger than that and half of the budget. Blocks count until the request has used
+//     them. What decoding them takes besides their voxels counts until they are decoded ([volume.MemoryReporter]);
 //   - blocks that leave the budget while a request, a hold or a Pins uses them, and holds and Pins without a reservation;
 //   - for each size of blocks, the unused rest of a span, and the next span, which is prepared in advance;
 //   - tables: ⅓ MiB and about 1/450 of the budget.

@@ -21,6 +21,7 @@ type frequent struct {
 	mu        sync.RWMutex // locked for writing by close
 	ristretto *ristretto.Cache[uint64, *entry]
 	closed    bool
+	borrowed  int64 // bytes of the capacity that flights use
 
 	release func(*entry)  // releases a reference
 	dropped atomic.Uint64 // blocks
@@ -88,6 +89,20 @@ func (f *frequent) offer(entries []*entry) {
 
 // used returns the bytes of the entries that are kept.
 func (f *frequent) used() int64 { return f.ristretto.MaxCost() - f.ristretto.RemainingCost() }
+
+// borrow sets the bytes of the capacity that flights use. If they become more, all entries are dropped: ristretto evicts only for new ones.
+func (f *frequent) borrow(n int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed || n == f.borrowed {
+		return
+	}
+	f.ristretto.UpdateMaxCost(max(f.ristretto.MaxCost()+f.borrowed-n, 1))
+	if n > f.borrowed {
+		f.ristretto.Clear()
+	}
+	f.borrowed = n
+}
 
 // close drops all entries and ends the goroutines of ristretto.
 func (f *frequent) close() {

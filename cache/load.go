@@ -19,6 +19,7 @@ type load struct {
 	parts    []part
 	blocks   []volume.Block // for Fill, which may change their order
 	nextPart atomic.Int32   // where the search for a part starts
+	flight   *flight        // may be nil
 
 	done      chan struct{} // closed when all entries are ready
 	waiters   atomic.Int32  // references of requests to entries; the load is abandoned at 0
@@ -106,11 +107,24 @@ func (l *load) run() {
 	}
 	err = errGoexit
 	guard.Pass("cache.load")
-	l.source.src.Fill(l, l.blocks, l.lend)
+	l.fill()
 	for _, b := range l.blocks {
 		l.setResult(b)
 	}
 	err = errSkipped
+}
+
+// fill calls Fill, and gives back the memory for decoding before the blocks are published: lists that keep them need the room.
+func (l *load) fill() {
+	if work := int64(len(l.parts) * l.source.work); work > 0 {
+		arena := l.source.cache.arena
+		arena.lendElsewhere(work)
+		defer func() {
+			arena.lendElsewhere(-work)
+			l.flight.release(work)
+		}()
+	}
+	l.source.src.Fill(l, l.blocks, l.lend)
 }
 
 // end sets an error for the blocks without a result, and publishes the entries. A fault there must not let requests wait forever: then the

@@ -25,6 +25,7 @@ type recentList struct {
 	reserved atomic.Int64 // bytes of the capacity that are reserved for holds; written under mu
 	lent     int64        // bytes of the capacity that another list uses
 	unused   int64        // bytes of the capacity that only holds may use: see Cache.KeepAtMost
+	borrowed int64        // bytes of the capacity that flights use
 }
 
 // stamps are the two times of an entry, in ticks of the clock of its list.
@@ -63,8 +64,10 @@ func (l *recentList) add(entries []*entry) (rest []*entry) {
 	return entries[n:]
 }
 
-// room returns the bytes of the capacity that are not reserved, lent or unused. It is called with mu held.
-func (l *recentList) room() int64 { return l.capacity - l.reserved.Load() - l.lent - l.unused }
+// room returns the bytes of the capacity that are not reserved, lent, unused or borrowed. It is called with mu held.
+func (l *recentList) room() int64 {
+	return l.capacity - l.reserved.Load() - l.lent - l.unused - l.borrowed
+}
 
 // makeRoom evicts entries until there is room for cost more bytes. It is called with mu held.
 func (l *recentList) makeRoom(cost int64) {
@@ -115,6 +118,14 @@ func (l *recentList) setLent(n int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lent = n
+	l.makeRoom(0)
+}
+
+// borrow sets the bytes of the capacity that flights use.
+func (l *recentList) borrow(n int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.borrowed = n
 	l.makeRoom(0)
 }
 

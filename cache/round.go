@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -14,7 +15,7 @@ type round struct {
 	cache  *Cache
 	loads  []load
 	next   atomic.Int32 // index of the first load that was not started
-	memory int64        // bytes in flight
+	flight *flight      // nil: the caller has reserved the memory
 	small  bool         // the loads have up to ownBytes
 
 	// users counts the goroutines, and the request until it has used the blocks. The last user releases the bytes in
@@ -65,8 +66,8 @@ func (r *round) runLoads() {
 
 // release removes a user.
 func (r *round) release() {
-	if r.users.Add(-1) == 0 && r.memory > 0 {
-		r.cache.inFlight.Release(r.memory)
+	if r.users.Add(-1) == 0 {
+		r.flight.release(math.MaxInt64)
 	}
 }
 
@@ -90,12 +91,10 @@ func (r *request) loadRound(blocks []missing) error {
 	defer c.running.Done()
 	round := &round{cache: c, small: len(blocks)*r.source.bytes <= c.limits.own}
 	round.users.Store(1)
-	if !r.reserved {
-		round.memory = r.source.inFlight(len(blocks))
-		if !c.inFlight.TryAcquire(round.memory) { // Acquire asks the context for its channel, which costs some contexts much
-			if err := c.inFlight.Acquire(r.ctx, round.memory); err != nil {
-				return err
-			}
+	if n := r.source.inFlight(len(blocks), r.reserved); n > 0 {
+		var err error
+		if round.flight, err = c.flights.start(r.ctx, n); err != nil {
+			return err
 		}
 	}
 	if round.small && r.source.AnswersAtOnce() {
@@ -105,6 +104,9 @@ func (r *request) loadRound(blocks []missing) error {
 	var err error
 	if round.loads, err = r.newLoads(blocks); err != nil {
 		return err
+	}
+	for i := range round.loads {
+		round.loads[i].flight = round.flight
 	}
 	round.start(r.source)
 	return r.wait()

@@ -21,7 +21,9 @@ type Source struct {
 	grid    volume.Grid
 	blocks  volume.Vec
 	bytes   int // size of a block
-	memory  int // bytes of memory that a block takes while it is loaded
+	voxels  int // bytes of memory that its voxels take
+	work    int // bytes of memory that decoding a block takes besides; 0 if a load has them anyway
+	memory  int // both
 
 	mute atomic.Bool // announcements are dropped: one has panicked
 }
@@ -48,7 +50,11 @@ const (
 func (c *Cache) Source(src volume.Source) *Source {
 	grid := src.Grid()
 	s := &Source{cache: c, src: src, grid: grid, blocks: grid.Blocks(), bytes: grid.BlockBytes()}
-	s.memory = max(bufferSize(s.bytes), overhead)
+	s.voxels = max(bufferSize(s.bytes), overhead)
+	if work := volume.WorkMemory(src, grid); work > c.limits.work {
+		s.work = work
+	}
+	s.memory = s.voxels + s.work
 	s.keyed, _ = src.(volume.Keyed)
 	if v, ok := src.(volume.Versioned); ok {
 		s.version = s.versionForSize(v.Version())
@@ -57,6 +63,9 @@ func (c *Cache) Source(src volume.Source) *Source {
 	}
 	return s
 }
+
+// Memory returns how many bytes a block takes while it is loaded: those of its voxels, and what decoding it takes besides.
+func (s *Source) Memory() int64 { return int64(s.memory) }
 
 // Grid returns the geometry of the source.
 func (s *Source) Grid() volume.Grid { return s.grid }
@@ -162,6 +171,8 @@ const (
 	roundBytes = 8 << 20
 	// loadBlocks bounds the blocks of a load. A load searches the list of its blocks for each of them.
 	loadBlocks = 64
+	// leastWork is the least memory for decoding a block that counts. A load takes less than that for batches of small blocks anyway.
+	leastWork = 2 << 20
 	// maxLateLoads bounds the loads that wait for slow sources. Each has memory for a batch of stored blocks, about 1
 	// MiB.
 	maxLateLoads = 32
@@ -175,14 +186,17 @@ func (s *Source) blocksIn(n int) int { return min(max(n/s.bytes, 1), s.cache.lim
 // roundSize returns the number of blocks in a round.
 func (s *Source) roundSize() int { return max(s.cache.limits.round/s.memory, 1) }
 
-// inFlight returns how many bytes of maxInFlight a round of n blocks takes. Many loads of a source whose requests should be long
-// wait at a time, each with memory for as many stored bytes, and half as much of them as garbage.
-func (s *Source) inFlight(n int) int64 {
-	bytes := int64(n * s.memory)
-	if s.LongRead() > 0 {
-		bytes += bytes + bytes/2
+// inFlight returns how many bytes a round of n blocks takes: without their voxels if those are reserved. Many loads of a source whose
+// requests should be long wait at a time, each with memory for as many stored bytes, and half as much of them as garbage.
+func (s *Source) inFlight(n int, reserved bool) int64 {
+	voxels, work := int64(n*s.voxels), int64(n*s.work)
+	switch {
+	case reserved:
+		return work
+	case s.LongRead() > 0:
+		work = max(work, voxels+voxels/2)
 	}
-	return min(bytes, s.cache.limits.inFlight)
+	return voxels + work
 }
 
 // workers returns the number of goroutines that run the loads of a request: one for each core, or more if they wait

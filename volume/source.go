@@ -90,6 +90,22 @@ type Sized interface {
 	StoredSize(b Vec) (int64, error)
 }
 
+// MemoryReporter is a Source, or a Mag, that takes memory for decoding a block besides that of its voxels.
+type MemoryReporter interface {
+	// WorkMemory returns how many bytes Fill takes at most while it decodes a block: for what is stored, and for steps between that and
+	// the voxels. It depends on metadata only. g is the Grid of the Source, or the CubeGrid of the Mag. Fill decodes blocks of a file one
+	// after the other.
+	WorkMemory(g Grid) int
+}
+
+// WorkMemory returns the WorkMemory of a [MemoryReporter], or 0.
+func WorkMemory(of any, g Grid) int {
+	if m, ok := of.(MemoryReporter); ok {
+		return m.WorkMemory(g)
+	}
+	return 0
+}
+
 // Announcer is a Source that can fetch stored blocks before Fill decodes them.
 type Announcer interface {
 	// Announce says that Fill will be called for the blocks of a box, those with the least z first, and of these those with the least y. It returns when
