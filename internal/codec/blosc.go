@@ -90,6 +90,9 @@ func (c Blosc) Decode(dst, src []byte, limit int) ([]byte, error) {
 // Bound implements [Codec].
 func (Blosc) Bound(n int) int { return n + n/64 + 1<<16 }
 
+// scratch implements [scratcher]. Two blocks are decoded at a time if they are small, so usual chunks take 2 MiB.
+func (Blosc) scratch(n int) int { return n }
+
 func (Blosc) String() string { return "blosc" }
 
 // header returns the header of a chunk of size bytes. src has its first bytes.

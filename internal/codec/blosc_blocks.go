@@ -6,6 +6,7 @@ import (
 
 	"github.com/klauspost/compress/snappy"
 
+	"github.com/wkwfs/wkwfs/internal/scratch"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw/lz4block"
 )
@@ -34,12 +35,12 @@ func (d *bloscDecoder) decodeRange(dst []byte, from int) error {
 	if d.parts(min(d.blockSize, d.length)) > 1 {
 		together = 1
 	}
-	var scratch []byte
+	var shuffled []byte
 	if d.flags&(bloscBytes|bloscBits) != 0 {
-		size := min(together*d.blockSize, d.length)
-		buf := getBuffer(size)
-		defer putBuffer(buf)
-		scratch = (*buf)[:size]
+		size := min(together*d.blockSize, max(d.blockSize, len(dst)), d.length)
+		buf := scratch.Get(size)
+		defer scratch.Put(buf)
+		shuffled = *buf
 	}
 	for at, end := from, from+len(dst); at < end; {
 		i := at / d.blockSize
@@ -48,14 +49,14 @@ func (d *bloscDecoder) decodeRange(dst []byte, from int) error {
 			last = min(first+d.blockSize, d.length)
 		}
 		if first < at || last > end {
-			n, err := d.decodeCut(dst[at-from:], scratch, at)
+			n, err := d.decodeCut(dst[at-from:], shuffled, at)
 			if err != nil {
 				return err
 			}
 			at += n
 			continue
 		}
-		if err := d.decode(dst[first-from:last-from], scratch, i); err != nil {
+		if err := d.decode(dst[first-from:last-from], shuffled, i); err != nil {
 			return err
 		}
 		at = last
@@ -65,24 +66,24 @@ func (d *bloscDecoder) decodeRange(dst []byte, from int) error {
 
 // decodeCut decodes the block that has byte at of the decoded chunk. It copies the bytes from there on to dst, as far as they go, and
 // returns how many.
-func (d *bloscDecoder) decodeCut(dst, scratch []byte, at int) (int, error) {
+func (d *bloscDecoder) decodeCut(dst, shuffled []byte, at int) (int, error) {
 	i := at / d.blockSize
 	first := i * d.blockSize
 	size := min(d.blockSize, d.length-first)
-	buf := getBuffer(size)
-	defer putBuffer(buf)
-	block := (*buf)[:size]
-	if err := d.decode(block, scratch, i); err != nil {
+	buf := scratch.Get(size)
+	defer scratch.Put(buf)
+	block := *buf
+	if err := d.decode(block, shuffled, i); err != nil {
 		return 0, err
 	}
 	return copy(dst, block[at-first:]), nil
 }
 
-// decode decodes block i and the next one, if dst has room for it. If blocks are shuffled, scratch has as many bytes as dst.
-func (d *bloscDecoder) decode(dst, scratch []byte, i int) error {
+// decode decodes block i and the next one, if dst has room for it. If blocks are shuffled, shuffled has as many bytes as dst.
+func (d *bloscDecoder) decode(dst, shuffled []byte, i int) error {
 	into := dst // where streams are decoded
 	if d.shufflesBytes() || d.shufflesBits() && d.valueSize == 1 {
-		into = scratch
+		into = shuffled
 	}
 	first := min(d.blockSize, len(dst))
 	if err := d.block(into[:first], i); err != nil {
@@ -96,9 +97,9 @@ func (d *bloscDecoder) decode(dst, scratch []byte, i int) error {
 	if err := d.flush(); err != nil {
 		return err
 	}
-	if scratch != nil {
-		d.unshuffle(dst[:first], scratch[:first])
-		d.unshuffle(dst[first:], scratch[first:len(dst)])
+	if shuffled != nil {
+		d.unshuffle(dst[:first], shuffled[:first])
+		d.unshuffle(dst[first:], shuffled[first:len(dst)])
 	}
 	return nil
 }

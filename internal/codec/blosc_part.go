@@ -1,6 +1,11 @@
 package codec
 
-import "sync"
+import (
+	"fmt"
+	"sync"
+
+	"github.com/wkwfs/wkwfs/internal/scratch"
+)
 
 // PartDecoder is a codec that can decode a part of what is stored without the rest.
 type PartDecoder interface {
@@ -18,7 +23,16 @@ var _ PartDecoder = Blosc{}
 // bloscFirstRead is read at once: the header, and the offsets of as many blocks as most chunks have.
 const bloscFirstRead = bloscHeaderBytes + 4*64
 
-// largeBlocks is held while a block takes more memory than its part and a pooled buffer, so that only one such block does at a time.
+const (
+	// maxBloscBlock limits the blocks of a chunk that is decoded in parts, in bytes, unless a part is longer. Usual ones have up to 2 MiB.
+	maxBloscBlock = 16 << 20
+	// smallBloscBlock is the length up to which blocks count as small beside what decoding a part takes.
+	smallBloscBlock = 1 << 20
+	// maxBloscOffsets limits the offsets of such a chunk, in bytes: those of 1 GiB in blocks of 1 KiB.
+	maxBloscOffsets = 4 << 20
+)
+
+// largeBlocks is held while a block takes more memory than its part, so that only one such block does at a time.
 var largeBlocks sync.Mutex
 
 var bloscHeads = sync.Pool{New: func() any { return new([bloscFirstRead]byte) }}
@@ -31,13 +45,12 @@ func (c Blosc) DecodePart(dst []byte, from, total, size int, read func(p []byte,
 			return err
 		}
 	} else if len(dst) == total {
-		buf := getBuffer(size)
-		defer putBuffer(buf)
-		src := (*buf)[:size]
-		if err := read(src, 0); err != nil {
+		buf := scratch.Get(size)
+		defer scratch.Put(buf)
+		if err := read(*buf, 0); err != nil {
 			return err
 		}
-		return DecodeInto(c, dst, src)
+		return DecodeInto(c, dst, *buf)
 	}
 	first := bloscHeads.Get().(*[bloscFirstRead]byte)
 	defer bloscHeads.Put(first)
@@ -66,23 +79,46 @@ func (c Blosc) decodePart(h bloscHeader, dst []byte, from, size int, head []byte
 	if err := c.checkStarts(h, size); err != nil {
 		return err
 	}
-	if end := h.startsEnd(); end > len(head) {
-		buf := getBuffer(end)
-		defer putBuffer(buf)
-		head = (*buf)[:end]
+	end := h.startsEnd()
+	switch {
+	case h.blockSize > max(len(dst), maxBloscBlock):
+		return unsupported(c, "bytes of a block", 8, fmt.Sprintf("at most %d, so that parts of the chunk can be decoded", max(len(dst), maxBloscBlock)), fmt.Sprint(h.blockSize))
+	case end > maxBloscOffsets:
+		return unsupported(c, "bytes of a block", 8, fmt.Sprintf("blocks whose offsets have at most %d bytes", maxBloscOffsets), fmt.Sprintf("%d, so that they have %d", h.blockSize, end))
+	case end > len(head):
+		buf := scratch.Get(end)
+		defer scratch.Put(buf)
+		head = *buf
 		if err := read(head, 0); err != nil {
 			return err
 		}
 	}
-	if h.blockSize > max(len(dst), maxBuffer) {
+	if h.blockSize > max(len(dst)/2, smallBloscBlock) {
 		largeBlocks.Lock()
 		defer largeBlocks.Unlock()
 	}
 	d := bloscDecoder{bloscHeader: h, starts: head[bloscHeaderBytes:]}
-	lo, hi := d.extent(from/h.blockSize, (from+len(dst)-1)/h.blockSize, size)
-	stored := getBuffer(hi - lo)
-	defer putBuffer(stored)
-	d.src, d.base, d.left = (*stored)[:hi-lo], lo, hi-lo
+	first, last := from/h.blockSize, (from+len(dst)-1)/h.blockSize
+	if lo, hi := d.extent(first, last, size); hi-lo <= c.Bound(len(dst)) {
+		return d.readRange(dst, from, lo, hi, read)
+	}
+	// They have other blocks between them, or more than the part.
+	for i := first; i <= last; i++ {
+		start, end := max(i*h.blockSize, from), min((i+1)*h.blockSize, from+len(dst))
+		lo := min(d.start(i), size)
+		hi := min(lo+h.blockSize+4*h.valueSize, size) // no stream is longer than what it decodes to
+		if err := d.readRange(dst[start-from:end-from], start, lo, hi, read); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readRange reads bytes lo to hi of the chunk, which have the blocks of dst, and decodes them. dst starts at byte from of the decoded chunk.
+func (d *bloscDecoder) readRange(dst []byte, from, lo, hi int, read func(p []byte, at int) error) error {
+	stored := scratch.Get(hi - lo)
+	defer scratch.Put(stored)
+	d.src, d.base, d.left = *stored, lo, hi-lo
 	if err := read(d.src, lo); err != nil {
 		return err
 	}

@@ -181,9 +181,10 @@ func FuzzBloscPart(f *testing.F) {
 	})
 }
 
-// TestLargeBloscBlocks decodes parts of blocks that are larger than pooled memory, at the same time.
+// TestLargeBloscBlocks decodes parts of blocks that are larger than the part, at the same time. Blocks that are too large for that are
+// unsupported.
 func TestLargeBloscBlocks(t *testing.T) {
-	const block = maxBuffer + 1<<20
+	const block = smallBloscBlock + 1<<20
 	data := noise(2 * block)
 	stored := chunkOf{bloscSnappy<<5 | bloscUnsplit, 1, block}.chunk(data) // noise is stored
 	for i := range 4 {
@@ -195,5 +196,16 @@ func TestLargeBloscBlocks(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+	for _, size := range []uint32{maxBloscBlock + 1, 1} {
+		const total = maxBloscBlock + 2
+		large := append(bytes.Clone(stored[:bloscHeaderBytes]), make([]byte, 4*total)...)
+		for at, n := range map[int]uint32{4: total, 8: size, 12: uint32(len(large))} {
+			binary.LittleEndian.PutUint32(large[at:], n)
+		}
+		_, err := decodePart(t, large, 0, 100, total)
+		if _, ok := errors.AsType[*volume.UnsupportedError](err); !ok {
+			t.Errorf("blocks of %d bytes: %v, expected that they are unsupported", size, err)
+		}
 	}
 }

@@ -9,8 +9,18 @@ type Bzip2 struct{}
 func (c Bzip2) Decode(dst, src []byte, limit int) ([]byte, error) {
 	s := new(input)
 	s.src.Reset(src)
-	return s.readAll(c, bzip2.NewReader(&s.src), dst, src, limit)
+	return s.readAll(c, bzip2.NewReader(&s.src), dst, limit)
 }
+
+// DecodePrefix implements [PrefixDecoder].
+func (c Bzip2) DecodePrefix(dst, src []byte) error {
+	s := new(input)
+	s.src.Reset(src)
+	return s.readPrefix(c, bzip2.NewReader(&s.src), dst)
+}
+
+// scratch implements [scratcher].
+func (Bzip2) scratch(int) int { return 4 << 20 }
 
 // Bound implements [Codec]. bzip2 adds at most a percent and 600 bytes.
 func (Bzip2) Bound(n int) int { return n + n/64 + 1<<16 }

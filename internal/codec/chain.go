@@ -2,7 +2,8 @@ package codec
 
 import (
 	"strings"
-	"sync"
+
+	"github.com/wkwfs/wkwfs/internal/scratch"
 )
 
 // Chain is several codecs in the order in which an encoder applied them, as in the member "codecs" of a zarr.json. It is
@@ -18,34 +19,58 @@ type checksum interface {
 	verify(src []byte) ([]byte, error)
 }
 
-// Decode decodes the last codec first.
+// Decode decodes the last codec first. At most two results between codecs are in memory at a time.
 func (c Chain) Decode(dst, src []byte, limit int) ([]byte, error) {
-	last := len(c) - 1
-	if last < 0 {
+	if len(c) == 0 {
 		if len(src) > limit {
 			return nil, tooLong(c, limit)
 		}
 		dst = room(dst, limit)
 		return dst[:copy(dst, src)], nil
 	}
-	if last == 0 {
-		return c[0].Decode(dst, src, limit)
-	}
-	if s, ok := c[last].(checksum); ok {
-		b, err := s.verify(src)
-		if err != nil {
+	var from, to *[]byte
+	defer func() { putBuffers(from, to) }() // also after a panic
+	for last := len(c) - 1; last > 0; last-- {
+		var err error
+		if s, ok := c[last].(checksum); ok {
+			if src, err = s.verify(src); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		most := c[:last].Bound(limit)
+		to = scratch.Get(most)
+		if src, err = c[last].Decode(*to, src, most); err != nil {
 			return nil, err
 		}
-		return c[:last].Decode(dst, b, limit)
+		putBuffers(from)
+		from, to = to, nil
 	}
-	most := c[:last].Bound(limit)
-	buf := getBuffer(most)
-	defer putBuffer(buf)
-	b, err := c[last].Decode(*buf, src, most)
-	if err != nil {
-		return nil, err
+	return c[0].Decode(dst, src, limit)
+}
+
+func putBuffers(all ...*[]byte) {
+	for _, b := range all {
+		if b != nil {
+			scratch.Put(b)
+		}
 	}
-	return c[:last].Decode(dst, b, limit)
+}
+
+// scratch implements [scratcher]: the most that two results and the codec between them take.
+func (c Chain) scratch(n int) int {
+	most, from := 0, 0
+	for i := len(c) - 1; i >= 0; i-- {
+		if _, ok := c[i].(checksum); ok && i > 0 {
+			continue
+		}
+		decoded, to := c[:i].Bound(n), 0
+		if i > 0 {
+			to = decoded
+		}
+		most, from = max(most, from+to+Scratch(c[i], decoded)), to
+	}
+	return most
 }
 
 // Bound returns the bound of all codecs, one after the other.
@@ -66,24 +91,4 @@ func (c Chain) String() string {
 		names[i] = codec.String()
 	}
 	return strings.Join(names, ", ")
-}
-
-// buffers keeps memory of at most maxBuffer bytes each for reuse.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
-
-const maxBuffer = 16 << 20
-
-// getBuffer returns memory of n bytes or more.
-func getBuffer(n int) *[]byte {
-	buf := buffers.Get().(*[]byte)
-	if cap(*buf) < n {
-		*buf = make([]byte, n)
-	}
-	return buf
-}
-
-func putBuffer(buf *[]byte) {
-	if cap(*buf) <= maxBuffer {
-		buffers.Put(buf)
-	}
 }

@@ -16,25 +16,83 @@ type Gzip struct{}
 type Zlib struct{}
 
 // Decode implements [Codec].
-func (c Gzip) Decode(dst, src []byte, limit int) ([]byte, error) {
+func (c Gzip) Decode(dst, src []byte, limit int) (b []byte, err error) {
+	err = c.open(src, nil, func(d *gunzipper) error {
+		b, err = d.readAll(c, &d.r, dst, limit)
+		return err
+	})
+	return b, err
+}
+
+// DecodePrefix implements [PrefixDecoder].
+func (c Gzip) DecodePrefix(dst, src []byte) error {
+	return c.open(src, nil, func(d *gunzipper) error { return d.readPrefix(c, &d.r, dst) })
+}
+
+// DecodeStream implements [StreamDecoder].
+func (c Gzip) DecodeStream(dst []byte, s *Stream, prefix bool) error {
+	return c.open(nil, s, func(d *gunzipper) error {
+		if prefix {
+			return d.readPrefix(c, &d.r, dst)
+		}
+		b, err := d.readAll(c, &d.r, dst, len(dst))
+		if err == nil && len(b) != len(dst) {
+			err = wrongLength(c, len(dst), len(b))
+		}
+		return err
+	})
+}
+
+// open calls use with a decoder at the start of src, or of s if that is not nil.
+func (c Gzip) open(src []byte, s *Stream, use func(*gunzipper) error) error {
 	d := gzips.Get().(*gunzipper)
 	defer d.release()
 	d.src.Reset(src)
-	if err := d.r.Reset(&d.src); err != nil {
-		return nil, d.error(c, src, err)
+	d.stream = s
+	if err := d.r.Reset(d.reader()); err != nil {
+		return d.error(c, err)
 	}
-	return d.readAll(c, &d.r, dst, src, limit)
+	return use(d)
 }
 
 // Decode implements [Codec].
-func (c Zlib) Decode(dst, src []byte, limit int) ([]byte, error) {
+func (c Zlib) Decode(dst, src []byte, limit int) (b []byte, err error) {
+	err = c.open(src, nil, func(d *inflater) error {
+		b, err = d.readAll(c, d.r, dst, limit)
+		return err
+	})
+	return b, err
+}
+
+// DecodePrefix implements [PrefixDecoder].
+func (c Zlib) DecodePrefix(dst, src []byte) error {
+	return c.open(src, nil, func(d *inflater) error { return d.readPrefix(c, d.r, dst) })
+}
+
+// DecodeStream implements [StreamDecoder].
+func (c Zlib) DecodeStream(dst []byte, s *Stream, prefix bool) error {
+	return c.open(nil, s, func(d *inflater) error {
+		if prefix {
+			return d.readPrefix(c, d.r, dst)
+		}
+		b, err := d.readAll(c, d.r, dst, len(dst))
+		if err == nil && len(b) != len(dst) {
+			err = wrongLength(c, len(dst), len(b))
+		}
+		return err
+	})
+}
+
+// open calls use with a decoder at the start of src, or of s if that is not nil.
+func (c Zlib) open(src []byte, s *Stream, use func(*inflater) error) error {
 	d := zlibs.Get().(*inflater)
 	defer d.release()
 	d.src.Reset(src)
-	if err := d.r.(zlib.Resetter).Reset(&d.src, nil); err != nil {
-		return nil, d.error(c, src, err)
+	d.stream = s
+	if err := d.r.(zlib.Resetter).Reset(d.reader(), nil); err != nil {
+		return d.error(c, err)
 	}
-	return d.readAll(c, d.r, dst, src, limit)
+	return use(d)
 }
 
 // Bound implements [Codec].
@@ -72,10 +130,12 @@ var zlibs = sync.Pool{New: func() any {
 
 func (d *gunzipper) release() {
 	d.src.Reset(nil)
+	d.stream = nil
 	gzips.Put(d)
 }
 
 func (d *inflater) release() {
 	d.src.Reset(nil)
+	d.stream = nil
 	zlibs.Put(d)
 }

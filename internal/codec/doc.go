@@ -44,3 +44,27 @@ func room(dst []byte, limit int) []byte {
 	}
 	return dst[:limit:limit]
 }
+
+// A scratcher is a codec that takes more than some hundred kilobytes of memory besides what it decodes.
+type scratcher interface {
+	// scratch returns how many bytes Decode takes at most besides dst and src. n is the limit of Decode.
+	scratch(n int) int
+}
+
+// Scratch returns how many bytes Decode of a codec takes at most besides dst and src, if it is more than some hundred kilobytes. n is the
+// limit of Decode.
+func Scratch(c Codec, n int) int {
+	if s, ok := c.(scratcher); ok {
+		return s.scratch(n)
+	}
+	return 0
+}
+
+// A PrefixDecoder is a codec that can decode the start of what is stored without the rest.
+type PrefixDecoder interface {
+	Codec
+
+	// DecodePrefix decodes the first len(dst) bytes. src may end after the bytes that have them. It does not find damage after them, and
+	// verifies no checksum.
+	DecodePrefix(dst, src []byte) error
+}

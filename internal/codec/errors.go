@@ -23,13 +23,16 @@ func failed(c Codec, err error) error {
 }
 
 // endsEarly returns the error for a src that is incomplete.
-func endsEarly(c Codec, src []byte) error {
-	return &volume.FormatError{Part: c.String() + " data", Offset: int64(len(src)), Err: io.ErrUnexpectedEOF}
+func endsEarly(c Codec, src []byte) error { return endsAt(c, len(src)) }
+
+// endsAt is endsEarly for a src of size bytes.
+func endsAt(c Codec, size int) error {
+	return &volume.FormatError{Part: c.String() + " data", Offset: int64(size), Err: io.ErrUnexpectedEOF}
 }
 
-// leftOver returns the error for bytes of src after the end of the format.
-func leftOver(c Codec, src []byte, offset int) error {
-	return invalid(c, "data", offset, "their end", fmt.Sprintf("%d more bytes", len(src)-offset))
+// leftOver returns the error for bytes after the end of the format, of size bytes.
+func leftOver(c Codec, size, offset int) error {
+	return invalid(c, "data", offset, "their end", fmt.Sprintf("%d more bytes", size-offset))
 }
 
 func tooLong(c Codec, limit int) error {

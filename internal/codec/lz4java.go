@@ -37,7 +37,7 @@ func (c LZ4Java) Decode(dst, src []byte, limit int) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case b.decoded == 0 && b.end < len(src):
-			return nil, leftOver(c, src, b.end)
+			return nil, leftOver(c, len(src), b.end)
 		case b.decoded == 0:
 			return dst[:n], nil
 		case b.decoded > limit-n:

@@ -1,11 +1,12 @@
 package codec
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 
 	"github.com/ulikunitz/xz/lzma"
+
+	"github.com/wkwfs/wkwfs/internal/scratch"
 )
 
 // LZMA is the older format of xz, with a header of 13 bytes and without a checksum: what numcodecs calls lzma with the
@@ -22,17 +23,23 @@ func (c LZMA) Decode(dst, src []byte, limit int) ([]byte, error) {
 		return nil, invalid(c, "length", 5, fmt.Sprintf("at most %d decoded bytes", limit), fmt.Sprint(size))
 	}
 	// The reader allocates the dictionary that the header asks for. No match is farther back than limit bytes.
-	own := bytes.Clone(src)
+	buf := scratch.Get(len(src))
+	defer scratch.Put(buf)
+	own := *buf
+	copy(own, src)
 	dictionary := min(uint64(binary.LittleEndian.Uint32(src[1:])), uint64(max(limit, lzma.MinDictCap)))
 	binary.LittleEndian.PutUint32(own[1:], uint32(dictionary))
 	in := new(input)
 	in.src.Reset(own)
 	r, err := lzma.NewReader(&in.src)
 	if err != nil {
-		return nil, in.error(c, src, err)
+		return nil, in.error(c, err)
 	}
-	return in.readAll(c, r, dst, own, limit)
+	return in.readAll(c, r, dst, limit)
 }
+
+// scratch implements [scratcher]: dictionaries, of which one is garbage, tables and a copy of src.
+func (c LZMA) scratch(n int) int { return 2*n + c.Bound(n) + 8<<20 }
 
 // Bound implements [Codec].
 func (LZMA) Bound(n int) int { return n + n/64 + 1<<16 }

@@ -32,6 +32,9 @@ func (c XZ) Decode(dst, src []byte, limit int) ([]byte, error) {
 	return d.dst[:d.n], nil
 }
 
+// scratch implements [scratcher]: dictionaries, of which one is garbage.
+func (XZ) scratch(n int) int { return 2 * n }
+
 // Bound implements [Codec].
 func (XZ) Bound(n int) int { return n + n/64 + 1<<16 }
 
