@@ -65,11 +65,34 @@ func (a *Array) block() []int {
 
 // partDecoder returns the codec of chunks that can be decoded in parts. It returns nil if they cannot.
 func (a *Array) partDecoder() codec.PartDecoder {
-	if len(a.Codecs) != 1 || a.Header != nil {
+	by, _ := a.onlyCodec().(codec.PartDecoder)
+	if a.Header != nil {
 		return nil
 	}
-	by, _ := a.Codecs[0].(codec.PartDecoder)
 	return by
+}
+
+// prefixDecoder returns the codec of chunks of which the start can be decoded. It returns nil if it cannot.
+func (a *Array) prefixDecoder() codec.PrefixDecoder {
+	by, _ := a.onlyCodec().(codec.PrefixDecoder)
+	return by
+}
+
+// streamDecoder returns the codec of chunks that need not be in memory as they are stored. It returns nil if they do.
+func (a *Array) streamDecoder() codec.StreamDecoder {
+	by, _ := a.onlyCodec().(codec.StreamDecoder)
+	return by
+}
+
+// onlyCodec returns the codec of chunks, or nil if they have several.
+func (a *Array) onlyCodec() codec.Codec {
+	switch len(a.Codecs) {
+	case 0:
+		return codec.Raw{}
+	case 1:
+		return a.Codecs[0]
+	}
+	return nil
 }
 
 // validate checks the extents. After that, no computation with them overflows. An error names the field by its role.

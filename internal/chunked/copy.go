@@ -13,16 +13,31 @@ type layout struct {
 	toAt     int    // and in the block
 }
 
-// isIdentity reports whether all values of a chunk go to the same places in the block. values is the number of values of each.
-func (l layout) isIdentity(values int) bool {
-	copied := 1
+// isPacked reports whether a chunk can be decoded into the start of its block: the block has nothing else, its values are in the same order, and
+// rows stay in one piece. values is the number of values of the chunk.
+func (l layout) isPacked(values int) bool {
+	stride := 1
 	for axis, n := range l.n {
-		copied *= n
-		if n > 1 && l.from[axis] != l.to[axis] {
+		if n > 1 && l.from[axis] != stride {
 			return false
 		}
+		stride *= n
 	}
-	return l.fromAt == 0 && l.toAt == 0 && copied == values
+	return l.fromAt == 0 && l.toAt == 0 && stride == values && l.n[0] == l.to[1]
+}
+
+// spread moves the rows of a packed chunk, whose values have size bytes, to their places. The last one is moved first: no place is before
+// where a row is. It leaves other bytes between them.
+func (l layout) spread(block []byte, size int) {
+	row := l.n[0] * l.n[1] * size
+	if l.n[1]*l.to[1] == l.to[2] && l.n[2]*l.to[2] == l.to[3] {
+		return // they are in their places
+	}
+	for z := l.n[3] - 1; z >= 0; z-- {
+		for y := l.n[2] - 1; y >= 0; y-- {
+			copy(block[(z*l.to[3]+y*l.to[2])*size:][:row], block[(z*l.n[2]+y)*row:])
+		}
+	}
 }
 
 // tile limits the values on the fast axis of the chunk that are copied before the values beside them. It counts only if chunk and

@@ -1,11 +1,13 @@
 package chunked
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"sync"
+	"slices"
 
 	"github.com/wkwfs/wkwfs/internal/codec"
+	"github.com/wkwfs/wkwfs/internal/scratch"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -16,26 +18,46 @@ func (f *filler) decode(p piece) error {
 	data, size := p.data, f.part
 	if a.Header != nil {
 		var err error
+		if p.data == nil {
+			data = make([]byte, min(p.size, maxHeader))
+			if err := f.readAt(p, data, 0); err != nil {
+				return err
+			}
+		}
+		n := len(data)
 		if data, size, err = a.Header(data); err != nil {
 			return f.undecodable(at, p, err)
 		}
+		p.header = n - len(data)
 		if err := f.checkCut(at, p, size); err != nil {
 			return err
 		}
+	}
+	if f.cut != none && size[f.cut] > f.part[f.cut] {
+		size = slices.Clone(size)
+		size[f.cut] = f.part[f.cut]
 	}
 	n, _ := product(a.Type.Size(), size)
 	l := f.layout(p.channel, size)
 	isSwapped := a.BigEndian && a.Type.Size() > 1
 	block := f.voxels(p.block)
-	if !isSwapped && n == len(block) && l.isIdentity(n/a.Type.Size()) {
-		return f.decodeInto(block, p, data)
+	if l.isPacked(n / a.Type.Size()) {
+		if err := f.decodeInto(block[:n:n], p, data); err != nil {
+			return err
+		}
+		if isSwapped {
+			values := steps{n / a.Type.Size(), 1, 1}
+			squareCopier(a.Type.Size(), true)(block, block, square{inner: values, other: steps{n: 1}})
+		}
+		l.spread(block, a.Type.Size())
+		return nil
 	}
-	scratch := getBuffer(n)
-	defer putBuffer(scratch)
-	if err := f.decodeInto((*scratch)[:n:n], p, data); err != nil {
+	buf := scratch.Get(n)
+	defer scratch.Put(buf)
+	if err := f.decodeInto((*buf)[:n:n], p, data); err != nil {
 		return err
 	}
-	l.copyTo(block, *scratch, a.Type.Size(), isSwapped)
+	l.copyTo(block, *buf, a.Type.Size(), isSwapped)
 	return nil
 }
 
@@ -43,8 +65,12 @@ func (f *filler) decode(p piece) error {
 // header.
 func (f *filler) decodeInto(dst []byte, p piece, data []byte) error {
 	at := f.blocks[p.block].At
-	if p.data != nil && f.cut == none {
-		if err := codec.DecodeInto(f.array.Codecs, dst, data); err != nil {
+	if by := f.array.partDecoder(); p.data != nil && (by == nil || f.cut == none) {
+		decode := func() error { return codec.DecodeInto(f.array.Codecs, dst, data) }
+		if f.cut != none {
+			decode = func() error { return f.array.prefixDecoder().DecodePrefix(dst, data) }
+		}
+		if err := decode(); err != nil {
 			return f.undecodable(at, p, err)
 		}
 		return nil
@@ -55,9 +81,18 @@ func (f *filler) decodeInto(dst []byte, p piece, data []byte) error {
 			copy(b, data[from:])
 			return nil
 		}
-		offset := p.offset + int64(from)
-		if err := vfs.ReadFull(f.ctx, f.parts[p.part].file, b, offset); err != nil {
-			failed = f.unreadable(p, offset, err)
+		failed = f.readAt(p, b, p.header+from)
+		return failed
+	}
+	if by := f.array.streamDecoder(); by != nil {
+		piece := pieceBytes
+		if f.Late() {
+			piece = latePieceBytes
+		}
+		s := codec.NewStream(int(p.size)-p.header, cmp.Or(f.options.piece, piece), read)
+		defer s.Close()
+		if err := by.DecodeStream(dst, s, f.cut != none); err != nil && failed == nil {
+			return f.undecodable(at, p, err)
 		}
 		return failed
 	}
@@ -66,6 +101,18 @@ func (f *filler) decodeInto(dst []byte, p piece, data []byte) error {
 		return failed
 	}
 	return f.undecodable(at, p, err)
+}
+
+// maxHeader is the most bytes that a header of a chunk has.
+const maxHeader = 4 << 10
+
+// readAt reads bytes of a piece, from a byte of it on.
+func (f *filler) readAt(p piece, b []byte, from int) error {
+	offset := p.offset + int64(from)
+	if err := vfs.ReadFull(f.ctx, f.parts[p.part].file, b, offset); err != nil {
+		return f.unreadable(p, offset, err)
+	}
+	return nil
 }
 
 // checkCut fails if a chunk with an extent of its own lacks voxels of the array.
@@ -117,25 +164,4 @@ func (c *cube) undecodable(at volume.Vec, p piece, err error) error {
 		return &other
 	}
 	return &fault
-}
-
-// buffers keeps memory of stored and decoded chunks for reuse, up to maxBuffer bytes each.
-var buffers sync.Pool
-
-const maxBuffer = 16 << 20
-
-// getBuffer returns memory of n bytes.
-func getBuffer(n int) *[]byte {
-	if b, ok := buffers.Get().(*[]byte); ok && cap(*b) >= n {
-		*b = (*b)[:n]
-		return b
-	}
-	b := make([]byte, n)
-	return &b
-}
-
-func putBuffer(b *[]byte) {
-	if cap(*b) <= maxBuffer {
-		buffers.Put(b)
-	}
 }

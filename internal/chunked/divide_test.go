@@ -33,7 +33,22 @@ func TestDivided(t *testing.T) {
 		{"two units", func(*Array, *Options) {}, volume.Vec{64, 64, 32}},
 		{"four units", func(a *Array, _ *Options) { a.Chunk = []int{64, 128, 64} }, volume.Vec{64, 128, 16}},
 		{"small units", func(a *Array, _ *Options) { a.Unit = 32 << 10 }, volume.Vec{64, 64, 32}},
-		{"at most 16 blocks", func(a *Array, _ *Options) { a.Chunk = []int{1024, 64, 64} }, volume.Vec{64, 64, 64}},
+		{"at most 16 blocks", func(a *Array, _ *Options) { a.Shape, a.Chunk = []int{1024, 128, 128}, []int{1024, 64, 64} }, volume.Vec{64, 64, 64}},
+		{"past the end", func(a *Array, _ *Options) { a.Shape, a.Chunk = []int{100, 128, 128}, []int{1 << 16, 64, 64} }, volume.Vec{64, 64, 32}},
+		{"past the end, gzip", func(a *Array, _ *Options) {
+			a.Shape, a.Chunk, a.Codecs = []int{100, 128, 128}, []int{1 << 16, 64, 64}, codec.Chain{codec.Gzip{}}
+		}, volume.Vec{64, 64, 128}},
+		{"past the end, with a header", func(a *Array, _ *Options) {
+			a.Shape, a.Chunk, a.Codecs = []int{100, 128, 128}, []int{300, 64, 64}, codec.Chain{codec.Gzip{}}
+			a.Header = func(b []byte) ([]byte, []int, error) { return b, nil, nil }
+		}, volume.Vec{64, 64, 100}},
+		{"past the end, another codec", func(a *Array, _ *Options) {
+			a.Shape, a.Chunk, a.Codecs = []int{100, 128, 128}, []int{1 << 10, 64, 64}, codec.Chain{codec.Zstd{}}
+		}, volume.Vec{64, 64, 1 << 10}},
+		{"no compression", func(a *Array, _ *Options) {
+			a.Shape, a.Chunk, a.Codecs = []int{1 << 12, 128, 128}, []int{1 << 11, 128, 128}, nil
+		}, volume.Vec{128, 128, 256}},
+		{"a small chunk without compression", func(a *Array, _ *Options) { a.Codecs = nil }, volume.Cube(64)},
 		{"in shards", func(a *Array, _ *Options) {
 			a.Shards = []Shard{{Inner: a.Chunk, Order: a.Order}}
 			a.Chunk = []int{128, 128, 128}

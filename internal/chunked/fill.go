@@ -1,9 +1,11 @@
 package chunked
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
+	"github.com/wkwfs/wkwfs/internal/scratch"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -11,17 +13,24 @@ import (
 // maxBatch is the most stored bytes that are read before they are decoded. A larger chunk is read alone.
 const maxBatch = 1 << 20
 
+const (
+	// pieceBytes is how much of a chunk is read at a time if its codec decodes a stream.
+	pieceBytes = 256 << 10
+	// latePieceBytes is the same for sources that answer late.
+	latePieceBytes = 4 << 20
+)
+
 // Fill reads and decodes blocks. The error of a damaged block is a *volume.FormatError. If a file changed since it was
 // opened, the error of all blocks is volume.ErrChanged.
 func (c *cube) Fill(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	f := filler{cube: c, ctx: ctx, blocks: blocks, memory: memory}
 	f.locateAll()
 	slices.SortFunc(f.pieces, comparePieces)
-	next := f.readBatch
-	if f.readsParts() {
-		next = f.decodeFirst
-	}
 	for len(f.pieces) > 0 {
+		next := f.readBatch
+		if f.readsPart(f.pieces[0]) {
+			next = f.decodeFirst
+		}
 		f.pieces = f.pieces[next():]
 	}
 	for i := range blocks {
@@ -64,11 +73,20 @@ func (f *filler) locateAll() {
 	}
 }
 
-// readsParts reports whether the codec reads the stored bytes: what it needs of them, and what is stored without compression straight
-// into the block. Inner chunks of shards are read together instead, and so is a file if each request takes long.
-func (f *filler) readsParts() bool {
-	return f.array.partDecoder() != nil && len(f.array.Shards) == 0 && !f.Late()
+// readsPart reports whether the codec reads the stored bytes: what it needs of them, what is stored without compression straight
+// into the block, or one piece after the other. Small inner chunks of shards are read together instead, and so are small files if each
+// request takes long.
+func (f *filler) readsPart(p piece) bool {
+	if f.isLarge(p) && f.array.streamDecoder() != nil {
+		return true
+	}
+	return f.array.partDecoder() != nil && (f.isLarge(p) || len(f.array.Shards) == 0 && !f.Late())
 }
+
+// isLarge reports whether a chunk is read alone.
+func (f *filler) isLarge(p piece) bool { return p.size > f.maxBatch() }
+
+func (m *Mag) maxBatch() int64 { return int64(cmp.Or(m.options.maxBatch, maxBatch)) }
 
 // decodeFirst reads and decodes the next piece, and returns 1.
 func (f *filler) decodeFirst() int {
@@ -91,7 +109,7 @@ func (f *filler) readBatch() int {
 		if n > 0 && p.sameChunk(f.pieces[n-1]) {
 			size = 0
 		}
-		if total += size; n > 0 && (total > maxBatch || p.part != f.pieces[0].part) {
+		if total += size; n > 0 && (total > f.maxBatch() || p.part != f.pieces[0].part) {
 			total -= size
 			break
 		}
@@ -104,8 +122,8 @@ func (f *filler) readBatch() int {
 		}
 		return n
 	}
-	memory := getBuffer(int(total))
-	defer putBuffer(memory)
+	memory := scratch.Get(int(total))
+	defer scratch.Put(memory)
 	rest := *memory
 	for i := range batch {
 		if i > 0 && batch[i].sameChunk(batch[i-1]) {

@@ -25,9 +25,7 @@ func newGeometry(a *Array, o Options) (*geometry, error) {
 		return nil, err
 	}
 	g := &geometry{axis: axis, size: volume.Cube(1), part: a.block(), cut: none}
-	if !o.whole {
-		g.divide(a, cmp.Or(o.minPart, minPart))
-	}
+	g.divide(a, cmp.Or(o.minPart, minPart), o.whole)
 	cube, block := volume.Cube(1), volume.Cube(1)
 	for i := range 3 {
 		if at := axis[i]; at != none {

@@ -28,7 +28,9 @@ type Options struct {
 	StatMetadata func() []fs.FileInfo
 	maxPositions int  // kept in a list; 0 means lattice.MaxPositions
 	whole        bool // a chunk is one block
-	minPart      int  // of a chunk, in bytes; 0 means the constant
+	minPart      int  // of a chunk, in bytes; 0 means the constant, as below
+	maxBatch     int  // in bytes
+	piece        int  // of a stream, in bytes
 }
 
 // Mag is an array as a [volume.Mag].

@@ -2,6 +2,7 @@ package chunked
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -23,6 +24,9 @@ type model struct {
 	files  fstest.MapFS
 	absent map[string]bool // chunks that are not written, by their index in units of the smallest chunks
 	blosc  int             // decoded bytes of the blocks of blosc; 0: there is no codec; -1: blosc without blocks
+	gzip   bool            // that is the codec
+
+	cutEnds bool // chunks with a header end where the array does
 }
 
 // valueAt returns the value at an index: it encodes the index.
@@ -75,7 +79,18 @@ func (m *model) chunk(start []int) (b []byte) {
 	if m.absent[fmt.Sprint(start)] {
 		return nil
 	}
-	each(permuted(m.block(), m.Order), func(stored []int) {
+	size := slices.Clone(m.block())
+	for axis := range size {
+		if m.cutEnds {
+			size[axis] = min(size[axis], max(m.Shape[axis]-start[axis], 1))
+		}
+		if m.Header != nil {
+			b = append(b, byte(size[axis]))
+		}
+	}
+	head := b
+	b = nil
+	each(permuted(size, m.Order), func(stored []int) {
 		at := slices.Clone(start)
 		for i, axis := range m.Order {
 			at[axis] += stored[i]
@@ -88,10 +103,34 @@ func (m *model) chunk(start []int) (b []byte) {
 		}
 		b = m.put(b, v)
 	})
-	if m.blosc != 0 {
-		return bloscOf(b, m.blosc)
+	switch {
+	case m.blosc != 0:
+		b = bloscOf(b, m.blosc)
+	case m.gzip:
+		var out bytes.Buffer
+		w := gzip.NewWriter(&out)
+		w.Write(b)
+		w.Close()
+		b = out.Bytes()
 	}
-	return b
+	return append(head, b...)
+}
+
+func randomOf(r *rand.Rand, all ...int) int { return all[r.IntN(len(all))] }
+
+// addHeader gives chunks a header with their extents. cutEnds says that chunks end where the array does.
+func (m *model) addHeader(cutEnds bool) {
+	rank := len(m.Chunk)
+	m.cutEnds = cutEnds
+	m.Header = func(b []byte) (payload []byte, size []int, err error) {
+		if len(b) < rank {
+			return nil, nil, io.ErrUnexpectedEOF
+		}
+		for _, n := range b[:rank] {
+			size = append(size, int(n))
+		}
+		return b[rank:], size, nil
+	}
 }
 
 // bloscOf returns a chunk of blosc with blocks of a size, which are in reverse order. No block is compressed. If the size is -1, there are no
@@ -248,11 +287,22 @@ func randomModel(r *rand.Rand) (*model, []string) {
 		}
 	}
 	m.Chunk, m.Order = chunk, r.Perm(len(names))
-	if r.IntN(2) == 0 {
+	switch r.IntN(4) {
+	case 0, 1:
 		m.encodeByBlosc(r)
+	case 2:
+		m.gzip, m.Codecs = true, codec.Chain{codec.Gzip{}}
+		fallthrough
+	default:
+		if r.IntN(2) == 0 {
+			m.addHeader(r.IntN(2) == 0)
+		}
 	}
 	for _, name := range names {
 		n := 1 + r.IntN(11)
+		if m.gzip {
+			n = 1 + r.IntN(4)
+		}
 		if name == "t" {
 			n = 1
 		}
@@ -308,11 +358,11 @@ func TestAgreesWithModel(t *testing.T) {
 	if testing.Short() {
 		cases = 100
 	}
-	divided := 0
+	divided, prefixes := 0, 0
 	for seed := range cases {
 		r := rand.New(rand.NewPCG(seed, 1))
 		m, names := randomModel(r)
-		o := Options{Axes: names, minPart: 1}
+		o := Options{Axes: names, minPart: 1, maxBatch: randomOf(r, 0, 1, 20, 200), piece: randomOf(r, 0, 1, 7)}
 		channels := 1
 		if axis := slices.Index(names, "c"); axis >= 0 {
 			channels = m.Shape[axis]
@@ -332,6 +382,9 @@ func TestAgreesWithModel(t *testing.T) {
 		}
 		if mag.blocksOf() > 1 {
 			divided++
+			if m.gzip {
+				prefixes++
+			}
 		}
 		bounds, _ := mag.Bounds()
 		for range 3 {
@@ -349,6 +402,9 @@ func TestAgreesWithModel(t *testing.T) {
 	}
 	if uint64(divided) < cases/5 {
 		t.Errorf("%d of %d arrays have chunks of several blocks", divided, cases)
+	}
+	if uint64(prefixes) < cases/40 {
+		t.Errorf("of %d of %d arrays, only the start of a chunk is decoded", prefixes, cases)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/wkwfs/wkwfs/internal/codec"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -17,6 +18,7 @@ type piece struct {
 	offset  int64
 	size    int64
 	index   int    // of the block among those of the chunk
+	header  int    // bytes of the header of the chunk, once that is read
 	data    []byte // the stored bytes; nil: they are read when they are decoded
 }
 
@@ -92,14 +94,41 @@ func (c *cube) locatePiece(ctx context.Context, b volume.Vec, k int) (p piece, o
 	if c.cut != none {
 		p.index = first[c.cut] / c.part[c.cut]
 	}
-	return p, true, c.checkSize(b, p)
+	if err := c.checkSize(b, p); err != nil {
+		return p, true, err
+	}
+	if c.cut != none && c.array.partDecoder() == nil { // no encoder needs more for the start of the chunk
+		p.size = min(p.size, int64(c.storedLimit(c.part)))
+	}
+	return p, true, nil
+}
+
+// storedLimit returns how many bytes a chunk of an extent takes at most: more than any encoder makes of it.
+func (m *Mag) storedLimit(extent []int) int {
+	n, _ := product(m.array.Type.Size(), extent)
+	limit := m.array.Codecs.Bound(n)
+	return limit + limit/16 + slack
+}
+
+// WorkMemory implements [volume.MemoryReporter].
+func (m *Mag) WorkMemory(volume.Grid) int {
+	n, _ := product(m.array.Type.Size(), m.part)
+	work := codec.Scratch(m.array.Codecs, n)
+	switch stored := m.storedLimit(m.part); {
+	case m.array.streamDecoder() != nil:
+		work += min(stored, latePieceBytes)
+	case m.array.partDecoder() != (codec.Raw{}):
+		work += stored
+	}
+	if !m.layout(0, m.part).isPacked(n / m.array.Type.Size()) {
+		work += n
+	}
+	return work
 }
 
 // checkSize fails if a chunk is longer than any encoder makes it. So such a chunk takes no memory.
 func (c *cube) checkSize(b volume.Vec, p piece) error {
-	n, _ := product(c.array.Type.Size(), c.array.block())
-	limit := c.array.Codecs.Bound(n)
-	if limit += limit/16 + slack; p.size > int64(limit) {
+	if limit := c.storedLimit(c.array.block()); p.size > int64(limit) {
 		return c.broken(b, p, fmt.Sprintf("at most %d bytes", limit), fmt.Sprint(p.size))
 	}
 	if p.size == 0 {
