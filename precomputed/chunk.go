@@ -3,13 +3,15 @@ package precomputed
 import (
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 
+	"github.com/wkwfs/wkwfs/internal/scratch"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// chunk is an open chunk. It is a cube file with one block.
+// chunk is an open chunk. It is a cube file whose first block has all of its voxels.
 type chunk struct {
 	*storedChunk
 	scale *scaleInfo
@@ -43,6 +45,9 @@ func (c *chunk) Near() bool { return vfs.IsNear(c.file) }
 // AnswersAtOnce implements [vfs.AtOnceReporter].
 func (c *chunk) AnswersAtOnce() bool { return vfs.AnswersAtOnce(c.file) }
 
+// WorkMemory implements [volume.MemoryReporter].
+func (c *chunk) WorkMemory(g volume.Grid) int { return c.scale.WorkMemory(g) }
+
 // Close closes the file.
 func (c *chunk) Close() error { return c.file.Close() }
 
@@ -56,18 +61,18 @@ func (c *chunk) Fill(ctx context.Context, blocks []volume.Block, memory func(at 
 }
 
 func (c *chunk) block(ctx context.Context, at volume.Vec, memory func(at volume.Vec) []byte) ([]byte, error) {
-	if at != (volume.Vec{}) {
-		return nil, fmt.Errorf("%s: block %v: a chunk has one block, 0,0,0", c.name, at)
+	switch n := c.Grid().Blocks(); {
+	case !at.In(n):
+		return nil, fmt.Errorf("%s: block %v: a chunk has %v blocks", c.name, at, n)
+	case at != (volume.Vec{}):
+		return nil, nil // it is outside of the bounds
 	}
-	data, err := c.read(ctx)
-	// If the file changed during the read, data and err are not valid.
+	voxels, err := c.decode(ctx, memory)
+	// If the file changed during the read, voxels and err are not valid.
 	if changed := c.checkUnchanged(); changed != nil {
 		return nil, changed
 	}
-	if err != nil {
-		return nil, err
-	}
-	return c.decode(data, memory)
+	return voxels, err
 }
 
 // StoredSize returns the bytes that the chunk takes in its file.
@@ -76,65 +81,106 @@ func (c *chunk) StoredSize(volume.Vec) (int64, error) { return c.size, c.checkUn
 // box returns the absolute voxels of the chunk, clipped to the bounds of the scale.
 func (c *chunk) box() volume.Box { return c.scale.chunkBox(c.at) }
 
-// read returns the stored bytes of the chunk.
-func (c *chunk) read(ctx context.Context) ([]byte, error) {
-	// Gzip makes incompressible data slightly longer.
-	limit := int64(c.scale.maxEncoded(c.box().Size()))
-	if limit += limit/64 + 1<<16; c.size > limit {
+// decode decodes the chunk into memory.
+func (c *chunk) decode(ctx context.Context, memory func(at volume.Vec) []byte) ([]byte, error) {
+	s, size := c.scale, c.box().Size()
+	if limit := int64(s.maxStored(size)); c.size > limit {
 		return nil, c.broken(fmt.Sprintf("at most %d bytes", limit), fmt.Sprint(c.size))
 	}
-	b := make([]byte, c.size)
-	if err := vfs.ReadFull(ctx, c.file, b, c.offset); err != nil {
-		return nil, fmt.Errorf("%s: chunk %v at byte %d: %w", c.name, c.box(), c.offset, err)
+	if s.encoding.decode != nil {
+		encoded, err := c.encoded(ctx, size)
+		if err != nil {
+			return nil, err
+		}
+		defer scratch.Put(encoded)
+		return c.layOut(size, memory, func(dst []byte) error {
+			return c.undecodable(s.encoding.decode(s, *encoded, size, dst))
+		})
 	}
-	return b, nil
+	if n := s.voxelBytes(size); c.size == int64(n) && c.compression != gzipped { // raw voxels may start as gzip does
+		return c.layOut(size, memory, func(dst []byte) error { return c.reader(ctx).readFull(dst) })
+	}
+	in := c.reader(ctx)
+	isGzip, err := c.isCompressed(in)
+	switch n := s.voxelBytes(size); {
+	case err != nil:
+		return nil, err
+	case !isGzip:
+		return nil, c.broken(fmt.Sprintf("%d bytes", n), fmt.Sprint(c.size))
+	case int64(n) > maxRatio*c.size: // the memory is only for what can be there
+		return nil, c.undecodable(fmt.Errorf("decompressing: %w", io.ErrUnexpectedEOF))
+	}
+	return c.layOut(size, memory, func(dst []byte) error {
+		n, err := c.gunzip(in, dst)
+		if err == nil && n != len(dst) {
+			err = c.broken(fmt.Sprintf("%d bytes", len(dst)), fmt.Sprint(n))
+		}
+		return err
+	})
 }
 
-// decode decodes the stored bytes of the chunk into memory.
-func (c *chunk) decode(data []byte, memory func(at volume.Vec) []byte) ([]byte, error) {
-	s, size := c.scale, c.box().Size()
-	if c.isCompressed(data) {
-		var err error
-		if data, err = gunzip(data, s.maxEncoded(size)); err != nil {
-			return nil, c.undecodable(err)
-		}
+// encoded returns the encoded bytes of the chunk, in memory of scratch.
+func (c *chunk) encoded(ctx context.Context, size volume.Vec) (*[]byte, error) {
+	in := c.reader(ctx)
+	isGzip, err := c.isCompressed(in)
+	if err != nil {
+		return nil, err
 	}
-	grid, n, planar := s.grid(), s.voxelBytes(size), s.encoding.planar
-	switch {
-	case s.encoding.decode != nil && isLaidOut(size, grid, planar):
-		block := memory(volume.Vec{})
-		if err := s.encoding.decode(s, data, size, block); err != nil {
-			return nil, c.undecodable(err)
-		}
-		return block, nil
-	case s.encoding.decode != nil:
-		voxels := make([]byte, n)
-		if err := s.encoding.decode(s, data, size, voxels); err != nil {
-			return nil, c.undecodable(err)
-		}
-		data = voxels
-	case len(data) != n:
-		return nil, c.broken(fmt.Sprintf("%d bytes", n), fmt.Sprint(len(data)))
+	n := int(c.size)
+	if isGzip {
+		n = min(c.scale.maxEncoded(size), maxRatio*n) // pages that are not written take no memory
 	}
+	buf := scratch.Get(n)
+	if isGzip {
+		n, err = c.gunzip(in, *buf)
+	} else {
+		err = in.readFull(*buf)
+	}
+	if err != nil {
+		scratch.Put(buf)
+		return nil, err
+	}
+	*buf = (*buf)[:n]
+	return buf, nil
+}
+
+// layOut returns the block of the chunk. decode gets memory for its voxels as they are encoded: the start of the block, unless their channels
+// are in another order.
+func (c *chunk) layOut(size volume.Vec, memory func(at volume.Vec) []byte, decode func(dst []byte) error) ([]byte, error) {
+	grid, n := c.scale.grid(), c.scale.voxelBytes(size)
 	block := memory(volume.Vec{})
-	layOut(block, data, size, grid, planar)
+	if !c.scale.interleaves() {
+		if err := decode(block[:n:n]); err != nil {
+			return nil, err
+		}
+	} else {
+		planar := scratch.Get(n)
+		defer scratch.Put(planar)
+		if err := decode(*planar); err != nil {
+			return nil, err
+		}
+		interleave(block, *planar, grid.Channels, grid.Type.Size())
+	}
+	spread(block, size, grid)
 	return block, nil
 }
 
-// isCompressed reports whether data is gzip. If neither the info file nor the file name declares it, the first bytes
-// decide. Raw voxels may start with the same bytes: data of the length of the raw voxels is not gzip.
-func (c *chunk) isCompressed(data []byte) bool {
+// isCompressed reports whether the chunk is gzip. If neither the info file nor the file name declares it, the first bytes decide.
+func (c *chunk) isCompressed(in *chunkReader) (bool, error) {
 	if c.compression != undeclared {
-		return c.compression == gzipped
+		return c.compression == gzipped, nil
 	}
-	raw := c.scale.encoding.decode == nil && len(data) == c.scale.voxelBytes(c.box().Size())
-	return isGzip(data) && !raw
+	return in.startsAsGzip()
 }
 
 func (c *chunk) broken(expected, found string) error {
 	return &volume.FormatError{File: c.name, Part: "chunk " + c.box().String(), Offset: c.offset, Expected: expected, Found: found}
 }
 
+// undecodable returns the error for that of a decoder, or nil.
 func (c *chunk) undecodable(err error) error {
+	if err == nil {
+		return nil
+	}
 	return &volume.FormatError{File: c.name, Part: "chunk " + c.box().String(), Offset: c.offset, Err: err}
 }

@@ -135,7 +135,8 @@ func TestInterleave(t *testing.T) {
 			}
 			g := volume.Grid{Size: block, Block: block, Type: dataType, Channels: channels}
 			got := bytes.Repeat([]byte{0xEE}, g.BlockBytes())
-			if layOut(got, planar, size, g, true); !bytes.Equal(got, want) {
+			interleave(got, planar, channels, dataType.Size())
+			if spread(got, size, g); !bytes.Equal(got, want) {
 				t.Errorf("%d × %v: got % x, expected % x", channels, dataType, got, want)
 			}
 		}
@@ -149,23 +150,30 @@ func TestMaxEncoded(t *testing.T) {
 		t.Errorf("got %d", got)
 	}
 	s.block = volume.Vec{8, 8, 4}
-	if got := s.maxEncoded(volume.Vec{9, 8, 4}); got != 8*8*512+1<<20 {
+	if got := s.maxEncoded(volume.Vec{9, 8, 4}); got != 512*(8+4)+2*8+1<<20 {
 		t.Errorf("got %d", got)
 	}
 }
 
 func TestGunzip(t *testing.T) {
 	two := append(gzipOf([]byte("ab")), gzipOf([]byte("cd"))...) // a file may have several members
-	if b, err := gunzip(two, 4); err != nil || string(b) != "abcd" {
-		t.Errorf("got %q, %v", b, err)
+	unzip := func(data []byte, limit int) (string, error) {
+		dst := make([]byte, limit)
+		n, err := gunzip(bytes.NewReader(data), dst)
+		return string(dst[:n]), err
 	}
-	if _, err := gunzip(two, 3); err == nil {
+	for _, limit := range []int{4, 5} {
+		if b, err := unzip(two, limit); err != nil || b != "abcd" {
+			t.Errorf("got %q, %v", b, err)
+		}
+	}
+	if _, err := unzip(two, 3); err == nil {
 		t.Error("no error above the limit")
 	}
-	if _, err := gunzip(append(gzipOf([]byte("ab")), 7), 10); err == nil {
+	if _, err := unzip(append(gzipOf([]byte("ab")), 7), 10); err == nil {
 		t.Error("no error for bytes after the end")
 	}
-	if _, err := gunzip(nil, 10); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := unzip(nil, 10); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -3,11 +3,13 @@ package precomputed
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"sync"
 )
+
+// maxRatio is how many times longer deflate makes a byte at most.
+const maxRatio = 1032
 
 // isGzip reports whether data starts with the header of a gzip member: the magic number and the method deflate (RFC
 // 1952, 2.3.1).
@@ -15,34 +17,47 @@ func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b, 
 
 var gzipReaders = sync.Pool{New: func() any { return new(gzip.Reader) }}
 
-// gunzip decompresses data and checks its checksum and length. It returns an error, and does not hold all of the
-// output in memory, if there are more than limit bytes.
-func gunzip(data []byte, limit int) ([]byte, error) {
-	b, err := decompress(data, limit)
+// gunzip decompresses all of in into dst, and checks checksums and lengths. It returns how many bytes that is. More than dst has are an
+// error.
+func gunzip(in io.Reader, dst []byte) (int, error) {
+	n, err := decompress(in, dst)
 	if err != nil {
-		return nil, fmt.Errorf("decompressing: %w", err)
+		return 0, fmt.Errorf("decompressing: %w", err)
 	}
-	return b, nil
+	return n, nil
 }
 
-func decompress(data []byte, limit int) ([]byte, error) {
+func decompress(in io.Reader, dst []byte) (n int, err error) {
 	r := gzipReaders.Get().(*gzip.Reader)
 	defer gzipReaders.Put(r)
-	if err := r.Reset(bytes.NewReader(data)); err != nil {
-		return nil, unexpectedEOF(err)
+	if err := r.Reset(in); err != nil {
+		return 0, unexpectedEOF(err)
 	}
-	// Deflate expands a byte to at most 1032 bytes. Do not allocate more than that for a wrong size.
-	const ratio = 1032
-	var out bytes.Buffer
-	out.Grow(min(claimedSize(data), limit, ratio*len(data)) + bytes.MinRead)
-	n, err := out.ReadFrom(io.LimitReader(r, int64(limit)+1))
-	switch {
-	case err != nil:
-		return nil, err
-	case n > int64(limit):
-		return nil, fmt.Errorf("more than %d bytes", limit)
+	for n < len(dst) && err == nil {
+		var m int
+		m, err = r.Read(dst[n:])
+		n += m
 	}
-	return out.Bytes(), nil
+	for err == nil {
+		var m int
+		var past [1]byte
+		if m, err = r.Read(past[:]); m > 0 {
+			return 0, fmt.Errorf("more than %d bytes", len(dst))
+		}
+	}
+	if err != io.EOF {
+		return 0, err
+	}
+	return n, nil
+}
+
+// gunzip decompresses the stored bytes into dst.
+func (c *chunk) gunzip(in *chunkReader, dst []byte) (int, error) {
+	n, err := gunzip(in.buffered(), dst)
+	if in.failed != nil {
+		return 0, in.failed
+	}
+	return n, c.undecodable(err)
 }
 
 // unexpectedEOF replaces io.EOF, which gzip returns for empty data.
@@ -51,13 +66,4 @@ func unexpectedEOF(err error) error {
 		return io.ErrUnexpectedEOF
 	}
 	return err
-}
-
-// claimedSize returns the decompressed length modulo 2^32 from the last four bytes (RFC 1952, ISIZE). It is a hint:
-// it may be wrong.
-func claimedSize(data []byte) int {
-	if len(data) < 4 {
-		return 0
-	}
-	return int(binary.LittleEndian.Uint32(data[len(data)-4:]))
 }

@@ -124,7 +124,8 @@ func checkVoxels(t testing.TB, mag volume.Mag, c volume.Vec) {
 	}
 	s := mag.(*scale).scaleInfo
 	want := make([]byte, f.Grid().BlockBytes())
-	layOut(want, voxelsOf(s, c), s.chunkBox(c).Size(), f.Grid(), true)
+	interleave(want, voxelsOf(s, c), f.Grid().Channels, f.Grid().Type.Size())
+	spread(want, s.chunkBox(c).Size(), f.Grid())
 	if !bytes.Equal(block, want) {
 		t.Errorf("chunk %v has wrong voxels", c)
 	}

@@ -25,6 +25,9 @@ const (
 	// MaxChunkBytes limits a decoded chunk, in bytes, because a chunk is decoded in memory as a whole. Scales with
 	// larger chunks are omitted.
 	MaxChunkBytes = 1 << 30
+
+	// largeChunk is the least chunk of which it matters how far it goes past the end of the scale, in bytes.
+	largeChunk = 1 << 20
 )
 
 // info has the content of an info file (volume.md, "info JSON file format").
@@ -233,7 +236,7 @@ func (s *scaleInfo) readChunk(o object) error {
 
 func (s *scaleInfo) setChunk(size volume.Vec) error {
 	s.chunk = size
-	g := s.grid()
+	g := volume.Grid{Size: size, Block: size, Type: s.dataType, Channels: s.channels}
 	if err := g.Validate(); err != nil {
 		return err
 	}
@@ -257,10 +260,17 @@ func (s *scaleInfo) readSharding(o object) error {
 	return nil
 }
 
-// grid returns the geometry of chunk 0,0,0.
+// grid returns the geometry of chunk 0,0,0. A large chunk that goes far past the end of the scale has several blocks, of which the first has
+// all that is stored.
 func (s *scaleInfo) grid() volume.Grid {
+	block := s.chunk
+	if s.voxelBytes(block) > largeChunk {
+		for axis, n := range s.bounds.Size() {
+			block[axis] = lattice.Divisor(block[axis], min(n, block[axis]))
+		}
+	}
 	return volume.Grid{
-		Size: s.chunk, Block: s.chunk, Type: s.dataType, Channels: s.channels,
+		Size: s.chunk, Block: block, Type: s.dataType, Channels: s.channels,
 		Origin: s.bounds.Min, Spacing: s.resolution,
 	}
 }

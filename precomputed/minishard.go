@@ -19,8 +19,11 @@ type entry struct {
 const (
 	entryBytes = 24 // of an entry in the file: three 64-bit words
 
-	// maxIndexBytes limits a minishard index to 2.8 million chunks. Writers aim at some thousand.
-	maxIndexBytes = 64 << 20
+	// maxIndexBytes limits a minishard index to 700,000 chunks. Writers aim at some thousand.
+	maxIndexBytes = 16 << 20
+
+	// usualIndexBytes is the limit of usual ones.
+	usualIndexBytes = 1 << 20
 )
 
 // minishardIndex lists the chunks of a minishard, with rising IDs.

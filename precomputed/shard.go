@@ -1,12 +1,15 @@
 package precomputed
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"io/fs"
 	"slices"
+	"sync"
 
+	"github.com/wkwfs/wkwfs/internal/scratch"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -81,15 +84,28 @@ func (s *shard) readSlot(n uint64, slot []byte) (minishardIndex, error) {
 	if end-start > maxIndexBytes {
 		return nil, s.broken(part, at, fmt.Sprintf("an index of at most %d bytes", maxIndexBytes), fmt.Sprint(end-start))
 	}
-	b := make([]byte, end-start)
+	most := int(end - start)
+	if s.spec.gzipIndexes {
+		most = min(maxRatio*most, maxIndexBytes)
+	}
+	if most > usualIndexBytes {
+		largeIndexes.Lock()
+		defer largeIndexes.Unlock()
+	}
+	stored := scratch.Get(int(end - start))
+	defer scratch.Put(stored)
+	b := *stored
 	if err := s.read(b, at, part); err != nil {
 		return nil, err
 	}
 	if s.spec.gzipIndexes {
-		var err error
-		if b, err = gunzip(b, maxIndexBytes); err != nil {
+		plain := scratch.Get(most)
+		defer scratch.Put(plain)
+		n, err := gunzip(bytes.NewReader(b), *plain)
+		if err != nil {
 			return nil, &volume.FormatError{File: s.name, Part: part, Offset: at, Err: err}
 		}
+		b = (*plain)[:n]
 	}
 	index, fault := parseMinishard(b, s.indexEnd())
 	if fault != nil {
@@ -104,6 +120,9 @@ func (s *shard) readSlot(n uint64, slot []byte) (minishardIndex, error) {
 	}
 	return index, nil
 }
+
+// largeIndexes is held while an index is read that may be larger than usual ones, so that only one of them takes memory at a time.
+var largeIndexes sync.Mutex
 
 // slotSize returns the size of a valid minishard index.
 func slotSize(slot []byte) int64 {

@@ -6,35 +6,22 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// isLaidOut reports whether the decoded voxels of a chunk of a size have the layout of the block: no clipping, no
-// channels to interleave.
-func isLaidOut(size volume.Vec, g volume.Grid, planar bool) bool {
-	return size == g.Block && (!planar || g.Channels == 1)
-}
-
-// layOut writes the decoded voxels of a chunk to block, the only block of grid g. It interleaves planar channels. If
-// the chunk is clipped to a size smaller than the block, it fills the rest with zeros.
-func layOut(block, data []byte, size volume.Vec, g volume.Grid, planar bool) {
-	if isLaidOut(size, g, planar) {
-		copy(block, data)
-		return
-	}
+// spread moves the voxels of a chunk of a size from the start of its block to their places, and fills the rest with zeros. The last row is moved
+// first: no place is before where a row is.
+func spread(block []byte, size volume.Vec, g volume.Grid) {
 	if size == g.Block {
-		interleave(block, data, g.Channels, g.Type.Size())
 		return
 	}
-	if planar && g.Channels > 1 {
-		voxels := make([]byte, len(data))
-		interleave(voxels, data, g.Channels, g.Type.Size())
-		data = voxels
-	}
-	clear(block)
 	row := size[0] * g.VoxelBytes()
-	for z := range size[2] {
-		for y := range size[1] {
-			at := g.VoxelBytes() * volume.Vec{0, y, z}.Index(g.Block)
-			copy(block[at:], data[:row])
-			data = data[row:]
+	place := func(y, z int) []byte { return block[g.VoxelBytes()*volume.Vec{0, y, z}.Index(g.Block):] }
+	end := len(block) // of what is not yet zero
+	for z := size[2] - 1; z >= 0; z-- {
+		for y := size[1] - 1; y >= 0; y-- {
+			to := place(y, z)
+			at := len(block) - len(to)
+			copy(to, block[(z*size[1]+y)*row:][:row])
+			clear(block[at+row : end])
+			end = at
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"sync"
 
 	"github.com/tetratelabs/wazero"
@@ -27,27 +28,31 @@ type libjxl struct {
 	limit   int // in bytes
 }
 
-// libjxls has the program with limits of 64 MiB, 256 MiB and 1 GiB. The first picture compiles it, once for all limits.
+// libjxls has the program with limits for up to 2^(16+i) pixels. The first picture compiles it, once for all limits.
 var (
-	libjxls = [...]func() (*libjxl, error){
-		sync.OnceValues(func() (*libjxl, error) { return loadLibjxl(64 << 20) }),
-		sync.OnceValues(func() (*libjxl, error) { return loadLibjxl(256 << 20) }),
-		sync.OnceValues(func() (*libjxl, error) { return loadLibjxl(1 << 30) }),
-	}
+	libjxls        [maxPixelBits - minPixelBits + 1]func() (*libjxl, error)
 	libjxlCompiled = wazero.NewCompilationCache()
 )
 
-// libjxlFor returns the program with a limit that is enough for a number of pixels. In measurements it took up to 100
-// bytes per pixel, with four channels of 8 bits.
-func libjxlFor(pixels int) (*libjxl, error) {
-	switch {
-	case pixels <= 32<<20/256:
-		return libjxls[0]()
-	case pixels <= 224<<20/256:
-		return libjxls[1]()
+const minPixelBits, maxPixelBits = 16, 22
+
+func init() {
+	for i := range libjxls {
+		libjxls[i] = sync.OnceValues(func() (*libjxl, error) { return loadLibjxl(libjxlLimit(1 << (minPixelBits + i))) })
 	}
-	return libjxls[2]()
 }
+
+// pixelBits returns the logarithm of a number of pixels, within those of the limits.
+func pixelBits(pixels int) int {
+	return min(max(bits.Len(uint(pixels-1)), minPixelBits), maxPixelBits)
+}
+
+// libjxlLimit returns a limit of memory that is enough for a number of pixels. In measurements libjxl took up to 100 bytes per pixel, with four
+// channels of 8 bits.
+func libjxlLimit(pixels int) int { return min(16<<20+256<<pixelBits(pixels), 1<<30) }
+
+// libjxlFor returns the program with the limit for a number of pixels.
+func libjxlFor(pixels int) (*libjxl, error) { return libjxls[pixelBits(pixels)-minPixelBits]() }
 
 // loadLibjxl compiles the program with a memory limit in bytes.
 func loadLibjxl(limit int) (*libjxl, error) {

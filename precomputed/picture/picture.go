@@ -70,3 +70,15 @@ func rows(dst, pix []byte, stride int, size image.Point, pixelBytes int, each fu
 		each(dst[y*out:][:out], pix[y*stride:][:size.X*pixelBytes])
 	}
 }
+
+// PNGMemory returns how many bytes DecodePNG takes at most: image/png makes a picture of four channels, which is garbage for a while.
+func PNGMemory(pixels, _, bytesPerValue int) int { return 2 * 4 * pixels * bytesPerValue }
+
+// JPEGMemory returns how many bytes DecodeJPEG takes at most: image/jpeg keeps the coefficients of progressive pictures, with 4 bytes each,
+// and makes a picture.
+func JPEGMemory(pixels, channels, _ int) int { return 2 * 5 * pixels * channels }
+
+// JXLMemory returns how many bytes DecodeJXL takes at most: the limit of the decoder, and its result.
+func JXLMemory(pixels, _, bytesPerValue int) int {
+	return libjxlLimit(pixels) + 4*pixels*bytesPerValue
+}
