@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/wkwfs/wkwfs/internal/scratch"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -63,6 +64,7 @@ type filler struct {
 	chunks  []*tableChunk  // of the jump table, with the entries of the blocks
 	most    int64          // bytes that are read before they are decoded
 	batch   []byte         // stored bytes of some blocks
+	large   *[]byte        // the memory of batch, if it is more than is kept
 	ranges  []vfs.Range    // that are read together
 	runs    [][2]int       // first block and end of each range
 
@@ -97,6 +99,7 @@ func newFiller() *filler {
 // release keeps the filler for the next Fill.
 func (s *filler) release() {
 	s.asStored = nil
+	s.dropLarge()
 	for _, memory := range []*[]byte{&s.batch, &s.dropped[0], &s.dropped[1]} {
 		if cap(*memory) > maxKept {
 			*memory = nil
@@ -115,12 +118,39 @@ func (s *filler) reserve(n int) {
 	if cap(s.batch) >= n {
 		return
 	}
-	room := n
-	if n <= maxKept {
-		step := max(1<<bits.Len(uint(n-1))/8, 1)
-		room = min((n+step-1)/step*step, maxKept)
+	s.dropLarge()
+	if n > maxKept {
+		s.large = scratch.Get(n)
+		s.batch = *s.large
+		return
 	}
-	s.batch = make([]byte, 0, room)
+	step := max(1<<bits.Len(uint(n-1))/8, 1)
+	s.batch = make([]byte, 0, min((n+step-1)/step*step, maxKept))
+}
+
+// dropLarge gives back the memory of a batch that is not kept.
+func (s *filler) dropLarge() {
+	if s.large != nil {
+		scratch.Put(s.large)
+		s.large, s.batch = nil, nil
+	}
+}
+
+// WorkMemory implements [volume.MemoryReporter]: the stored bytes of a block that is larger than a batch.
+func (f *File) WorkMemory(g volume.Grid) int {
+	if f.header.BlockType == Raw {
+		return 0
+	}
+	return workMemory(g)
+}
+
+// workMemory returns the WorkMemory of blocks that may be LZ4.
+func workMemory(g volume.Grid) int {
+	n := g.BlockBytes()
+	if n <= maxBatch {
+		return 0
+	}
+	return n + n/255 + 16
 }
 
 func (s *filler) fill(ctx context.Context, f *File, blocks []volume.Block, memory func(at volume.Vec) []byte) {

@@ -74,6 +74,9 @@ func (m *mag) CubeGrid() (volume.Grid, error) {
 	return m.gridOf(h.Grid(), volume.Vec{}), nil
 }
 
+// WorkMemory implements [volume.MemoryReporter].
+func (m *mag) WorkMemory(g volume.Grid) int { return workMemory(g) }
+
 // gridOf returns the grid of cube c with its origin and spacing.
 func (m *mag) gridOf(g volume.Grid, c volume.Vec) volume.Grid {
 	g.Origin = c.Mul(g.Size)

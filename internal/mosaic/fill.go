@@ -45,6 +45,9 @@ func (m *Mosaic) AnswersAtOnce() bool { return vfs.AnswersAtOnce(m.mag) }
 // LongRead implements vfs.LongReader.
 func (m *Mosaic) LongRead() int { return vfs.LongRead(m.mag) }
 
+// WorkMemory implements [volume.MemoryReporter].
+func (m *Mosaic) WorkMemory(volume.Grid) int { return volume.WorkMemory(m.mag, m.cube) }
+
 // Fill implements [volume.Source]. It reads one cube after another, or many at once if the source answers late.
 func (m *Mosaic) Fill(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	cubes := m.groupByCube(blocks)
