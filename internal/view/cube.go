@@ -92,6 +92,11 @@ func (f *cubeFile) openBox(describe func(volume.Grid, fs.FileInfo) (volume.Box, 
 	g := c.Grid()
 	g.Origin = g.Origin.Sub(f.at.Mul(g.Size)) // of cube 0,0,0
 	box, info := describe(g, c.Info())
-	array := prefetch.Array{Array: flat.New(c.Grid(), box, volume.Box{Max: c.Grid().Size}), Source: f.fsys.prefetch.Cache().Source(c), Version: c.Version()}
+	blocks := f.fsys.prefetch.Cache().Source(c)
+	if err := fits(f.fsys.prefetch.Cache(), blocks, f.m, f.name); err != nil {
+		c.Close()
+		return nil, err
+	}
+	array := prefetch.Array{Array: flat.New(c.Grid(), box, volume.Box{Max: c.Grid().Size}), Source: blocks, Version: c.Version()}
 	return newFile(info, header.Layout{}, f.fsys.prefetch.NewReader(array, prefetch.NoHint), func() { c.Close() }), nil
 }

@@ -139,7 +139,11 @@ func (s *snapshots) take(mag volume.Mag, path string, last *snapshot) (*snapshot
 	if err != nil {
 		return nil, err
 	}
-	snap := &snapshot{Mosaic: m, path: path, unit: s.unit, durable: s.durable, column: s.column, blocks: s.prefetch.Cache().Source(m)}
+	blocks := s.prefetch.Cache().Source(m)
+	if err := fits(s.prefetch.Cache(), blocks, mag, path); err != nil {
+		return nil, err
+	}
+	snap := &snapshot{Mosaic: m, path: path, unit: s.unit, durable: s.durable, column: s.column, blocks: blocks}
 	snap.stack = s.prefetch.NewStack(func() (prefetch.Array, func()) {
 		m.Open()
 		return snap.array(m.Bounds(), 0), m.Close
