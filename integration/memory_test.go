@@ -298,17 +298,23 @@ func checkPeak(t testing.TB, s *server, budget int) {
 // peakMemory returns the largest resident memory that the process ever had, in bytes.
 func peakMemory(t testing.TB, pid int) int {
 	t.Helper()
+	n, ok := memoryOf(pid)
+	if !ok {
+		t.Fatalf("the memory of process %d is not known", pid)
+	}
+	return n
+}
+
+// memoryOf is peakMemory. It returns false if the process has ended.
+func memoryOf(pid int) (int, bool) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		t.Fatal(err)
+		return 0, false
 	}
 	kib := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(b)
 	if kib == nil {
-		t.Fatalf("VmHWM is missing in\n%s", b)
+		return 0, false
 	}
 	n, err := strconv.Atoi(string(kib[1]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n << 10
+	return n << 10, err == nil
 }

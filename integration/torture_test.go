@@ -35,6 +35,7 @@ var trials = []torture.Trial{
 	lyingTrial,
 	versionsTrial,
 	panicsTrial,
+	memoryTrial,
 }
 
 // TestTorture runs random cases of all trials, and makes those that fail small.

@@ -1,0 +1,233 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/wkwfs/wkwfs/integration/torture"
+)
+
+// memoryTrial reads volumes of all formats and codecs with large chunks, honest and hostile ones, by several readers and in all ways in. The
+// program stays within its budget and 128 MiB, and what it shows of honest volumes is right.
+var memoryTrial = torture.New("memory", newMemoryCase, runMemory)
+
+const (
+	memoryReads = 24              // of a reader at random
+	memoryTime  = 3 * time.Second // after which readers end
+)
+
+func runMemory(t testing.TB, c memoryCase) {
+	t.Helper()
+	if !c.valid() {
+		t.Skip("not a case")
+	}
+	source := tempDir(t)
+	c.write(t, source)
+	wants := memoryBox{c, c.voxels(min(c.Depth, c.Planes))}
+	budget := strconv.Itoa(c.Cache << 20)
+	switch c.Way {
+	case "mount":
+		s := mountServer(t, source, "--cache-size", budget, "--log-file", os.DevNull)
+		c.readAll(t, func(name string) (memoryFile, int64, error) {
+			name = filepath.Join(s.dir, name)
+			info, err := os.Stat(name)
+			if err != nil {
+				return nil, 0, err
+			}
+			f, err := os.Open(name)
+			if err != nil {
+				return nil, 0, err
+			}
+			return f, info.Size(), nil
+		}, wants)
+		checkPeak(t, s, c.Cache<<20)
+		s.stop(t)
+	case "serve":
+		url, pid, end := serveForMemory(t, "--cache-size", budget, source)
+		defer end()
+		c.readAll(t, func(name string) (memoryFile, int64, error) {
+			r, err := http.Head(url + name)
+			if err != nil {
+				return nil, 0, err
+			}
+			r.Body.Close()
+			if r.StatusCode != http.StatusOK {
+				return nil, 0, fs.ErrNotExist
+			}
+			return ranges(url + name), r.ContentLength, nil
+		}, wants)
+		checkPeak(t, &server{pid: pid}, c.Cache<<20)
+	case "cp":
+		peak := copyForMemory(t, "--quiet", "--cache-size", budget, source, ".", filepath.Join(tempDir(t), "copy"))
+		if peak > c.Cache<<20+memoryAllowed {
+			t.Errorf("cp used %d MiB, want at most %d + %d", peak>>20, c.Cache, memoryAllowed>>20)
+		}
+	}
+}
+
+// memoryFile is an open file, in any way.
+type memoryFile interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// memoryBox is what the chunks of a case hold.
+type memoryBox struct {
+	memoryCase
+	chunk []byte
+}
+
+// check compares bytes of the volume from an offset on. All chunks are equal.
+func (m memoryBox) check(t testing.TB, p []byte, offset int64) bool {
+	if !m.isRight() || m.Turned {
+		return true
+	}
+	whole := int64(m.chunkBytes())
+	for i, b := range p {
+		if want := m.chunk[(offset+int64(i))%whole]; b != want {
+			t.Errorf("byte %d of the volume is %d, want %d", offset+int64(i), b, want)
+			return false
+		}
+	}
+	return true
+}
+
+// readAll lets the readers of the case read the volume and a slice: the first one from start to end, the others at random. Errors are right for
+// what is hostile, and for chunks that are too large for the cache: then there is no volume.
+func (c memoryCase) readAll(t testing.TB, open func(name string) (memoryFile, int64, error), wants memoryBox) {
+	t.Helper()
+	dir := ""
+	if c.family() == "precomputed" {
+		dir = "1/"
+	}
+	f, size, err := open(dir + "volume.raw")
+	if err != nil {
+		if c.isRight() && c.chunkBytes() <= c.Cache<<20/8 && len(c.Codecs) < 3 {
+			t.Errorf("a chunk of %d MiB is not shown: %v", c.chunkBytes()>>20, err)
+		}
+		return
+	}
+	if want := int64(c.valueBytes() * c.Plane[0] * c.Plane[1] * c.Planes); size != want && c.family() != "wkw" {
+		t.Errorf("the volume has %d bytes, want %d", size, want)
+	}
+	defer f.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), memoryTime)
+	defer cancel()
+	var group sync.WaitGroup
+	for i := range c.Readers {
+		group.Go(func() {
+			r, p, reads := rand.New(rand.NewPCG(5, uint64(i))), make([]byte, 64<<10), int64(memoryReads)
+			if i == 0 {
+				p, reads = make([]byte, 1<<20), (size+1<<20-1)>>20
+			}
+			for n := int64(0); n < reads && ctx.Err() == nil; n++ {
+				off := n << 20
+				if i > 0 {
+					off = r.Int64N(size)
+				}
+				n, err := f.ReadAt(p, off)
+				if err != nil && !errors.Is(err, io.EOF) {
+					if c.isRight() {
+						t.Errorf("offset %d: %v", off, err)
+					}
+					return
+				}
+				if !wants.check(t, p[:n], off) {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	if slice, _, err := open(dir + "slices/z0000000.tif"); err == nil {
+		_, _ = slice.ReadAt(make([]byte, 1000), 0) // hostile volumes have an error
+		slice.Close()
+	}
+}
+
+// ranges reads a URL by ranges.
+type ranges string
+
+func (url ranges) ReadAt(p []byte, off int64) (int, error) {
+	r, err := http.NewRequest(http.MethodGet, string(url), nil)
+	if err != nil {
+		return 0, err
+	}
+	r.Header.Set("Range", "bytes="+strconv.FormatInt(off, 10)+"-"+strconv.FormatInt(off+int64(len(p))-1, 10))
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusPartialContent {
+		return 0, errors.New(answer.Status)
+	}
+	n, err := io.ReadFull(answer.Body, p)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// Close does nothing.
+func (ranges) Close() error { return nil }
+
+// serveForMemory runs wkwfs serve, and returns its URL, its process and a function that ends it.
+func serveForMemory(t testing.TB, args ...string) (url string, pid int, end func()) {
+	t.Helper()
+	cmd := exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	end = func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	line := make([]byte, 200)
+	n, err := out.Read(line)
+	if err != nil {
+		end()
+		t.Fatalf("the server printed no address: %v", err)
+	}
+	url, _, _ = strings.Cut(strings.TrimSpace(string(line[:n])), "?")
+	return url, cmd.Process.Pid, end
+}
+
+// copyForMemory runs wkwfs cp and returns the most memory that it was seen to have. What it copies may be hostile.
+func copyForMemory(t testing.TB, args ...string) (peak int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*memoryTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, append([]string{"cp"}, args...)...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	for {
+		select {
+		case <-done:
+			return peak
+		case <-time.After(5 * time.Millisecond):
+			if n, ok := memoryOf(cmd.Process.Pid); ok {
+				peak = max(peak, n)
+			}
+		}
+	}
+}
