@@ -118,7 +118,8 @@ func (c memoryCase) readAll(t testing.TB, open func(name string) (memoryFile, in
 	}
 	f, size, err := open(dir + "volume.raw")
 	if err != nil {
-		if c.isRight() && c.chunkBytes() <= c.Cache<<20/8 && len(c.Codecs) < 3 {
+		// The decoder of compresso may take 17 bytes for each voxel.
+		if c.isRight() && c.chunkBytes() <= c.Cache<<20/8 && len(c.Codecs) < 3 && c.Codecs[0] != "compresso" {
 			t.Errorf("a chunk of %d MiB is not shown: %v", c.chunkBytes()>>20, err)
 		}
 		return
