@@ -38,7 +38,7 @@ func newCopyCommand() *cobra.Command {
 	s := copySettings{cacheSize: defaultCacheSize}
 	cmd := &cobra.Command{
 		Use:   "cp [flags] SOURCE PATH DEST",
-		Short: "Copy raw volumes out of a dataset, without a mount",
+		Short: "Copy files of voxels out of a dataset, without a mount",
 		Long: `Copy the file or directory that a mount of SOURCE would show at PATH to DEST. It needs
 no FUSE. DEST is a file, a directory to create, or an existing directory to copy into.
 ` + sourceHelp + `

@@ -1,6 +1,6 @@
 //go:build !docs
 
-// Command wkwfs mounts WKW, Zarr, N5 and Neuroglancer Precomputed volumes as raw volumes. The package
+// Command wkwfs mounts WKW, Zarr, N5 and Neuroglancer Precomputed volumes as ordinary files. The package
 // has the flags, help texts, signals and exit codes of the program, and what it prints. Other
 // packages do the work.
 package main

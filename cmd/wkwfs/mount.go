@@ -13,7 +13,7 @@ func newMountCommand() *cobra.Command {
 	var printOnly bool
 	cmd := &cobra.Command{
 		Use:   "mount [flags] SOURCE MOUNTPOINT",
-		Short: "Show a dataset as raw volumes in a directory",
+		Short: "Show a dataset as ordinary files in a directory",
 		Long: `Mount SOURCE, read-only, on the directory MOUNTPOINT.
 ` + sourceHelp + `
 

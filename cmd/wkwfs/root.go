@@ -12,8 +12,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/settings"
 )
 
-const rootHelp = `wkwfs shows WKW datasets of WEBKNOSSOS, and Zarr, N5 and Neuroglancer Precomputed
-volumes, as flat raw files. A mount is read-only.
+const rootHelp = `wkwfs shows WEBKNOSSOS (WKW) datasets, Zarr, OME-Zarr, N5 and Neuroglancer
+Precomputed volumes as raw, NumPy, NRRD, NIfTI and TIFF files. A mount is read-only.
 
   wkwfs mount /data/cortex ~/cortex     # then open ~/cortex/color/1/volume.raw
   wkwfs umount ~/cortex`
@@ -32,7 +32,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:     "wkwfs",
-		Short:   "Mount WKW, Zarr, N5 and Precomputed datasets as raw volumes",
+		Short:   "Mount WKW, Zarr, N5 and Precomputed volumes as ordinary files",
 		Long:    rootHelp,
 		Version: version().Version,
 		Args:    cobra.ArbitraryArgs, // an unknown command is an argument of the root

@@ -19,7 +19,7 @@ import (
 )
 
 // sourceHelp says in help texts what a SOURCE is.
-const sourceHelp = `SOURCE is a WKW dataset, a layer, a mag, a single .wkw file, an unpacked annotation
+const sourceHelp = `SOURCE is a WEBKNOSSOS dataset, a layer, a mag, a single .wkw file, an unpacked annotation
 download, a Neuroglancer Precomputed volume, or a Zarr or N5 array or group, also in a zip
 archive of uncompressed files (.ozx, .zip). It is a path, or the URL of an object
 store or a web server: s3://BUCKET/PATH, gs://BUCKET/PATH, https://HOST/PATH.`
