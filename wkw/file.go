@@ -64,7 +64,12 @@ func newFile(f fs.File, name string) (*File, error) {
 		start = startSize // a second request for the jump table would take longer
 	}
 	b := make([]byte, min(start, max(info.Size(), 0)))
-	if err := vfs.ReadFull(context.Background(), f, b, 0); err != nil {
+	err = vfs.ReadFull(context.Background(), f, b, 0)
+	if err != nil && len(b) > HeaderSize { // perhaps only bytes after the header cannot be read
+		b = b[:HeaderSize]
+		err = vfs.ReadFull(context.Background(), f, b, 0)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: header at byte 0: %w", name, err)
 	}
 	h, err := ParseHeader(b[:min(len(b), HeaderSize)], name)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -279,4 +280,32 @@ func TestBlockParallel(t *testing.T) {
 			checkFlat(t, f, src)
 		})
 	}
+}
+
+// unreadable fails to read bytes from an offset on.
+type unreadable struct {
+	io.ReaderAt
+	from int64
+}
+
+func (u unreadable) ReadAt(p []byte, off int64) (int, error) {
+	if off+int64(len(p)) > u.from {
+		return 0, syscall.EIO
+	}
+	return u.ReaderAt.ReadAt(p, off)
+}
+
+// TestLateStart opens a cube of a source that answers late: its header is read together with what comes after it. If a block cannot be read, that costs only
+// the block.
+func TestLateStart(t *testing.T) {
+	content := literalCube(damagedCube, 80)
+	f := inMemory(t, content)
+	f.ReaderAt = unreadable{f.ReaderAt, int64(len(content)) - 1}
+	opened, err := NewFile(late{f}, "x0.wkw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	first := volume.Box{Max: volume.Cube(1)}
+	checkFill(t, opened, damagedCube.blocks(), first, nil)
 }
