@@ -120,7 +120,6 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	if err != nil {
 		return err
 	}
-	lines := opening.take()
 	looked := lookForGaps(opened, looking.also(logger))
 	// Never closed: Close waits for loads, and a disk that does not answer must not keep the
 	// server from ending.
@@ -142,7 +141,7 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	}
 	logger.Info("mounted", "source", remote.Display(s.source), "mountpoint", mountpoint, "version", version().Version)
 	waitForGaps(looked)
-	if err := ready(mountpoint, logs, append(lines, looking.take()...)); err != nil {
+	if err := ready(mountpoint, logs, append(opening.take(), looking.take()...)); err != nil {
 		_, _ = server.Unmount() // the first error counts
 		return err
 	}
