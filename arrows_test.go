@@ -21,6 +21,7 @@ const module = "github.com/wkwfs/wkwfs"
 var arrows = map[string][]string{
 	"internal/guard":     {},
 	"internal/vfs":       {"internal/guard", "internal/span"},
+	"internal/vfstest":   {"internal/vfs"},
 	"volume":             {"internal/vfs", "internal/parallel"},
 	"internal/store":     {"internal/guard", "internal/access", "internal/vfs", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/object":    {"internal/guard", "internal/lru", "internal/parallel", "internal/vfs"},

@@ -17,7 +17,7 @@ import (
 // commandsOnly are packages and files that no server runs. They may die of a panic.
 var commandsOnly = []string{
 	"integration/", "internal/importer/", "internal/pyramid/", "internal/copier/", "internal/check/", "internal/preview/", "internal/sample/",
-	"internal/refdata/", "internal/voxeltest/", "precomputed/internal/", "wkw/writer.go", "cmd/wkwfs/cp.go", "cmd/wkwfs/progress.go",
+	"internal/refdata/", "internal/voxeltest/", "internal/vfstest/", "precomputed/internal/", "wkw/writer.go", "cmd/wkwfs/cp.go", "cmd/wkwfs/progress.go",
 	"cmd/wkwfs/import_screen.go",
 }
 

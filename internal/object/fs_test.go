@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
 	"testing/synctest"
 	"time"
 
@@ -144,16 +143,6 @@ func (m *memory) List(_ context.Context, prefix, after, delimiter string) iter.S
 			if all = all[len(page):]; len(all) > 0 {
 				time.Sleep(m.takes) // for the next page
 			}
-		}
-	}
-}
-
-func TestConformity(t *testing.T) {
-	for _, names := range []bool{false, true} {
-		m := newMemory("a", "b/c", "b/d/e", "b/d-")
-		m.names = names
-		if err := fstest.TestFS(NewFS(m), "a", "b/c", "b/d/e", "b/d-"); err != nil {
-			t.Error(err)
 		}
 	}
 }

@@ -50,22 +50,6 @@ func tree(t *testing.T) (d *Dir, path string) {
 	return d, path
 }
 
-// layerDir makes a directory with one cube file and a link to its layer.
-func layerDir(t *testing.T) string {
-	t.Helper()
-	path := t.TempDir()
-	if err := os.MkdirAll(path+"/color/1/z0/y0", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path+"/color/1/z0/y0/x0.wkw", []byte("WKW"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("color", path+"/layer"); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // open opens the file "file" of a scheduled file system.
 func open(t *testing.T, fsys fs.FS, o Options) (*Scheduled, fs.File) {
 	t.Helper()

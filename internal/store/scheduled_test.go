@@ -1,46 +1,14 @@
 package store
 
 import (
-	"errors"
 	"io"
 	"io/fs"
 	"testing"
-	"testing/fstest"
 	"testing/synctest"
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
-
-func TestScheduledConformity(t *testing.T) {
-	path := layerDir(t)
-	for _, late := range []bool{false, true} {
-		d, err := Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := Schedule(d, Options{})
-		if late {
-			makeLate(s)
-		}
-		if err := fstest.TestFS(s, "color/1/z0/y0/x0.wkw", "layer"); err != nil {
-			t.Error(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Open("color"); !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("after Close: got %v", err)
-		}
-	}
-	memory := Schedule(fstest.MapFS{"a/b": {Data: []byte("bytes")}}, Options{})
-	if err := fstest.TestFS(memory, "a/b"); err != nil {
-		t.Error(err)
-	}
-	if err := memory.Close(); err != nil {
-		t.Error(err)
-	}
-}
 
 // TestLinksScheduled: Lstat and ReadLink describe links.
 func TestLinksScheduled(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
-	"testing/fstest"
 )
 
 func TestOpen(t *testing.T) {
@@ -181,23 +180,6 @@ func TestReplaced(t *testing.T) {
 	}
 	if b, err := fs.ReadFile(d, "file"); err == nil {
 		t.Errorf("read %q through a link out of the source", b)
-	}
-}
-
-func TestConformity(t *testing.T) {
-	path := layerDir(t)
-	d, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := fstest.TestFS(d, "color/1/z0/y0/x0.wkw", "layer"); err != nil {
-		t.Error(err)
-	}
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.Open("color"); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("after Close: got %v", err)
 	}
 }
 
