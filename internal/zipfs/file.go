@@ -24,7 +24,13 @@ type file struct {
 
 var (
 	_ vfs.ContextReaderAt = (*file)(nil)
+	_ vfs.RangeReader     = (*file)(nil)
+	_ vfs.Advisor         = (*file)(nil)
 	_ vfs.LateReporter    = (*file)(nil)
+	_ vfs.NearReporter    = (*file)(nil)
+	_ vfs.AtOnceReporter  = (*file)(nil)
+	_ vfs.LongReader      = (*file)(nil)
+	_ fs.ReadDirFile      = (*directory)(nil)
 )
 
 // Open opens a file that is stored without compression. An entry of another kind, or one that reaches beyond the archive, is an
@@ -96,7 +102,10 @@ func (f *file) Stat() (fs.FileInfo, error) {
 
 // ReadAtContext implements [vfs.ContextReaderAt].
 func (f *file) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
-	if off < 0 || off >= f.Size() {
+	switch {
+	case off < 0:
+		return 0, &fs.PathError{Op: "readat", Path: f.node.name, Err: fs.ErrInvalid}
+	case off >= f.Size():
 		return 0, io.EOF
 	}
 	short := int64(len(p)) > f.Size()-off
@@ -110,20 +119,78 @@ func (f *file) ReadAtContext(ctx context.Context, p []byte, off int64) (int, err
 	return n, err
 }
 
+// ReadRanges implements [vfs.RangeReader]: the archive has as many requests in flight as suits its source.
+func (f *file) ReadRanges(ctx context.Context, ranges []vfs.Range) {
+	inside := make([]vfs.Range, 0, len(ranges))
+	index := make([]int, 0, len(ranges)) // of each range inside of the file, in ranges
+	for i := range ranges {
+		r := &ranges[i]
+		if r.Err = nil; len(r.P) == 0 {
+			continue
+		}
+		if r.Off < 0 || r.Off > f.Size() || int64(len(r.P)) > f.Size()-r.Off {
+			r.Err = io.ErrUnexpectedEOF // not bytes of the entry after it
+			continue
+		}
+		inside, index = append(inside, vfs.Range{Off: f.offset + r.Off, P: r.P}), append(index, i)
+	}
+	vfs.ReadRanges(ctx, f.fsys.archive, inside)
+	for k, i := range index {
+		ranges[i].Err = inside[k].Err
+	}
+}
+
+// WillNeed implements [vfs.Advisor].
+func (f *file) WillNeed(off, n int64) {
+	a, ok := f.fsys.archive.(vfs.Advisor)
+	if n = min(n, f.Size()-off); ok && off >= 0 && n > 0 {
+		a.WillNeed(f.offset+off, n)
+	}
+}
+
 // Late implements [vfs.LateReporter].
-func (f *file) Late() bool { return f.fsys.Late() }
+func (f *file) Late() bool { return vfs.IsLate(f.fsys.archive) }
 
 // Near implements [vfs.NearReporter].
-func (f *file) Near() bool { return f.fsys.Near() }
+func (f *file) Near() bool { return vfs.IsNear(f.fsys.archive) }
+
+// AnswersAtOnce implements [vfs.AtOnceReporter].
+func (f *file) AnswersAtOnce() bool { return vfs.AnswersAtOnce(f.fsys.archive) }
+
+// LongRead implements [vfs.LongReader].
+func (f *file) LongRead() int { return vfs.LongRead(f.fsys.archive) }
 
 // Close does nothing: the archive stays open.
 func (f *file) Close() error { return nil }
 
-// directory is an open directory. It is listed by [FS.ReadDir].
+// directory is an open directory. It is listed at the first call of ReadDir.
 type directory struct {
 	fsys *FS
 	node *node
 	name string
+
+	listed bool
+	rest   []fs.DirEntry
+}
+
+// ReadDir implements [fs.ReadDirFile].
+func (d *directory) ReadDir(n int) ([]fs.DirEntry, error) {
+	if !d.listed {
+		all, err := d.fsys.ReadDir(d.name)
+		if err != nil {
+			return nil, err
+		}
+		d.listed, d.rest = true, all
+	}
+	if n > 0 && len(d.rest) == 0 {
+		return nil, io.EOF
+	}
+	if n <= 0 || n > len(d.rest) {
+		n = len(d.rest)
+	}
+	next := d.rest[:n:n]
+	d.rest = d.rest[n:]
+	return next, nil
 }
 
 func (d *directory) Stat() (fs.FileInfo, error) { return d.fsys.Stat(d.name) }

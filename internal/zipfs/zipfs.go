@@ -34,6 +34,7 @@ var (
 	_ fs.ReadDirFS     = (*FS)(nil)
 	_ fs.StatFS        = (*FS)(nil)
 	_ vfs.LateReporter = (*FS)(nil)
+	_ vfs.LongReader   = (*FS)(nil)
 )
 
 // Open opens an archive, which must be an [io.ReaderAt]. The memory is at most 1.1 times the directory of the archive, which has up to
@@ -66,11 +67,8 @@ func (a *FS) readDirectory(l limits) (err error) {
 	return a.index.check(a.name)
 }
 
-// node returns the file or the directory at a path, or nil.
+// node returns the file or the directory at a valid path, or nil.
 func (a *FS) node(name string) *node {
-	if !fs.ValidPath(name) {
-		return nil
-	}
 	n := &node{name: path.Base(name), entry: a.index.file(name)}
 	if n.entry == nil && !a.index.isDir(name) {
 		return nil
@@ -90,6 +88,9 @@ func (a *FS) stat() (fs.FileInfo, error) {
 
 // find returns the node at a path and its attributes.
 func (a *FS) find(op, name string) (*node, info, error) {
+	if !fs.ValidPath(name) {
+		return nil, info{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
 	archive, err := a.stat()
 	n := a.node(name)
 	if err == nil && n == nil {

@@ -66,31 +66,6 @@ func TestFiles(t *testing.T) {
 	if want := ". dr-xr-x---, c dr-xr-x---, c/0 dr-xr-x---, c/0/0 -r--r-----, c/0/1 -r--r-----, zarr.json -r--r-----"; err != nil || strings.Join(found, ", ") != want {
 		t.Errorf("got %s, %v, expected %s", strings.Join(found, ", "), err, want)
 	}
-	if b, err := fs.ReadFile(a, "zarr.json"); err != nil || string(b) != "{}" {
-		t.Errorf("got %q, %v", b, err)
-	}
-	f, err := a.Open("c/0/0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		off, n int
-		want   string
-	}{{0, 5, "chunk"}, {1, 3, "hun"}, {3, 9, "nk"}, {5, 1, ""}, {9, 1, ""}, {-1, 1, ""}} {
-		p := make([]byte, c.n)
-		n, err := vfs.ReadAt(t.Context(), f, p, int64(c.off))
-		if string(p[:n]) != c.want || (err == nil) != (n == c.n) {
-			t.Errorf("%d bytes at %d: got %q, %v", c.n, c.off, p[:n], err)
-		}
-	}
-	if entries, err := fs.ReadDir(a, "zarr.json"); err == nil || errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a file is listed as a directory: got %v, %v", entries, err)
-	}
-	for _, name := range []string{"c/0/2", "zarr.json/x", "", "../a.zip", "/c"} {
-		if _, err := a.Stat(name); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%q: got %v", name, err)
-		}
-	}
 }
 
 // TestRefused: an archive with paths that contradict each other, or lead out, is refused as a whole. An entry that cannot be read in
@@ -258,25 +233,4 @@ func FuzzOpen(f *testing.F) {
 			return nil
 		})
 	})
-}
-
-// longFS is an object store, whose requests should be long.
-type longFS struct{ fs.FS }
-
-func (longFS) LongRead() int { return 1000 }
-func (longFS) Remote() bool  { return true }
-
-// TestLongReadOfArchive: requests to an archive should be as long as those to the file system that it lies in. If that is an object
-// store, so is the archive.
-func TestLongReadOfArchive(t *testing.T) {
-	store := fstest.MapFS{"a.zip": {Data: zipped(t, entry{name: "a"})}}
-	for want, fsys := range map[int]fs.FS{0: store, 1000: longFS{store}} {
-		a, err := Open(fsys, "a.zip")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := vfs.LongRead(a); n != want || vfs.IsRemote(a) != (want > 0) {
-			t.Errorf("%d bytes, an object store: %v; expected %d", n, vfs.IsRemote(a), want)
-		}
-	}
 }
