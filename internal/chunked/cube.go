@@ -71,13 +71,19 @@ func (c *cube) Info() fs.FileInfo { return c.info }
 func (c *cube) Version() vfs.Version { return vfs.VersionOf(c.info) }
 
 // Late implements [vfs.LateReporter].
-func (c *cube) Late() bool {
-	return slices.ContainsFunc(c.parts, func(p part) bool { return p.file != nil && vfs.IsLate(p.file) })
-}
+func (c *cube) Late() bool { return c.hasFile(func(f fs.File) bool { return vfs.IsLate(f) }) }
 
 // Near implements [vfs.NearReporter].
-func (c *cube) Near() bool {
-	return !slices.ContainsFunc(c.parts, func(p part) bool { return p.file != nil && !vfs.IsNear(p.file) })
+func (c *cube) Near() bool { return !c.hasFile(func(f fs.File) bool { return !vfs.IsNear(f) }) }
+
+// AnswersAtOnce implements [vfs.AtOnceReporter].
+func (c *cube) AnswersAtOnce() bool {
+	return !c.hasFile(func(f fs.File) bool { return !vfs.AnswersAtOnce(f) })
+}
+
+// hasFile reports whether a file of the cube is as is says.
+func (c *cube) hasFile(is func(fs.File) bool) bool {
+	return slices.ContainsFunc(c.parts, func(p part) bool { return p.file != nil && is(p.file) })
 }
 
 // Close closes the files.

@@ -70,8 +70,8 @@ func (i *Inside) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if dir, ok := f.(fs.ReadDirFile); ok {
-		return dir, nil
+	if info, err := f.Stat(); err != nil || info.IsDir() {
+		return f, err
 	}
 	return &insideFile{f, i}, nil
 }
