@@ -143,8 +143,8 @@ func (s tester) errors() {
 		if way == "open" || strings.HasSuffix(way, "stat") {
 			continue
 		}
-		var kindError *vfs.KindError
-		if err := ask(file); err == nil || errors.Is(err, fs.ErrNotExist) || !errors.As(err, &kindError) && vfs.Classify(err) != vfs.NotDirectory {
+		var kind *vfs.KindError
+		if err := ask(file); err == nil || !errors.As(err, &kind) && vfs.Classify(err) != vfs.NotDirectory && !vfs.CannotList(err) {
 			s.Errorf("%s of file %s: got %v, expected that it is no directory", way, file, err)
 		}
 	}

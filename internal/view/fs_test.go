@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/wkwfs/wkwfs/internal/store"
 	"github.com/wkwfs/wkwfs/internal/vfs"
@@ -55,14 +54,6 @@ func open(t *testing.T, dir, name string) *view.FS {
 		t.Fatal(err)
 	}
 	return view.New(root, view.Options{})
-}
-
-func TestTreeIsAFileSystem(t *testing.T) {
-	dir, _ := writeDataset(t)
-	err := fstest.TestFS(open(t, dir, "."), "datasource-properties.json", "color/1/z0/y0/x0.raw", "color/1/z0/y1/x3.blocks/z1/y0/x1.raw")
-	if err != nil {
-		t.Error(err)
-	}
 }
 
 // TestTreeRoots lists the root of each kind of source.
