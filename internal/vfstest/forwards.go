@@ -52,18 +52,6 @@ func ReportsFile(t *testing.T, inside *Inside, opened any, not Reasons) {
 	checkReasons(t, not)
 }
 
-// ForwardsFile checks that an open file which is made of a file in inside has the abilities of that file.
-func ForwardsFile(t *testing.T, inside *Inside, f fs.File, not Reasons) {
-	t.Helper()
-	within, err := inside.Open(Name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer within.Close()
-	forwards(t, inside, file, within, f, not, func(ability) bool { return true })
-	checkReasons(t, not)
-}
-
 // forwards checks the abilities of one kind.
 func forwards(t *testing.T, inside *Inside, of kind, within, wrapper any, not Reasons, tested func(ability) bool) {
 	t.Helper()

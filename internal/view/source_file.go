@@ -1,7 +1,7 @@
 package view
 
 import (
-	"context"
+	"io"
 	"io/fs"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
@@ -42,14 +42,9 @@ type openSourceFile struct {
 
 func (f *openSourceFile) Stat() (fs.FileInfo, error) { return f.info, nil }
 
-// ReadAt implements io.ReaderAt.
+// ReadAt fails if the file has changed since it was opened.
 func (f *openSourceFile) ReadAt(b []byte, off int64) (int, error) {
-	return f.ReadAtContext(context.Background(), b, off)
-}
-
-// ReadAtContext implements vfs.ContextReaderAt. It fails if the file has changed since it was opened.
-func (f *openSourceFile) ReadAtContext(ctx context.Context, b []byte, off int64) (int, error) {
-	n, err := vfs.ReadAt(ctx, f.File, b, off)
+	n, err := f.File.(io.ReaderAt).ReadAt(b, off)
 	if changed := vfs.Unchanged(f.File, f.info.source); changed != nil {
 		return 0, changed
 	}
