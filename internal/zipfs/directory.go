@@ -24,6 +24,7 @@ type index struct {
 	stored []byte
 	starts []uint32
 	base   int64 // of the offsets, in the archive
+	at     int64 // offset of the directory in the archive
 }
 
 // limits are numbers that only large archives reach.
@@ -113,7 +114,7 @@ func readIndex(r io.ReaderAt, size int64, l limits) (*index, error) {
 	if end.length > l.directory {
 		return nil, fmt.Errorf("expected at most %d bytes, found %d", l.directory, end.length)
 	}
-	x := &index{base: end.base, stored: make([]byte, end.length), starts: make([]uint32, 0, min(end.entries, uint64(end.length)/headerLength))}
+	x := &index{base: end.base, at: end.start, stored: make([]byte, end.length), starts: make([]uint32, 0, min(end.entries, uint64(end.length)/headerLength))}
 	if _, err := io.ReadFull(io.NewSectionReader(r, end.start, end.length), x.stored); err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ var (
 	_ fs.ReadDirFile      = (*directory)(nil)
 )
 
-// Open opens a file that is stored without compression. An entry of another kind, or one that reaches beyond the archive, is an
+// Open opens a file that is stored without compression. An entry of another kind, or one that reaches into the directory of the archive, is an
 // error that names it.
 func (a *FS) Open(name string) (fs.File, error) {
 	n, found, err := a.find("open", name)
@@ -60,8 +60,8 @@ func (a *FS) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, &volume.FormatError{File: a.name, Part: part(e.Name), Offset: -1, Err: err}
 	}
-	if size := uint64(a.info.Size()); at > size || e.UncompressedSize64 > size-at {
-		return nil, a.broken(e, fmt.Sprintf("an extent in the %d bytes of the archive", size), fmt.Sprintf("%d bytes at byte %d", e.UncompressedSize64, at))
+	if end := uint64(a.index.at); at > end || e.UncompressedSize64 > end-at {
+		return nil, a.broken(e, fmt.Sprintf("an extent in the %d bytes before the directory", end), fmt.Sprintf("%d bytes at byte %d", e.UncompressedSize64, at))
 	}
 	section := io.NewSectionReader(a.archive.(io.ReaderAt), int64(at), int64(e.UncompressedSize64))
 	return &file{SectionReader: section, fsys: a, node: n, offset: int64(at)}, nil

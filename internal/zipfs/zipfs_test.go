@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -148,6 +149,28 @@ func TestLongExtra(t *testing.T) {
 	}
 	if _, err := a.Open("a"); err == nil || !strings.Contains(err.Error(), "expected an extent in the") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestExtentReachesIntoDirectory: the bytes of an entry end before the directory of the archive.
+func TestExtentReachesIntoDirectory(t *testing.T) {
+	sound := zipped(t, entry{"a", "voxels", zip.Store})
+	directory := bytes.Index(sound, []byte("PK\x01\x02"))
+	most := directory - localLength - len("a")
+	for size := len("voxels"); size <= len(sound)-localLength-len("a")+1; size++ {
+		b := bytes.Clone(sound)
+		for _, at := range []int{20, 24} {
+			binary.LittleEndian.PutUint32(b[directory+at:], uint32(size))
+		}
+		a, err := open(t, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := fs.ReadFile(a, "a")
+		want := fmt.Sprintf(`a.zip: zip entry "a": expected an extent in the %d bytes before the directory, found %d bytes at byte 31`, directory, size)
+		if size <= most && (err != nil || len(got) != size) || size > most && (err == nil || err.Error() != want) {
+			t.Errorf("%d bytes, of which %d may be read: got %q, %v", size, most, got, err)
+		}
 	}
 }
 
