@@ -134,14 +134,14 @@ func (u *update) openMags() error {
 	}
 	names, err := l.Mags()
 	if err != nil {
-		return err
+		return fmt.Errorf("layer %s: %w", u.Layer, err)
 	}
 	for _, name := range names {
 		m, err := l.Mag(name)
-		if err != nil {
-			return err
+		if err == nil {
+			err = u.addMag(m)
 		}
-		if err := u.addMag(m); err != nil {
+		if err != nil {
 			return fmt.Errorf("layer %s, mag %s: %w", u.Layer, name, err)
 		}
 	}
