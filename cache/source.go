@@ -50,10 +50,7 @@ const (
 func (c *Cache) Source(src volume.Source) *Source {
 	grid := src.Grid()
 	s := &Source{cache: c, src: src, grid: grid, blocks: grid.Blocks(), bytes: grid.BlockBytes()}
-	s.voxels = max(bufferSize(s.bytes), overhead)
-	if work := volume.WorkMemory(src, grid); work > c.limits.work {
-		s.work = work
-	}
+	s.voxels, s.work = c.memoryOf(src, grid)
 	s.memory = s.voxels + s.work
 	s.keyed, _ = src.(volume.Keyed)
 	if v, ok := src.(volume.Versioned); ok {
@@ -64,8 +61,22 @@ func (c *Cache) Source(src volume.Source) *Source {
 	return s
 }
 
-// Memory returns how many bytes a block takes while it is loaded: those of its voxels, and what decoding it takes besides.
-func (s *Source) Memory() int64 { return int64(s.memory) }
+// memoryOf returns how many bytes a block takes while it is loaded: those of its voxels, and what decoding it takes besides.
+func (c *Cache) memoryOf(src any, g volume.Grid) (voxels, work int) {
+	voxels = max(bufferSize(g.BlockBytes()), overhead)
+	if work = volume.WorkMemory(src, g); work <= c.limits.work {
+		work = 0
+	}
+	return voxels, work
+}
+
+// Holds returns how many bytes a block of a mag or a cube takes while it is loaded, and whether that is within [Cache.MostInFlight].
+// It knows from the geometry and from what of reports ([volume.MemoryReporter]).
+func (c *Cache) Holds(of any, g volume.Grid) (bytes int64, ok bool) {
+	voxels, work := c.memoryOf(of, g)
+	bytes = int64(voxels + work)
+	return bytes, bytes <= c.MostInFlight()
+}
 
 // Grid returns the geometry of the source.
 func (s *Source) Grid() volume.Grid { return s.grid }

@@ -67,7 +67,7 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	defer target.Close()
-	warnOfGaps(opened, s.concerns, log)
+	warnOfGaps(opened, nil, s.concerns, log)
 	return s.copy(ctx, tree, info.IsDir(), opened, target, screen)
 }
 

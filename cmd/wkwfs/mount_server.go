@@ -120,10 +120,10 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	if err != nil {
 		return err
 	}
-	looked := lookForGaps(opened, looking.also(logger))
 	// Never closed: Close waits for loads, and a disk that does not answer must not keep the
 	// server from ending.
 	blocks := disk.newBlocks(s.cacheSize)
+	looked := lookForGaps(opened, blocks, looking.also(logger))
 	meter := newMeter(s, mountpoint, logs, blocks, opened, disk)
 	listener, err := s.metrics.Listen()
 	if err != nil {

@@ -105,7 +105,8 @@ func (s *webSettings) open(stderr io.Writer, part *subset.Options, viewer viewer
 	if err != nil {
 		return nil, err
 	}
-	looked := lookForGaps(opened, told)
+	blocks := disk.newBlocks(s.cacheSize)
+	looked := lookForGaps(opened, blocks, told)
 	if part != nil {
 		waitForGaps(looked)
 	}
@@ -115,7 +116,6 @@ func (s *webSettings) open(stderr io.Writer, part *subset.Options, viewer viewer
 			return nil, err
 		}
 	}
-	blocks := disk.newBlocks(s.cacheSize)
 	options := web.Options{Name: filepath.Base(remote.Display(path)), Viewer: viewer.files, Neuroglancer: viewer.url, Log: logger}
 	if u, err := url.Parse(viewer.url); err == nil && viewer.url != "" {
 		options.Origins = []string{u.Scheme + "://" + u.Host}

@@ -10,10 +10,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/gaps"
 	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/view"
+	"github.com/wkwfs/wkwfs/volume"
 )
 
 // plainHandler is a slog.Handler that prints warnings and errors as lines for people. print may be called by several goroutines at once.
@@ -101,10 +104,14 @@ func (w *warnings) also(logger *slog.Logger) *slog.Logger {
 }
 
 // warnOfGaps logs where voxels may be missing. It looks at some names of the source, those that a server can look at while it starts.
-// concerns says which layers and mags count, by their paths; nil means all.
-func warnOfGaps(opened *dataset.Dataset, concerns func(path string) bool, logger *slog.Logger) {
+// concerns says which layers and mags count, by their paths; nil means all. blocks is the cache of a server that refuses mags of large chunks; nil
+// refuses none.
+func warnOfGaps(opened *dataset.Dataset, blocks *cache.Cache, concerns func(path string) bool, logger *slog.Logger) {
 	o := gaps.Sample
 	o.Unfinished = opened.Unfinished(o.Mags)
+	if blocks != nil {
+		o.Refuse = func(m volume.Mag, path string) error { return view.Fits(blocks, m, path) }
+	}
 	for g := range gaps.Find(opened.Root, o) {
 		if concerns == nil || concerns(g.Place()) {
 			logger.Warn("voxels may be missing", "in", g.Place(), "err", g.Err)
@@ -124,12 +131,12 @@ func waitForGaps(looked <-chan struct{}) {
 }
 
 // lookForGaps calls warnOfGaps in the background of a server. The channel is closed at the end.
-func lookForGaps(opened *dataset.Dataset, logger *slog.Logger) <-chan struct{} {
+func lookForGaps(opened *dataset.Dataset, blocks *cache.Cache, logger *slog.Logger) <-chan struct{} {
 	ended := make(chan struct{})
 	go guard.Func("gaps.look", func() {
 		defer close(ended)
 		guard.Pass("gaps.look")
-		warnOfGaps(opened, nil, logger)
+		warnOfGaps(opened, blocks, nil, logger)
 	})()
 	return ended
 }

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/guard"
 )
@@ -65,8 +67,30 @@ func TestLookPanics(t *testing.T) {
 			panic("injected")
 		}
 	})()
-	<-lookForGaps(opened, slog.New(slog.DiscardHandler))
+	<-lookForGaps(opened, nil, slog.New(slog.DiscardHandler))
 	if line := <-logged; !strings.Contains(line, "panic in gaps.look: injected") {
 		t.Errorf("the log has %q", line)
+	}
+}
+
+// TestWarnOfLargeChunks: a server says when it starts which mags it refuses because of the size of their chunks.
+func TestWarnOfLargeChunks(t *testing.T) {
+	dir := t.TempDir()
+	info := `{"type":"image","data_type":"uint8","num_channels":1,"scales":[{"key":"8_8_30","size":[16,16,1048576],"resolution":[8,8,30],"voxel_offset":[0,0,0],
+		"chunk_sizes":[[16,16,1048576]],"encoding":"raw"}]}`
+	if err := os.WriteFile(filepath.Join(dir, "info"), []byte(info), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := dataset.Open(t.Context(), dir, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size, want := range map[int64]bool{64 << 20: true, 1 << 30: false} {
+		var told warnings
+		<-lookForGaps(opened, cache.New(size), told.also(slog.New(slog.DiscardHandler)))
+		lines := strings.Join(told.take(), "\n")
+		if got := strings.Contains(lines, "8_8_30/info: unsupported size of chunks, 16,16,1048576 voxels"); got != want {
+			t.Errorf("with %d bytes of cache: %q, expected the size of chunks: %t", size, lines, want)
+		}
 	}
 }

@@ -31,6 +31,8 @@ type Options struct {
 	Unfinished []string
 	// Names limits how many names of a directory are looked at, and in few directories. Mags limits the mags. 0 means all.
 	Names, Mags int
+	// Refuse returns why the volume of a mag is not shown, or nil. It may be nil.
+	Refuse func(m volume.Mag, path string) error
 }
 
 // Sample are options for commands that must not wait for a source to be listed.
@@ -72,7 +74,7 @@ func Find(root volume.Root, o Options) iter.Seq[Gap] {
 				return
 			}
 		}
-		for found := range parallel.InOrder(mags(root, o.Mags), atOnce, func(m namedMag) []Gap { return m.gaps(o.Names) }) {
+		for found := range parallel.InOrder(mags(root, o.Mags), atOnce, func(m namedMag) []Gap { return m.gaps(o) }) {
 			for _, g := range found {
 				if !yield(g) {
 					return
@@ -124,13 +126,18 @@ func mags(root volume.Root, limit int) iter.Seq[namedMag] {
 	}
 }
 
-// gaps returns the gaps of a mag. names limits the names of a directory, as in Options.
-func (m namedMag) gaps(names int) (found []Gap) {
+// gaps returns the gaps of a mag.
+func (m namedMag) gaps(o Options) (found []Gap) {
+	if o.Refuse != nil {
+		if err := o.Refuse(m.Mag, path.Join(".", m.layer, m.name)); err != nil {
+			found = append(found, Gap{Layer: m.layer, Mag: m.name, Err: err, Fault: true})
+		}
+	}
 	namer, ok := m.Mag.(volume.CubeNamer)
 	if !ok {
-		return nil
+		return found
 	}
-	s := newSearch(namer, names)
+	s := newSearch(namer, o.Names)
 	s.run()
 	empty := !s.cubes && !s.partial
 	if s.unread.Files > 0 {

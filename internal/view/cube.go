@@ -93,7 +93,7 @@ func (f *cubeFile) openBox(describe func(volume.Grid, fs.FileInfo) (volume.Box, 
 	g.Origin = g.Origin.Sub(f.at.Mul(g.Size)) // of cube 0,0,0
 	box, info := describe(g, c.Info())
 	blocks := f.fsys.prefetch.Cache().Source(c)
-	if err := fits(f.fsys.prefetch.Cache(), blocks, f.m, f.name); err != nil {
+	if err := fits(f.fsys.prefetch.Cache(), c, c.Grid(), f.m, f.name); err != nil {
 		c.Close()
 		return nil, err
 	}

@@ -8,10 +8,23 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// fits returns an error if a block takes more memory while it is loaded than the cache has for that. mag is that of the source, or nil, and
-// name its path in the tree.
-func fits(c *cache.Cache, s *cache.Source, mag volume.Mag, name string) error {
-	if c == noCache() || s.Memory() <= c.MostInFlight() {
+// Fits returns an error if a block of a mag takes more memory while it is loaded than the cache has for that. A view does not show the volume of
+// such a mag. name is the path of the mag in the tree.
+func Fits(c *cache.Cache, mag volume.Mag, name string) error {
+	g, err := mag.CubeGrid()
+	if err != nil {
+		return nil // what cannot be read is reported elsewhere
+	}
+	return fits(c, mag, g, mag, name)
+}
+
+// fits is Fits for the blocks of a source. mag is that of the source, or nil.
+func fits(c *cache.Cache, source any, g volume.Grid, mag volume.Mag, name string) error {
+	if c == noCache() {
+		return nil
+	}
+	bytes, ok := c.Holds(source, g)
+	if ok {
 		return nil
 	}
 	if m, ok := mag.(volume.MetadataStater); ok {
@@ -19,9 +32,8 @@ func fits(c *cache.Cache, s *cache.Source, mag volume.Mag, name string) error {
 			name = path.Join(name, files[len(files)-1].Name())
 		}
 	}
-	g := s.Grid()
 	return &volume.UnsupportedError{
 		File: name, Part: fmt.Sprintf("size of chunks, %v voxels", g.Block), Offset: -1,
-		Expected: fmt.Sprintf("at most %d bytes while one is decoded (raise --cache-size)", c.MostInFlight()), Found: fmt.Sprint(s.Memory()),
+		Expected: fmt.Sprintf("at most %d bytes while one is decoded (raise --cache-size)", c.MostInFlight()), Found: fmt.Sprint(bytes),
 	}
 }

@@ -140,7 +140,7 @@ func (s *snapshots) take(mag volume.Mag, path string, last *snapshot) (*snapshot
 		return nil, err
 	}
 	blocks := s.prefetch.Cache().Source(m)
-	if err := fits(s.prefetch.Cache(), blocks, mag, path); err != nil {
+	if err := fits(s.prefetch.Cache(), m, m.Grid(), mag, path); err != nil {
 		return nil, err
 	}
 	snap := &snapshot{Mosaic: m, path: path, unit: s.unit, durable: s.durable, column: s.column, blocks: blocks}
