@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -99,10 +100,10 @@ func TestMetadataCannotLeadOut(t *testing.T) {
 	}
 	for _, below := range []string{"..%2fother", `..\\other`, "a/..%5c..%2fother", "..%252fother", "..;a/other", "ROOT/..%2fother", "ROOT/..%5cother", "ROOT/%2e%2e/other"} {
 		for name, format := range formats {
-			asked := 0
+			var asked atomic.Int64
 			var server *httptest.Server
 			server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				asked++
+				asked.Add(1)
 				twice, _ := url.PathUnescape(r.URL.Path)
 				at := strings.ReplaceAll(strings.ReplaceAll(twice, `\`, "/"), "..;a", "..")
 				at = path.Clean(at)
@@ -132,7 +133,7 @@ func TestMetadataCannotLeadOut(t *testing.T) {
 				}
 			}
 			server.Close()
-			if asked == 0 {
+			if asked.Load() == 0 {
 				t.Errorf("%s with %s: nothing asked: %v", name, below, err)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -22,6 +23,7 @@ import (
 
 // fakeS3 is a small S3 server with one bucket, "b".
 type fakeS3 struct {
+	mu       sync.Mutex // one request at a time
 	objects  map[string]string
 	page     int                          // keys in a page of a listing
 	refuse   func(r *http.Request) string // the code of a refusal, or ""
@@ -29,6 +31,8 @@ type fakeS3 struct {
 }
 
 func (s *fakeS3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.requests = append(s.requests, r.Method+" "+r.URL.Host+r.URL.Path)
 	w.Header().Set("X-Amz-Request-Id", "R1")
 	if code := s.refuse(r); code != "" {
