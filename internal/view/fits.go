@@ -5,12 +5,20 @@ import (
 	"path"
 
 	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/internal/tree"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
 // Fits returns an error if a block of a mag takes more memory while it is loaded than the cache has for that. A view does not show the volume of
-// such a mag. name is the path of the mag in the tree.
+// such a mag. name is the path of the mag in the tree. Fits opens no cube: of a mag without metadata of its own, it does not know.
 func Fits(c *cache.Cache, mag volume.Mag, name string) error {
+	m, ok := mag.(volume.MetadataStater)
+	if !ok {
+		return nil
+	}
+	if files := m.StatMetadata(); len(files) == 0 || files[0].Name() == tree.Properties {
+		return nil
+	}
 	g, err := mag.CubeGrid()
 	if err != nil {
 		return nil // what cannot be read is reported elsewhere
