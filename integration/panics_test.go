@@ -105,18 +105,20 @@ func TestPanicsOfMounts(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		uses   func(e *witness, address string) []func(r *rand.Rand) error
+		args   []string
 		places map[string]bool
 		end    string
 	}{
-		"serve": {(*witness).webUses, map[string]bool{"web.request": true, "web.read": true, "web.contrast": false}, "web.shutdown"},
-		"nfs": {(*witness).nfsUses, map[string]bool{
+		// A program without a built-in viewer has the state of Neuroglancer in the address of another site. This one may have a viewer.
+		"serve": {(*witness).webUses, []string{"--neuroglancer", "https://neuroglancer.example.org"}, map[string]bool{"web.request": true, "web.read": true, "web.contrast": false}, "web.shutdown"},
+		"nfs": {(*witness).nfsUses, nil, map[string]bool{
 			"nfs.call": true, "nfs.open": true, "nfs.list": true, "nfs.describe": false, "nfs.connection": true,
 		}, "nfs.end"},
 	} {
 		maps.Copy(reached, c.places)
 		reached[c.end] = true
 		t.Run(name, func(t *testing.T) {
-			p, cmd := newPanicServer(t, name, "--listen", "127.0.0.1:0", source)
+			p, cmd := newPanicServer(t, append([]string{name, "--listen", "127.0.0.1:0", source}, c.args...)...)
 			url := p.startCommand(cmd)
 			p.start(4, c.uses(newWitness(t, "", want), url)...)
 			p.panicAll(c.places)
