@@ -66,16 +66,23 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// TestReaderOutside: voxels outside of the bounds are 0.
-func TestReaderOutside(t *testing.T) {
+// openReader returns a reader of the sample with a small cache, until the end of the test.
+func openReader(t *testing.T) *Reader {
+	t.Helper()
 	_, m := openSample(t)
 	c := cache.New(1 << 20)
-	defer c.Close()
+	t.Cleanup(c.Close)
 	r, err := NewReader(m, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
+	t.Cleanup(r.Close)
+	return r
+}
+
+// TestReaderOutside: voxels outside of the bounds are 0.
+func TestReaderOutside(t *testing.T) {
+	r := openReader(t)
 	lo := r.Bounds().Min
 	box := volume.Box{Min: lo.Sub(volume.Vec{50, 1, 0}), Max: lo.Add(volume.Vec{1, 1, 1})}
 	got, err := r.ReadBox(t.Context(), box)
@@ -95,14 +102,7 @@ func TestReaderOutside(t *testing.T) {
 
 // TestReaderErrors: an empty box, memory of another size, and a context that is done.
 func TestReaderErrors(t *testing.T) {
-	_, m := openSample(t)
-	c := cache.New(1 << 20)
-	defer c.Close()
-	r, err := NewReader(m, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
+	r := openReader(t)
 	if _, err := r.ReadBox(t.Context(), volume.Box{}); err == nil {
 		t.Error("no error for an empty box")
 	}
