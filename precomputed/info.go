@@ -26,7 +26,7 @@ const (
 	// larger chunks are omitted.
 	MaxChunkBytes = 1 << 30
 
-	// largeChunk is the least chunk of which it matters how far it goes past the end of the scale, in bytes.
+	// largeChunk is a size in bytes. Only larger chunks are cut where they go past the end of the scale.
 	largeChunk = 1 << 20
 )
 

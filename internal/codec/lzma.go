@@ -38,7 +38,7 @@ func (c LZMA) Decode(dst, src []byte, limit int) ([]byte, error) {
 	return in.readAll(c, r, dst, limit)
 }
 
-// scratch implements [scratcher]: dictionaries, of which one is garbage, tables and a copy of src.
+// scratch implements [scratcher]: two dictionaries, one in use and one not yet collected, tables and a copy of src.
 func (c LZMA) scratch(n int) int { return 2*n + c.Bound(n) + 8<<20 }
 
 // Bound implements [Codec].

@@ -32,7 +32,7 @@ func (c XZ) Decode(dst, src []byte, limit int) ([]byte, error) {
 	return d.dst[:d.n], nil
 }
 
-// scratch implements [scratcher]: dictionaries, of which one is garbage.
+// scratch implements [scratcher]: two dictionaries, one in use and one not yet collected.
 func (XZ) scratch(n int) int { return 2 * n }
 
 // Bound implements [Codec].
