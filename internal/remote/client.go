@@ -146,7 +146,11 @@ func (c *client) do(ctx context.Context, r request, take func(*http.Response) er
 		if attempts++; attempts > 1 {
 			c.repeated.Add(1)
 		}
-		if last = c.attempt(limited, r, take); last == nil {
+		err := c.attempt(limited, r, take)
+		if err == nil || last == nil || limited.Err() == nil { // the end of the time cuts an attempt short, which hides what is wrong
+			last = err
+		}
+		if last == nil {
 			return struct{}{}, nil
 		}
 		var f *failure
