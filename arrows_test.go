@@ -68,7 +68,7 @@ var arrows = map[string][]string{
 
 	"internal/downsample": {"volume"},
 	"internal/preview":    {"internal/render", "volume", "golang.org/x/sync"},
-	"internal/terminal":   {"github.com/mattn/go-sixel", "golang.org/x/sys", "golang.org/x/term"},
+	"internal/terminal":   {"golang.org/x/sys", "golang.org/x/term"},
 
 	"internal/omezarr": {"volume"},
 	"internal/render":  {"volume"},

@@ -23,15 +23,15 @@ func newInfoCommand() *cobra.Command {
 
 FILES is the size of the cube files, FLAT that of volume.raw.
 
-With --preview, draw the middle plane of LAYER on the terminal instead: as kitty graphics
-or sixels if the terminal has them, else as coloured half blocks. If standard output is no
-terminal, NO_COLOR is set or TERM is dumb, the picture is text. --preview=FORM chooses.
+With --preview, draw the middle plane of LAYER on the terminal instead, as coloured half
+blocks. If standard output is no terminal, NO_COLOR is set or TERM is dumb, the picture
+is text. --preview=FORM chooses.
 Without LAYER, it is the first image. Grey values are stretched: the first and the last
 percentile are black and white. Segments have colours. What cannot be read has stripes,
 and the exit code is 1. A plane that is too large for its coarsest mag is cropped.`,
 		Example: `  wkwfs info /data/cortex
   wkwfs info --preview /data/cortex segmentation
-  wkwfs info --preview=sixel --mag 2-2-1 --z 1700 /data/cortex color`,
+  wkwfs info --preview --mag 2-2-1 --z 1700 /data/cortex color`,
 		Args: drawing.args,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := settings.Settle(cmd.Flags(), args[0]); err != nil {

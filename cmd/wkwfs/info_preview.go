@@ -54,7 +54,7 @@ func (f *planeFlag) String() string {
 func (f *planeFlag) Type() string { return "Z" }
 
 func (s *previewSettings) register(flags *pflag.FlagSet) {
-	flags.Var(&s.form, "preview", "draw a plane of LAYER: auto, kitty, sixel, blocks or text")
+	flags.Var(&s.form, "preview", "draw a plane of LAYER: auto, blocks or text")
 	flags.Lookup("preview").NoOptDefVal = string(autoForm)
 	flags.StringVar(&s.mag, "mag", "", "with --preview: draw mag `NAME` (default: the coarsest that fills the terminal)")
 	flags.Var(&s.z, "z", "with --preview: draw the plane at voxel Z of mag 1 (default: the middle one)")
@@ -122,10 +122,7 @@ func (s *previewSettings) run(ctx context.Context, args []string, opened *datase
 	case err != nil: // the others can be drawn
 		fmt.Fprintf(stderr, "wkwfs: %s\n", hint.OneLine(err.Error()))
 	}
-	screen, err := s.screen(stdout)
-	if err != nil {
-		return err
-	}
+	screen := s.screen(stdout)
 	o := preview.Options{Mag: s.mag, Z: s.z.z, Jobs: processors}
 	o.Width, o.Height, o.PixelAspect = screen.Pixels()
 	if opened.Late() {
@@ -134,7 +131,7 @@ func (s *previewSettings) run(ctx context.Context, args []string, opened *datase
 	p, err := preview.Draw(ctx, mags, o)
 	switch {
 	case ctx.Err() != nil:
-		return terminal.ErrInterrupted
+		return errors.New("interrupted")
 	case err != nil:
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -148,12 +145,12 @@ func (s *previewSettings) run(ctx context.Context, args []string, opened *datase
 }
 
 // screen returns the terminal with the form that the user wants.
-func (s *previewSettings) screen(stdout io.Writer) (terminal.Screen, error) {
-	screen, err := terminal.Detect(stdout, os.Getenv)
+func (s *previewSettings) screen(stdout io.Writer) terminal.Screen {
+	screen := terminal.Detect(stdout, os.Getenv)
 	if s.form != autoForm {
 		screen.Form = terminal.Form(s.form)
 	}
-	return screen, err
+	return screen
 }
 
 // damageOf prints the first faults of a picture. It returns an error if it has any.

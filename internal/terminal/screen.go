@@ -11,14 +11,12 @@ type Form string
 
 // The forms.
 const (
-	Kitty  Form = "kitty"  // the graphics protocol of kitty, Ghostty, WezTerm and Konsole
-	Sixel  Form = "sixel"  // sixels of the VT340, as xterm, foot, mlterm, WezTerm and Windows Terminal have them
 	Blocks Form = "blocks" // characters ▀ in two colours, for two pixels each
 	Text   Form = "text"   // characters without colours, one for each pixel
 )
 
 // Forms returns all forms.
-func Forms() []Form { return []Form{Kitty, Sixel, Blocks, Text} }
+func Forms() []Form { return []Form{Blocks, Text} }
 
 // Screen is what is known about a terminal.
 type Screen struct {
@@ -28,12 +26,6 @@ type Screen struct {
 	TrueColour    bool        // blocks may have all colours, else they have those of a palette of 256
 }
 
-// Limits of pictures of pixels. A picture has some MiB, and its reader may be far away.
-const (
-	maxWidth  = 1600
-	maxHeight = 1200
-)
-
 // captionRows are left for text below a picture and for the prompt.
 const captionRows = 4
 
@@ -42,22 +34,15 @@ const captionRows = 4
 func (s Screen) Pixels() (width, height int, aspect float64) {
 	rows := max(s.Rows-captionRows, 1)
 	cell := float64(s.Cell.Y) / float64(s.Cell.X)
-	switch s.Form {
-	case Text:
-		return s.Columns, rows, cell
-	case Blocks:
+	if s.Form == Blocks {
 		return s.Columns, 2 * rows, cell / 2
 	}
-	return min(s.Columns*s.Cell.X, maxWidth), min(rows*s.Cell.Y, maxHeight), 1
+	return s.Columns, rows, cell
 }
 
 // Draw writes a picture, and ends the line. The picture is opaque, and not larger than Pixels.
 func (s Screen) Draw(w io.Writer, img *image.NRGBA) error {
 	switch s.Form {
-	case Kitty:
-		return s.drawKitty(w, img)
-	case Sixel:
-		return drawSixel(w, img)
 	case Blocks:
 		return s.drawBlocks(w, img)
 	case Text:
