@@ -72,7 +72,10 @@ type Dataset struct {
 func Open(ctx context.Context, path string, o Options) (*Dataset, error) {
 	d := &Dataset{}
 	d.init(o)
-	stop := context.AfterFunc(ctx, guard.Func("dataset.opening", func() { d.end(context.Cause(ctx)) }))
+	stop := context.AfterFunc(ctx, guard.Func("dataset.opening", func() {
+		defer func() { d.end(context.Cause(ctx)) }()
+		guard.Pass("dataset.opening")
+	}))
 	var err error
 	if paths.IsURL(path) {
 		d.Root, err = d.openRemote(path)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/refdata"
 	"github.com/wkwfs/wkwfs/internal/sample"
 	"github.com/wkwfs/wkwfs/volume"
@@ -191,8 +192,24 @@ func TestCloseOfURL(t *testing.T) {
 	}
 }
 
-// TestOpenEndsWithItsContext: a server that does not answer does not keep Open from returning.
+// TestOpenEndsWithItsContext: a server that does not answer does not keep Open from returning, even if what ends it panics.
 func TestOpenEndsWithItsContext(t *testing.T) {
+	var panics atomic.Int32
+	for range 2 {
+		openEndsWithItsContext(t)
+		defer guard.Inject(func(place string) {
+			if place == "dataset.opening" {
+				panics.Add(1)
+				panic("injected")
+			}
+		})()
+	}
+	if panics.Load() != 1 {
+		t.Errorf("%d panics, expected 1", panics.Load())
+	}
+}
+
+func openEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	over := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

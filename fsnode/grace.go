@@ -62,7 +62,7 @@ func (g *grace) watch() {
 	}
 	stop := context.AfterFunc(g.request, guard.Func("fsnode.interrupted", func() {
 		guard.Pass("fsnode.interrupted")
-		time.AfterFunc(gracePeriod, guard.Func("fsnode.grace", cancel))
+		time.AfterFunc(gracePeriod, guard.Func("fsnode.grace", func() { defer cancel(); guard.Pass("fsnode.grace") }))
 	}))
 	g.release = func() { stop(); cancel() }
 }

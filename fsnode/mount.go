@@ -51,6 +51,7 @@ type Server struct {
 	fuse       *fuse.Server
 	nodes      fuse.RawFileSystem
 	mountpoint string
+	served     <-chan struct{} // closed when the last request was answered
 }
 
 const (
@@ -88,7 +89,12 @@ func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
 		return nil, err
 	}
 	m.mapsDirect.Store(server.KernelSettings().Flags64()&fuse.CAP_DIRECT_IO_ALLOW_MMAP != 0)
-	go guard.Func("fsnode.serve", server.Serve)() // ends with the mount
+	served := make(chan struct{})
+	go guard.Func("fsnode.serve", func() { // ends with the mount
+		defer close(served)
+		server.Serve()
+		guard.Pass("fsnode.serve")
+	})()
 	if err := server.WaitMount(); err != nil {
 		return nil, err
 	}
@@ -97,7 +103,7 @@ func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
 			o.Log.Debug("cannot set the readahead of the kernel", "err", err)
 		}
 	}
-	return &Server{server, nodes, mountpoint}, nil
+	return &Server{server, nodes, mountpoint, served}, nil
 }
 
 func (o Options) withDefaults() Options {
@@ -175,7 +181,7 @@ func mountOptions(o Options) fuse.MountOptions {
 }
 
 // Wait returns after the mount has ended and the last request was answered.
-func (s *Server) Wait() { s.fuse.Wait() }
+func (s *Server) Wait() { <-s.served }
 
 // Check returns nil if the server can answer requests. If it does not return, the server hangs. It needs
 // neither the kernel nor the file system.

@@ -229,6 +229,18 @@ func TestPanicsInBackground(t *testing.T) {
 			g.end()
 			<-g.Done()
 		},
+		"fsnode.grace": func(t *testing.T) {
+			request, cancel := context.WithCancel(t.Context())
+			g := newGrace(request)
+			_ = g.Done()
+			cancel()
+			start := time.Now()
+			<-g.Done()
+			if took := time.Since(start); took != gracePeriod {
+				t.Errorf("the read ended %v after the signal, expected %v", took, gracePeriod)
+			}
+			g.end()
+		},
 		"fsnode.listing": func(t *testing.T) {
 			l := newStream(newSource("f"), ".")
 			l.mu.Lock()

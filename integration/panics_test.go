@@ -13,10 +13,11 @@ import (
 
 // elsewhere are the places that no case of TestPanicsOfMounts reaches, and the tests that inject panics there.
 var elsewhere = map[string]string{
+	"cache.prepare":      "only while the memory of the cache grows: TestPanics in cache",
 	"cache.resolve":      "only mags of more than 20,000 cubes: TestPanics in cache",
-	"dataset.opening":    "it only calls the cancel function of a context",
-	"fsnode.serve":       "only go-fuse runs there",
-	"fsnode.grace":       "it only calls the cancel function of a context",
+	"dataset.opening":    "TestOpenEndsWithItsContext in dataset",
+	"fsnode.grace":       "TestPanicsInBackground in fsnode",
+	"diskcache.stop":     "a server does not wait for it: TestPanics in diskcache",
 	"fsnode.interrupted": "TestPanicsInBackground in fsnode",
 	"fsnode.listing":     "TestPanicsInBackground in fsnode",
 	"fsnode.reopen":      "TestPanicsInBackground in fsnode",
@@ -38,12 +39,12 @@ var elsewhere = map[string]string{
 	"nfsmount.serve":     "only macOS",
 	"nfsmount.watch":     "only macOS: TestNFSMountTableFails in nfsmount",
 	"nfsmount.status":    "only macOS",
-	"status.serve":       "it only calls Serve of package http",
+	"status.serve":       "only with --metrics: TestServePanics in status",
 	"daemon.watch":       "only with a service manager: TestWatch in daemon",
-	"daemon.wait":        "only the command that starts a server",
-	"mounts.ask":         "only commands",
+	"daemon.wait":        "only the command that starts a server: TestWaitPanics in daemon",
+	"mounts.ask":         "only commands: TestAskPanics in mounts",
 	"gaps.look":          "before the first read: TestLookPanics in cmd/wkwfs",
-	"view.browser":       "only with a browser",
+	"view.browser":       "only with a browser: TestBrowserPanics in cmd/wkwfs",
 }
 
 // TestPanicsOfMounts lets goroutines of servers panic, one place after the other, while programs read. Every read has the right bytes, or
@@ -63,7 +64,7 @@ func TestPanicsOfMounts(t *testing.T) {
 		later     string          // a place that is reached some seconds after the last read
 		end       string          // a place that is reached when the server ends
 	}{
-		{"large cache", "64MiB", func(*testing.T) (string, []string) { return source, nil }, map[string]bool{"cache.prepare": false, "fsnode.lent": false, "prefetch.ahead": false}, nil, "", ""},
+		{"large cache", "64MiB", func(*testing.T) (string, []string) { return source, nil }, map[string]bool{"fsnode.lent": false, "prefetch.ahead": false}, nil, "", ""},
 		{"local", "12MiB", func(*testing.T) (string, []string) { return source, nil }, nil, map[string]bool{
 			"fsnode.request": true, "fsnode.read": true, "fsnode.source": true, "fsnode.attributes": false,
 			"cache.publish": false, "cache.request": true, "cache.hold": false, "cache.announce": false, "cache.together": true,
@@ -72,7 +73,7 @@ func TestPanicsOfMounts(t *testing.T) {
 		}, "mosaic.idle", "mount.wait"},
 		{"small cache", "8MiB", func(*testing.T) (string, []string) { return source, nil }, map[string]bool{"mosaic.open": true}, map[string]bool{
 			"cache.load": true, "cache.round": false, "cache.evict": false,
-		}, "", ""},
+		}, "", "fsnode.serve"},
 		{"late", "24MiB", func(t *testing.T) (string, []string) {
 			return serveLate(t, source, "-read", "3ms", "-metadata", "1ms").Dir, nil
 		}, nil, map[string]bool{
@@ -80,7 +81,7 @@ func TestPanicsOfMounts(t *testing.T) {
 		}, "", ""},
 		{"object store", "24MiB", func(t *testing.T) (string, []string) {
 			return newFileServer(t, source).URL + "/?token=geheim", []string{"--disk-cache", tempDir(t)}
-		}, map[string]bool{"diskcache.flight": true, "diskcache.writer": false}, map[string]bool{"object.ahead": false}, "", "diskcache.stop"},
+		}, map[string]bool{"diskcache.flight": true, "diskcache.writer": false}, map[string]bool{"object.ahead": false}, "", ""},
 	} {
 		reached[c.later], reached[c.end] = true, true
 		maps.Copy(reached, c.first)

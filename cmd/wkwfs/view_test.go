@@ -17,6 +17,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/sample"
 	"github.com/wkwfs/wkwfs/internal/viewer"
 	"github.com/wkwfs/wkwfs/volume"
@@ -182,6 +183,21 @@ func TestViewWithoutDisplay(t *testing.T) {
 			t.Errorf("display %q: advice:\n%s\nwant %s", display, advice, want)
 		}
 	}
+}
+
+// TestBrowserPanics: after a panic beside the browser, the command prints how to open the link, and serves it.
+func TestBrowserPanics(t *testing.T) {
+	fakeBrowser(t)
+	defer guard.Inject(func(place string) {
+		if place == "view.browser" {
+			panic("injected")
+		}
+	})()
+	link, advice := startView(t)
+	if !strings.Contains(advice, "the browser did not open: xdg-open: panic in view.browser: injected") || !strings.Contains(advice, "open the link in a browser of this machine") {
+		t.Errorf("advice:\n%s", advice)
+	}
+	checkLink(t, link)
 }
 
 func TestSSHLine(t *testing.T) {

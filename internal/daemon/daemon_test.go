@@ -3,9 +3,12 @@ package daemon
 import (
 	"bytes"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 // TestServerThatCannotEnd checks that Start returns the error of a server that has failed but does not end, as while one of its threads waits
@@ -28,6 +31,34 @@ func TestServerThatCannotEnd(t *testing.T) {
 	}
 	if took := time.Since(start); took > 8*endTime {
 		t.Errorf("it took %v", took)
+	}
+}
+
+// TestWaitPanics: after a panic while a command waits for its server, it knows that the server has ended. The server is this test in
+// another process.
+func TestWaitPanics(t *testing.T) {
+	if IsServer() {
+		pipe, err := OpenPipe(false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := pipe.Ready("/mnt", ""); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	defer guard.Inject(func(place string) {
+		if place == "daemon.wait" {
+			panic("injected")
+		}
+	})()
+	s, err := Start([]string{"wkwfs", "-test.run=^TestWaitPanics$"}, false, func(string) error { return nil }, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-s.Ended()
+	if err := s.Err(); err == nil || !strings.Contains(err.Error(), "panic in daemon.wait: injected") {
+		t.Errorf("got %v", err)
 	}
 }
 

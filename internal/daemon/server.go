@@ -92,8 +92,8 @@ func start(args []string, waits bool, pipe *os.File, stderr io.Writer) (*Server,
 	}
 	s.process = command.Process
 	go guard.FuncElse("daemon.wait", func() {
+		s.err = command.Wait() // first: nobody may look at what is printed while it is being printed
 		guard.Pass("daemon.wait")
-		s.err = command.Wait()
 		close(s.ended)
 	}, func(err error) {
 		s.err = err

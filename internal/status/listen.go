@@ -149,6 +149,7 @@ func Serve(l net.Listener, handler http.Handler, log *slog.Logger) (stop func())
 	ended := make(chan struct{})
 	go guard.Func("status.serve", func() {
 		defer close(ended)
+		defer l.Close() // its error loses no data
 		guard.Pass("status.serve")
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("metrics are no longer served", "err", err)

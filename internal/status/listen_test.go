@@ -2,12 +2,16 @@ package status
 
 import (
 	"errors"
+	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/guard"
 )
 
 func TestSocket(t *testing.T) {
@@ -36,6 +40,28 @@ func TestSocket(t *testing.T) {
 	}
 	if _, err := os.Stat(at.Address); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("after the end: %v", err)
+	}
+}
+
+// TestServePanics: after a panic of the server of the metrics, nobody can connect, so no client waits. The mount goes on and ends as usual.
+func TestServePanics(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	passed := make(chan struct{})
+	defer guard.Inject(func(place string) {
+		if place == "status.serve" {
+			close(passed)
+			panic("injected")
+		}
+	})()
+	stop := Serve(l, http.NotFoundHandler(), slog.New(slog.DiscardHandler))
+	<-passed
+	stop()
+	if c, err := net.Dial("tcp", l.Addr().String()); err == nil {
+		c.Close()
+		t.Error("the listener is open")
 	}
 }
 
