@@ -101,7 +101,6 @@ var arrows = map[string][]string{
 	"internal/nfs":      {"internal/guard", "internal/nfs/xdr", "internal/log", "internal/lru", "internal/parallel", "internal/peer", "internal/tree", "internal/vfs"},
 	"internal/nfs/xdr":  {},
 	"internal/peer":     {},
-	"internal/nfsmount": {"internal/guard", "internal/hint", "internal/mounts", "internal/nfs", "internal/status"},
 
 	"internal/daemon": {"internal/guard", "github.com/coreos/go-systemd", "golang.org/x/sys", "kernel.org/pub/linux/libs/security/libcap/psx"},
 	"internal/mounts": {"internal/guard", "fsnode", "internal/hint", "internal/paths", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},

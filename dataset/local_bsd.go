@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/wkwfs/wkwfs/internal/fsstat"
 )
 
 // isLocal reports whether a directory is on a file system of this machine. File systems say so themselves.
@@ -35,9 +33,23 @@ func mayHang(dir string) bool {
 	if err != nil {
 		return true
 	}
-	mounts, err := fsstat.All()
+	mounts, err := allMounts()
 	return err != nil || slices.ContainsFunc(mounts, func(m unix.Statfs_t) bool {
 		point := unix.ByteSliceToString(m.Mntonname[:])
 		return m.Flags&unix.MNT_LOCAL == 0 && strings.HasPrefix(point, strings.TrimSuffix(dir, "/")+"/")
 	})
+}
+
+// allMounts describes all mounts, as far as the kernel knows them without asking a server. The oldest comes first.
+func allMounts() ([]unix.Statfs_t, error) {
+	for n := 64; ; n *= 2 {
+		mounts := make([]unix.Statfs_t, n)
+		found, err := unix.Getfsstat(mounts, unix.MNT_NOWAIT)
+		if err != nil {
+			return nil, err
+		}
+		if found < n { // otherwise there may be more
+			return mounts[:found], nil
+		}
+	}
 }

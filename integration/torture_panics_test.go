@@ -26,7 +26,7 @@ type panicsCase struct {
 }
 
 // notInMounts are places that no read of a mount reaches, or whose panic may end the server.
-var notInMounts = []string{"dataset.", "daemon.", "diskcache.", "gaps.", "mount.", "mounts.", "nfs.", "nfsmount.", "object.", "remote.", "view.", "web.", "fsnode.serve"}
+var notInMounts = []string{"dataset.", "daemon.", "diskcache.", "gaps.", "mount.", "mounts.", "nfs.", "object.", "remote.", "view.", "web.", "fsnode.serve"}
 
 // optional are places whose panics make no read fail.
 var optional = []string{"prefetch.", "status.", "mosaic.survey", "cache.announce", "fsnode.statahead", "fsnode.attributes"}

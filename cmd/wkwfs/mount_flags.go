@@ -29,25 +29,6 @@ type mountSettings struct {
 	kernel     []string      // words of -o for the kernel
 }
 
-// onlyFUSE returns a flag that is set and that only mounts of FUSE can follow; "" if there is none.
-func (s *mountSettings) onlyFUSE() string {
-	switch {
-	case s.readAhead != defaultReadAhead:
-		return "--read-ahead"
-	case s.uid.ID != nil:
-		return "--uid"
-	case s.gid.ID != nil:
-		return "--gid"
-	case s.umask.Bits != nil:
-		return "--umask"
-	case s.fsName != "":
-		return "--fsname"
-	case len(s.kernel) > 0:
-		return "-o " + s.kernel[0]
-	}
-	return ""
-}
-
 // defaultCacheSize has room for two slabs of most layers.
 const defaultCacheSize = 1 << 30
 

@@ -107,28 +107,6 @@ func TestFlagsAndWordsAgree(t *testing.T) {
 	}
 }
 
-// TestOnlyFUSE: mounts of NFS refuse what they cannot follow.
-func TestOnlyFUSE(t *testing.T) {
-	for args, want := range map[string]string{
-		"":                                 "",
-		"--allow-other -f --debug":         "",
-		"--read-ahead=0":                   "--read-ahead",
-		"-o fsname=cortex":                 "--fsname",
-		"-o uid=0":                         "--uid",
-		"--gid 7":                          "--gid",
-		"--umask 077":                      "--umask",
-		"-o context=a:b:c:s0,cache_size=0": "-o context=a:b:c:s0",
-	} {
-		s, err := parse(strings.Fields(args)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := s.onlyFUSE(); got != want {
-			t.Errorf("%s: got %q", args, got)
-		}
-	}
-}
-
 // TestEveryFlagWordIsAFlag: each word in settings.FlagWords has a flag.
 func TestEveryFlagWordIsAFlag(t *testing.T) {
 	cmd := newMountCommand()

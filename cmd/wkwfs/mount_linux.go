@@ -19,11 +19,6 @@ import (
 	"github.com/wkwfs/wkwfs/internal/status"
 )
 
-// Mounts on Linux are FUSE.
-
-// hideBlocks leaves the directories of blocks out of listings.
-const hideBlocks = false
-
 // fuseMount is a mount of FUSE.
 type fuseMount struct {
 	*fsnode.Server

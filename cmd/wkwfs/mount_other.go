@@ -1,4 +1,4 @@
-//go:build !linux && !darwin
+//go:build !linux
 
 package main
 
@@ -8,7 +8,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/hint"
 )
 
-const noMountsText = "wkwfs mounts on Linux and macOS only"
+const noMountsText = "wkwfs mounts on Linux only"
 
 // noMounts returns the error of what needs mounts.
 func noMounts() error {

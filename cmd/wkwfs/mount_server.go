@@ -1,4 +1,4 @@
-//go:build linux || darwin
+//go:build linux
 
 package main
 
@@ -131,7 +131,7 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	}
 	stopMetrics := serveMetrics(listener, meter, logger)
 	defer stopMetrics()
-	tree := view.New(opened.Root, view.Options{Cache: blocks, Log: logger, Private: !s.allowOther, Unit: header.Unit(s.unit), HideBlocks: hideBlocks})
+	tree := view.New(opened.Root, view.Options{Cache: blocks, Log: logger, Private: !s.allowOther, Unit: header.Unit(s.unit)})
 	server, err := s.attach(mountpoint, tree, meter, opened, logger)
 	if err != nil {
 		return err

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package mounts handles the mounts of this machine. It prepares mountpoints, checks whether
 // mounts answer, and unmounts those of wkwfs.
 //

@@ -19,7 +19,6 @@ const nobody = 65534
 type caller struct {
 	claim
 	root bool // may read and search everything
-	shut bool // may read and search nothing
 }
 
 // callerOf returns whom a claim counts as on a connection of peer.
@@ -44,19 +43,11 @@ func (c claim) withoutRoot() claim {
 	return c
 }
 
-// within returns a caller who may read nothing unless it is the only user, if there is one.
-func (c caller) within(only *uint32) caller {
-	if only != nil && *only != c.uid {
-		c.root, c.shut = false, true
-	}
-	return c
-}
-
 // may reports whether the caller has the permissions want, of 0o7, for an entry. As in the kernel, only the first class
 // that the caller belongs to counts: owner, group, others.
 func (c caller) may(info fs.FileInfo, want fs.FileMode) bool {
-	if c.root || c.shut {
-		return c.root
+	if c.root {
+		return true
 	}
 	perm := info.Mode().Perm()
 	uid, gid := owner(info)

@@ -75,48 +75,6 @@ func TestMay(t *testing.T) {
 	}
 }
 
-// TestOnlyUser: a server for one user shows its files to no other user, and not to root.
-func TestOnlyUser(t *testing.T) {
-	only := uint32(1000)
-	files := fstest.MapFS{"f": {Mode: 0o444}}
-	info, err := files.Stat("f")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		name string
-		from caller
-		want bool
-	}{
-		{"the user", caller{claim: claim{uid: only}}, true},
-		{"another user", caller{claim: claim{uid: 1001, gid: 1000}}, false},
-		{"root", caller{claim: claim{}, root: true}, false},
-		{"nobody", caller{claim: claim{uid: nobody}}, false},
-	} {
-		if got := c.from.within(&only).may(info, mayRead); got != c.want {
-			t.Errorf("%s: got %v", c.name, got)
-		}
-		if !c.from.within(nil).may(info, mayRead) {
-			t.Errorf("%s may not read what all users may", c.name)
-		}
-	}
-	c := connectTo(t, New(files, Options{Only: &only}))
-	c.uid = 1001
-	s, root := c.mount("/")
-	if s != statusOK {
-		t.Fatalf("mount: %v", s)
-	}
-	if s, _, _ := c.lookup(root, "f"); s != statusAccess {
-		t.Errorf("another user finds a file: %v", s)
-	}
-	c.uid = only
-	if s, h, _ := c.lookup(root, "f"); s != statusOK {
-		t.Errorf("the user does not find its file: %v", s)
-	} else if s, _, _ := c.read(h, 0, 1); s != statusOK {
-		t.Errorf("the user cannot read its file: %v", s)
-	}
-}
-
 // TestPeer: the user of a real connection is known.
 func TestPeer(t *testing.T) {
 	if runtime.GOOS != "linux" {

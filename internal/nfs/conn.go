@@ -103,7 +103,7 @@ func (c *conn) answer(ctx context.Context, called call) {
 
 // reply returns the reply to a call.
 func (c *conn) reply(ctx context.Context, called call) reply {
-	return c.server.reply(ctx, called, callerOf(called.claim, c.peer).within(c.server.only))
+	return c.server.reply(ctx, called, callerOf(called.claim, c.peer))
 }
 
 // write writes a reply: head, whose first bytes are for the record mark, and data.

@@ -17,8 +17,6 @@ import (
 type Options struct {
 	// FSID identifies the file system for clients. It should be the same after a restart.
 	FSID uint64
-	// Only is the number of the user who may read, as far as permissions let it. Nil lets all users read what permissions let them.
-	Only *uint32
 	// Observer counts reads and errors. Nil counts nothing.
 	Observer Observer
 	// Log receives each error of the files once and, at level debug, every call. Nil discards them.
@@ -43,7 +41,6 @@ type Server struct {
 	files       *files
 	listings    *listings
 	budget      *budget
-	only        *uint32 // see Options
 	observer    Observer
 	port        uint32 // where it listens
 }
@@ -59,7 +56,6 @@ func New(fsys fs.FS, o Options) *Server {
 	return &Server{
 		fsys:        fsys,
 		fsid:        o.FSID,
-		only:        o.Only,
 		observer:    o.Observer,
 		log:         o.Log,
 		faults:      log.NewFaults(o.Log),
