@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
 // An earlier version of the sharded format has two files for each shard, N.index with the shard index and N.data with the rest. N.shard of
@@ -38,17 +40,10 @@ func (s *sharding) checkVersion(fsys fs.FS, dir string) error {
 	return nil
 }
 
-// firstEntries returns up to n entries of a directory, in no order.
+// firstEntries returns up to n entries of a directory, in the order of the listing.
 func firstEntries(fsys fs.FS, dir string, n int) []fs.DirEntry {
-	f, err := fsys.Open(dir)
-	if err != nil {
-		return nil
+	for entries := range vfs.ListDir(fsys, dir) {
+		return entries[:min(n, len(entries))] // entries before an error count
 	}
-	defer f.Close()
-	d, ok := f.(fs.ReadDirFile)
-	if !ok {
-		return nil
-	}
-	entries, _ := d.ReadDir(n) // entries before an error count
-	return entries
+	return nil
 }

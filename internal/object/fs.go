@@ -27,6 +27,7 @@ type FS struct {
 	id    string // the identity of the bucket
 	facts *facts
 	spans chan struct{} // has an item for each span of a large directory that is read ahead
+	names int64         // most names in an answer to a listing: maxNames, or less in tests
 }
 
 var (
@@ -42,7 +43,7 @@ var (
 func NewFS(b Bucket) *FS {
 	// The indexes of nginx and Apache leave out names that start with ".", such as .zarray.
 	isWeb := strings.HasPrefix(b.URL(), "http")
-	return &FS{b, b.Identity(), newFacts(isWeb), make(chan struct{}, maxSpans)}
+	return &FS{b, b.Identity(), newFacts(isWeb), make(chan struct{}, maxSpans), maxNames}
 }
 
 // Late implements [vfs.LateReporter]: stores always answer late.

@@ -2,12 +2,15 @@ package object
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 
 	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/parallel"
@@ -26,6 +29,10 @@ const (
 
 	// fewAnswers is the size of directories that are not divided, in answers. Each span takes a request, also if nothing is in it.
 	fewAnswers = 3
+
+	// maxNames is how many names a store may list for one directory: many more than a dataset needs, and few enough that the listing of a
+	// store that invents names has an end.
+	maxNames = 1 << 24
 )
 
 // span is the keys with a prefix, greater than after, that do not start with except.
@@ -98,7 +105,7 @@ func number(key string, from int) (start, end int, ok bool) {
 func (f *FS) answers(dir string, known []Object) iter.Seq2[[]Object, error] {
 	return func(yield func([]Object, error) bool) {
 		ctx, cancel := context.WithCancel(context.Background())
-		r := &spanReader{fs: f, ctx: ctx}
+		r := &spanReader{fs: f, ctx: ctx, dir: dir}
 		defer r.ahead.Wait()
 		defer cancel()
 		all := span{prefix: prefixOf(dir)}
@@ -109,6 +116,7 @@ func (f *FS) answers(dir string, known []Object) iter.Seq2[[]Object, error] {
 		if !yield(known, nil) {
 			return
 		}
+		r.names.Store(int64(len(known)))
 		all.after = known[len(known)-1].Key
 		spans := r.divide(all.prefix, known)
 		if spans == nil {
@@ -122,6 +130,8 @@ func (f *FS) answers(dir string, known []Object) iter.Seq2[[]Object, error] {
 type spanReader struct {
 	fs    *FS
 	ctx   context.Context
+	dir   string
+	names atomic.Int64   // that the store has listed
 	ahead sync.WaitGroup // goroutines that read ahead
 }
 
@@ -169,10 +179,14 @@ func (r *spanReader) readAll(spans []span, yield func([]Object, error) bool) {
 	}
 }
 
-// read yields the objects of a span.
+// read yields the objects of a span. All spans of a directory have up to maxNames names.
 func (r *spanReader) read(s span) iter.Seq2[[]Object, error] {
 	return func(yield func([]Object, error) bool) {
 		for objects, err := range r.fs.b.List(r.ctx, s.prefix, s.after, "/") {
+			if n := r.names.Add(int64(len(objects))); n > r.fs.names {
+				yield(nil, fmt.Errorf("%s/%s: expected at most %d names in a directory, found %d and more: %w", r.fs.b.URL(), prefixOf(r.dir), r.fs.names, n, syscall.EIO))
+				return
+			}
 			if s.except != "" {
 				objects = slices.DeleteFunc(slices.Clone(objects), func(o Object) bool { return strings.HasPrefix(o.Key, s.except) })
 			}
