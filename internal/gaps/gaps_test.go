@@ -207,6 +207,34 @@ func TestSample(t *testing.T) {
 	}
 }
 
+// endless is a file system in which each directory has another one, as a server may say.
+type endless struct{ fstest.MapFS }
+
+func (e endless) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := e.MapFS.ReadDir(".")
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !e.IsDir() && name != "." }), err
+}
+
+func (e endless) Stat(name string) (fs.FileInfo, error) {
+	if strings.HasPrefix(name, "0") {
+		name = "0"
+	}
+	return e.MapFS.Stat(name)
+}
+
+// TestEndless: a search ends in directories that do not.
+func TestEndless(t *testing.T) {
+	root, err := openWKW(endless{fstest.MapFS{"header.wkw": {Data: []byte(wkwHeader)}, "0": {Mode: fs.ModeDir}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Options{{}, Sample} {
+		if got := textsOf(root, o); got != nil {
+			t.Errorf("got %q", got)
+		}
+	}
+}
+
 // TestFind: the gaps of a dataset have the names of their layers and mags, and those of unfinished imports come first.
 func TestFind(t *testing.T) {
 	tree := fstest.MapFS{

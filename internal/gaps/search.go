@@ -40,6 +40,9 @@ const (
 	maxDirs   = 1 << 17
 )
 
+// maxLevels limits the levels below the directory of a mag, for stores that answer with another directory for ever. A chunk of 16 axes lies below 17.
+const maxLevels = 17
+
 // run looks through the directories level by level.
 func (s *search) run() {
 	limit := maxDirs
@@ -49,7 +52,12 @@ func (s *search) run() {
 	case s.names > 0:
 		limit = fewDirs
 	}
-	for level := []string{"."}; len(level) > 0; {
+	level := []string{"."}
+	for depth := 0; len(level) > 0; depth++ {
+		if depth > maxLevels {
+			s.partial = true
+			break
+		}
 		var next []string
 		for _, l := range parallel.EachOf(slices.Values(level), func(dir string) listing { return s.list(dir, limit) }) {
 			n := min(len(l.dirs), limit-len(next))
