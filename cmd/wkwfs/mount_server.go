@@ -123,7 +123,7 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	// Never closed: Close waits for loads, and a disk that does not answer must not keep the
 	// server from ending.
 	blocks := disk.newBlocks(s.cacheSize)
-	looked := lookForGaps(opened, blocks, looking.also(logger))
+	looked := lookForGaps(opened, s.source, blocks, looking.also(logger))
 	meter := newMeter(s, mountpoint, logs, blocks, opened, disk)
 	listener, err := s.metrics.Listen()
 	if err != nil {

@@ -114,7 +114,7 @@ func (s *nfsSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	// Never closed: Close waits for loads, and a disk that does not answer must not keep the server from ending.
 	blocks := disk.newBlocks(s.cacheSize)
-	lookForGaps(opened, blocks, logger)
+	lookForGaps(opened, path, blocks, logger)
 	tree := view.New(opened.Root, view.Options{Cache: blocks, Log: logger, Unit: header.Unit(s.unit), HideBlocks: !s.listBlocks, DurableVersions: true})
 	if err := s.announce(listener.Addr(), stdout, logger); err != nil {
 		return errors.Join(err, listener.Close())

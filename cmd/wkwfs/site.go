@@ -106,7 +106,7 @@ func (s *webSettings) open(stderr io.Writer, part *subset.Options, viewer viewer
 		return nil, err
 	}
 	blocks := disk.newBlocks(s.cacheSize)
-	looked := lookForGaps(opened, blocks, told)
+	looked := lookForGaps(opened, path, blocks, told)
 	if part != nil {
 		waitForGaps(looked)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/gaps"
 	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/paths"
 	"github.com/wkwfs/wkwfs/internal/view"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -130,9 +131,14 @@ func waitForGaps(looked <-chan struct{}) {
 	}
 }
 
-// lookForGaps calls warnOfGaps in the background of a server. The channel is closed at the end.
-func lookForGaps(opened *dataset.Dataset, blocks *cache.Cache, logger *slog.Logger) <-chan struct{} {
+// lookForGaps calls warnOfGaps in the background of a server. The channel is closed at the end. A source at a URL is not looked at: opening all
+// mags would take more requests than the first reads.
+func lookForGaps(opened *dataset.Dataset, path string, blocks *cache.Cache, logger *slog.Logger) <-chan struct{} {
 	ended := make(chan struct{})
+	if paths.IsURL(path) {
+		close(ended)
+		return ended
+	}
 	go guard.Func("gaps.look", func() {
 		defer close(ended)
 		guard.Pass("gaps.look")

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/wkwfs/wkwfs/cache"
@@ -67,9 +70,42 @@ func TestLookPanics(t *testing.T) {
 			panic("injected")
 		}
 	})()
-	<-lookForGaps(opened, nil, slog.New(slog.DiscardHandler))
+	<-lookForGaps(opened, filepath.Join(dir, "cortex"), nil, slog.New(slog.DiscardHandler))
 	if line := <-logged; !strings.Contains(line, "panic in gaps.look: injected") {
 		t.Errorf("the log has %q", line)
+	}
+}
+
+// TestLookOverNetwork: a server sends no request to look for gaps, in a dataset of any format.
+func TestLookOverNetwork(t *testing.T) {
+	dir := t.TempDir()
+	source := filepath.Join(dir, "cortex")
+	for _, args := range [][]string{{"sample", source}, {"cp", "-q", source, "color/ome.zarr", filepath.Join(dir, "zarr")}, {"cp", "-q", source, "color/precomputed", filepath.Join(dir, "precomputed")}} {
+		if r := run(args, &strings.Builder{}, &strings.Builder{}); r != 0 {
+			t.Fatal(args, r)
+		}
+	}
+	var requests atomic.Int64
+	files := http.FileServer(http.Dir(dir))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		files.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	for _, name := range []string{"cortex", "cortex/color/1", "zarr", "precomputed"} {
+		url := server.URL + "/" + name
+		opened, err := dataset.Open(t.Context(), url, dataset.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := requests.Load()
+		<-lookForGaps(opened, url, cache.New(64<<20), slog.New(slog.DiscardHandler))
+		if n := requests.Load() - before; before == 0 || n != 0 {
+			t.Errorf("%s: %d requests to open it, and then %d", name, before, n)
+		}
+		if err := opened.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -87,7 +123,7 @@ func TestWarnOfLargeChunks(t *testing.T) {
 	}
 	for size, want := range map[int64]bool{64 << 20: true, 1 << 30: false} {
 		var told warnings
-		<-lookForGaps(opened, cache.New(size), told.also(slog.New(slog.DiscardHandler)))
+		<-lookForGaps(opened, dir, cache.New(size), told.also(slog.New(slog.DiscardHandler)))
 		lines := strings.Join(told.take(), "\n")
 		if got := strings.Contains(lines, "8_8_30/info: unsupported size of chunks, 16,16,1048576 voxels"); got != want {
 			t.Errorf("with %d bytes of cache: %q, expected the size of chunks: %t", size, lines, want)
