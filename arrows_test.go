@@ -98,9 +98,9 @@ var arrows = map[string][]string{
 	"fsnode":          {"internal/guard", "internal/lru", "internal/vfs", "internal/log", "internal/parallel", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
 	"internal/status": {"internal/guard", "internal/hint", "internal/vfs", "golang.org/x/sys", "internal/tree", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
 
-	"internal/nfs":      {"internal/guard", "internal/nfs/xdr", "internal/log", "internal/lru", "internal/parallel", "internal/peer", "internal/tree", "internal/vfs"},
-	"internal/nfs/xdr":  {},
-	"internal/peer":     {},
+	"internal/nfs":     {"internal/guard", "internal/nfs/xdr", "internal/log", "internal/lru", "internal/parallel", "internal/peer", "internal/tree", "internal/vfs"},
+	"internal/nfs/xdr": {},
+	"internal/peer":    {},
 
 	"internal/daemon": {"internal/guard", "github.com/coreos/go-systemd", "golang.org/x/sys", "kernel.org/pub/linux/libs/security/libcap/psx"},
 	"internal/mounts": {"internal/guard", "fsnode", "internal/hint", "internal/paths", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},

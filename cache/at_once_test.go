@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -21,7 +22,7 @@ type atOnce struct {
 	others  atomic.Int32
 }
 
-func (a *atOnce) AnswersAtOnce() bool { return a.answers }
+func (a *atOnce) Speed() vfs.Speed { return vfs.Speed{AtOnce: a.answers} }
 
 func (a *atOnce) Fill(ctx context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {
 	if strings.Contains(string(debug.Stack()), "(*request).read(") {

@@ -53,7 +53,7 @@ func (s *Source) Hold(blocks []volume.Vec, batchSize int, keep Keep) (*Hold, err
 // HoldAhead is Hold for blocks that no user waits for yet. If the source answers at once, it leaves one core to others until a user
 // waits.
 func (s *Source) HoldAhead(blocks []volume.Vec, batchSize int, keep Keep) (*Hold, error) {
-	return s.hold(blocks, inOrder(len(blocks), batchSize), keep, s.AnswersAtOnce())
+	return s.hold(blocks, inOrder(len(blocks), batchSize), keep, s.Speed().AtOnce)
 }
 
 // inOrder returns the numbers of the batches of n blocks, batchSize blocks at a time.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -92,8 +93,7 @@ type slowArray struct {
 	long int
 }
 
-func (a slowArray) Late() bool    { return true }
-func (a slowArray) LongRead() int { return a.long }
+func (a slowArray) Speed() vfs.Speed { return vfs.Speed{Late: true, Long: a.long} }
 
 // Loads from a slow source are bounded. From a source whose requests should be long, twice as many are in flight.
 func TestLateLoads(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -25,14 +26,12 @@ const (
 	long
 )
 
-func (a kindOfArray) AnswersAtOnce() bool { return a.kind == answersAtOnce }
-func (a kindOfArray) Late() bool          { return a.kind >= late }
-
-func (a kindOfArray) LongRead() int {
+func (a kindOfArray) Speed() vfs.Speed {
+	s := vfs.Speed{AtOnce: a.kind == answersAtOnce, Late: a.kind >= late}
 	if a.kind == long {
-		return 64
+		s.Long = 64
 	}
-	return 0
+	return s
 }
 
 // TestAllLimits lets several readers read the same few small blocks, with all kinds of small limits. Every block is right, the budget is kept, loads

@@ -98,7 +98,7 @@ func (l *load) run() {
 	if err = l.Err(); err != nil {
 		return
 	}
-	if vfs.IsLate(l.source.src) {
+	if vfs.SpeedOf(l.source.src).Late {
 		lateLoads, n := l.source.cache.lateLoads, l.source.lateShare(len(l.parts))
 		if err = lateLoads.Acquire(l, n); err != nil {
 			return

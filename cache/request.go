@@ -162,7 +162,7 @@ func (r *request) resolve() error {
 		}
 		return r.source.resolve(r.ctx, r.blocks[i])
 	}
-	if len(unresolved) > 1 && vfs.IsLate(r.source.src) {
+	if len(unresolved) > 1 && vfs.SpeedOf(r.source.src).Late {
 		for _, err := range parallel.Each(unresolved, resolve) {
 			if err != nil {
 				return err

@@ -27,7 +27,7 @@ type round struct {
 // runs loads in the goroutine of the caller as well, and returns when all have started.
 func (r *round) start(s *Source) {
 	workers := min(len(r.loads), s.workers())
-	atOnce := s.AnswersAtOnce()
+	atOnce := s.Speed().AtOnce
 	switch {
 	case atOnce && r.small:
 		workers = 0
@@ -97,7 +97,7 @@ func (r *request) loadRound(blocks []missing) error {
 			return err
 		}
 	}
-	if round.small && r.source.AnswersAtOnce() {
+	if round.small && r.source.Speed().AtOnce {
 		r.loadSize = max(r.loadSize, r.source.blocksIn(c.limits.own))
 	}
 	defer round.release()

@@ -81,17 +81,8 @@ func (c *Cache) Holds(of any, g volume.Grid) (bytes int64, ok bool) {
 // Grid returns the geometry of the source.
 func (s *Source) Grid() volume.Grid { return s.grid }
 
-// Near reports whether a disk cache answers for the source. It implements [vfs.NearReporter].
-func (s *Source) Near() bool { return vfs.IsNear(s.src) }
-
-// AnswersAtOnce reports whether the source answers at once. It implements [vfs.AtOnceReporter].
-func (s *Source) AnswersAtOnce() bool { return vfs.AnswersAtOnce(s.src) }
-
-// Late reports whether the source answers late. It implements [vfs.LateReporter].
-func (s *Source) Late() bool { return vfs.IsLate(s.src) }
-
-// LongRead returns how many stored bytes a request to the source should have. It implements [vfs.LongReader].
-func (s *Source) LongRead() int { return vfs.LongRead(s.src) }
+// Speed returns how the source answers. It implements [vfs.SpeedReporter].
+func (s *Source) Speed() vfs.Speed { return vfs.SpeedOf(s.src) }
 
 // Read calls use for each of the blocks, in any order. It passes the voxels of the block, Grid().BlockBytes() bytes,
 // or nil if the block was never written. The voxels are lent until use returns. If a block cannot be read, Read
@@ -204,7 +195,7 @@ func (s *Source) inFlight(n int, reserved bool) int64 {
 	switch {
 	case reserved:
 		return work
-	case s.LongRead() > 0:
+	case s.Speed().Long > 0:
 		work = max(work, voxels+voxels/2)
 	}
 	return voxels + work
@@ -214,9 +205,9 @@ func (s *Source) inFlight(n int, reserved bool) int64 {
 // for the source most of the time.
 func (s *Source) workers() int {
 	switch {
-	case s.LongRead() > 0:
+	case s.Speed().Long > 0:
 		return maxLongLoads
-	case vfs.IsLate(s.src):
+	case vfs.SpeedOf(s.src).Late:
 		return maxLateLoads
 	}
 	return cores
@@ -226,7 +217,7 @@ func (s *Source) workers() int {
 // besides its stored bytes. Larger loads are those of slabs: the budget has their voxels.
 func (s *Source) lateShare(n int) int64 {
 	bytes, most := n*s.bytes, s.cache.limits.load
-	if s.LongRead() > 0 && (bytes <= most/2 || bytes > most) {
+	if s.Speed().Long > 0 && (bytes <= most/2 || bytes > most) {
 		return 1
 	}
 	return maxLongLoads / maxLateLoads

@@ -145,12 +145,12 @@ func (d *directories) outside(dataset string) func(path string) (fs.FS, error) {
 }
 
 // Late reports whether the source answers late: a program should have many requests in flight then. Object stores always do, and file
-// servers often. It implements vfs.LateReporter.
+// servers often.
 func (d *directories) Late() bool {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	for _, s := range d.opened {
-		if s.Late() {
+		if s.Speed().Late {
 			return true
 		}
 	}

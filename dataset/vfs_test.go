@@ -8,6 +8,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/mosaic"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/internal/vfstest"
 	"github.com/wkwfs/wkwfs/n5"
 	"github.com/wkwfs/wkwfs/precomputed"
@@ -39,10 +40,6 @@ var smallMags = map[string]struct {
 
 // TestFormatsReportSpeed: the mags and cubes of all formats report on the speed of their files, and so do mosaics and caches of them.
 func TestFormatsReportSpeed(t *testing.T) {
-	const (
-		opening = "only what opens a mag asks for it"
-		slower  = "it would shape loads for the order of blocks in WKW: with 30 ms for a request, a sequential reader of shards took 2 to 4 times as long"
-	)
 	for name, f := range smallMags {
 		t.Run(name, func(t *testing.T) {
 			inside := vfstest.Around(f.files)
@@ -50,9 +47,9 @@ func TestFormatsReportSpeed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			notTree, notFile := vfstest.Reasons{"tree.Remote": opening}, vfstest.Reasons{}
-			if name != "WKW" {
-				notTree["tree.LongRead"], notFile["file.LongRead"] = slower, slower
+			as := vfs.Speed.OfChunks
+			if name == "WKW" {
+				as = func(s vfs.Speed) vfs.Speed { return s }
 			}
 			layer := root.AsLayer()
 			mags, err := layer.Mags()
@@ -68,7 +65,7 @@ func TestFormatsReportSpeed(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer cube.Close()
-			vfstest.ReportsFile(t, inside, cube, notFile)
+			vfstest.ReportsSpeed(t, inside, cube, as)
 			m, err := mosaic.New(mag, false)
 			if err != nil {
 				t.Fatal(err)
@@ -76,7 +73,7 @@ func TestFormatsReportSpeed(t *testing.T) {
 			blocks := cache.New(0)
 			defer blocks.Close()
 			for _, source := range []any{mag, m, blocks.Source(m)} {
-				vfstest.ReportsTree(t, inside, source, notTree)
+				vfstest.ReportsSpeed(t, inside, source, as)
 			}
 		})
 	}

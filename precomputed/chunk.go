@@ -36,14 +36,8 @@ func (c *chunk) Info() fs.FileInfo { return c.info }
 // Version returns the version that the chunk had when it was opened.
 func (c *chunk) Version() vfs.Version { return vfs.VersionOf(c.info) }
 
-// Late implements [vfs.LateReporter].
-func (c *chunk) Late() bool { return vfs.IsLate(c.file) }
-
-// Near implements [vfs.NearReporter].
-func (c *chunk) Near() bool { return vfs.IsNear(c.file) }
-
-// AnswersAtOnce implements [vfs.AtOnceReporter].
-func (c *chunk) AnswersAtOnce() bool { return vfs.AnswersAtOnce(c.file) }
+// Speed implements [vfs.SpeedReporter].
+func (c *chunk) Speed() vfs.Speed { return vfs.SpeedOf(c.file).OfChunks() }
 
 // WorkMemory implements [volume.MemoryReporter].
 func (c *chunk) WorkMemory(g volume.Grid) int { return c.scale.WorkMemory(g) }

@@ -33,7 +33,7 @@ func (c *chunk) reader(ctx context.Context) *chunkReader {
 func (r *chunkReader) buffered() *bufio.Reader {
 	if r.buffer == nil {
 		piece := int64(pieceBytes)
-		if r.Late() {
+		if r.Speed().Late {
 			piece = latePieceBytes
 		}
 		r.buffer = bufio.NewReaderSize(r, int(min(piece, r.size)))

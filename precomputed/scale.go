@@ -52,14 +52,8 @@ func (s *scale) StatMetadata() []fs.FileInfo {
 // Stat describes the directory of the chunks.
 func (s *scale) Stat() (fs.FileInfo, error) { return s.stat() }
 
-// Late implements [vfs.LateReporter].
-func (s *scale) Late() bool { return vfs.IsLate(s.fsys) }
-
-// Near implements [vfs.NearReporter].
-func (s *scale) Near() bool { return vfs.IsNear(s.fsys) }
-
-// AnswersAtOnce implements [vfs.AtOnceReporter].
-func (s *scale) AnswersAtOnce() bool { return vfs.AnswersAtOnce(s.fsys) }
+// Speed implements [vfs.SpeedReporter].
+func (s *scale) Speed() vfs.Speed { return vfs.SpeedOf(s.fsys).OfChunks() }
 
 // About describes the scale. Its compression is the name of the encoding.
 func (s *scale) About() volume.About {

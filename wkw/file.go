@@ -60,7 +60,7 @@ func newFile(f fs.File, name string) (*File, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	start := int64(HeaderSize)
-	if vfs.IsLate(f) {
+	if vfs.SpeedOf(f).Late {
 		start = startSize // a second request for the jump table would take longer
 	}
 	b := make([]byte, min(start, max(info.Size(), 0)))
@@ -112,17 +112,8 @@ func (f *File) Info() fs.FileInfo { return f.info }
 // Version names the content that the file had when it was opened.
 func (f *File) Version() volume.Version { return vfs.VersionOf(f.info) }
 
-// Late implements vfs.LateReporter.
-func (f *File) Late() bool { return vfs.IsLate(f.file) }
-
-// Near implements vfs.NearReporter.
-func (f *File) Near() bool { return vfs.IsNear(f.file) }
-
-// AnswersAtOnce implements vfs.AtOnceReporter.
-func (f *File) AnswersAtOnce() bool { return vfs.AnswersAtOnce(f.file) }
-
-// LongRead implements vfs.LongReader.
-func (f *File) LongRead() int { return vfs.LongRead(f.file) }
+// Speed implements vfs.SpeedReporter.
+func (f *File) Speed() vfs.Speed { return vfs.SpeedOf(f.file) }
 
 // Close closes the file.
 func (f *File) Close() error {

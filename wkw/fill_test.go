@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -157,7 +158,7 @@ func TestFillBatches(t *testing.T) {
 // late is an open file of a source that answers late.
 type late struct{ *file }
 
-func (late) Late() bool { return true }
+func (late) Speed() vfs.Speed { return vfs.Speed{Late: true} }
 
 // TestFillBatchSize shows that a source that is not late is read in batches that fit into the processor's cache, with whole
 // pairs of blocks, and a late source in batches of up to maxBatch.
@@ -218,11 +219,12 @@ func (f *removed) ReadAt(p []byte, offset int64) (int, error) {
 	return f.late.ReadAt(p, offset)
 }
 
-func (f *removed) LongRead() int {
+func (f *removed) Speed() vfs.Speed {
+	s := f.late.Speed()
 	if f.distant {
-		return 512 << 10
+		s.Long = 512 << 10
 	}
-	return 0
+	return s
 }
 
 // TestFillDistant: a source may become distant while a Fill reads batches of ranges that are not adjacent.

@@ -106,17 +106,8 @@ func (m *mag) described(listed []vfs.Described, zy []int) []volume.CubeEntry {
 	return found
 }
 
-// Late implements vfs.LateReporter.
-func (m *mag) Late() bool { return vfs.IsLate(m.fsys) }
-
-// Near implements vfs.NearReporter.
-func (m *mag) Near() bool { return vfs.IsNear(m.fsys) }
-
-// AnswersAtOnce implements vfs.AtOnceReporter.
-func (m *mag) AnswersAtOnce() bool { return vfs.AnswersAtOnce(m.fsys) }
-
-// LongRead implements vfs.LongReader.
-func (m *mag) LongRead() int { return vfs.LongRead(m.fsys) }
+// Speed implements vfs.SpeedReporter.
+func (m *mag) Speed() vfs.Speed { return vfs.SpeedOf(m.fsys) }
 
 // kindOfLevel returns the kind of file that a level of the index needs: a directory for z and y, a regular file for x.
 func kindOfLevel(level int) fs.FileMode {

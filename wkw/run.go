@@ -47,7 +47,7 @@ func (s *filler) batchSize() int {
 // maxBatch returns the most bytes that are read before they are decoded. Blocks that do not compress are a little larger when they
 // are stored: a source whose requests should be long gets one request for 1 MiB of them, not two. That may change during a Fill, so it is asked once.
 func (s *filler) maxBatch() int64 {
-	if s.file.LongRead() > 0 {
+	if s.file.Speed().Long > 0 {
 		return maxKept
 	}
 	return maxBatch
@@ -56,7 +56,7 @@ func (s *filler) maxBatch() int64 {
 // batchEnd returns the end of the batch that starts at block first. It has at least one block. A batch of promptBatch has whole
 // pairs of blocks, because a block is decoded faster in a pair.
 func (s *filler) batchEnd(first int) (end int) {
-	total, late := s.extents[first].size, s.file.Late()
+	total, late := s.extents[first].size, s.file.Speed().Late
 	for end = first + 1; end < len(s.extents); end++ {
 		total += s.extents[end].size
 		if paired := (end-first)%2 == 0; total > s.most || !late && paired && total > promptBatch {

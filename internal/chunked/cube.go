@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
@@ -28,9 +27,9 @@ type part struct {
 }
 
 var (
-	_ volume.CubeFile  = (*cube)(nil)
-	_ volume.Sized     = (*cube)(nil)
-	_ vfs.LateReporter = (*cube)(nil)
+	_ volume.CubeFile   = (*cube)(nil)
+	_ volume.Sized      = (*cube)(nil)
+	_ vfs.SpeedReporter = (*cube)(nil)
 )
 
 // OpenCube opens the files of a cube. It does not read them, so it does not find damage.
@@ -70,20 +69,18 @@ func (c *cube) Info() fs.FileInfo { return c.info }
 // Version returns the version that the files had when they were opened.
 func (c *cube) Version() vfs.Version { return vfs.VersionOf(c.info) }
 
-// Late implements [vfs.LateReporter].
-func (c *cube) Late() bool { return c.hasFile(func(f fs.File) bool { return vfs.IsLate(f) }) }
-
-// Near implements [vfs.NearReporter].
-func (c *cube) Near() bool { return !c.hasFile(func(f fs.File) bool { return !vfs.IsNear(f) }) }
-
-// AnswersAtOnce implements [vfs.AtOnceReporter].
-func (c *cube) AnswersAtOnce() bool {
-	return !c.hasFile(func(f fs.File) bool { return !vfs.AnswersAtOnce(f) })
-}
-
-// hasFile reports whether a file of the cube is as is says.
-func (c *cube) hasFile(is func(fs.File) bool) bool {
-	return slices.ContainsFunc(c.parts, func(p part) bool { return p.file != nil && is(p.file) })
+// Speed implements [vfs.SpeedReporter]. A cube is as slow as the slowest of its files.
+func (c *cube) Speed() vfs.Speed {
+	slowest := vfs.Speed{Near: true, AtOnce: true}
+	for _, p := range c.parts {
+		if p.file != nil {
+			s := vfs.SpeedOf(p.file)
+			slowest.Late, slowest.Remote = slowest.Late || s.Late, slowest.Remote || s.Remote
+			slowest.Near = slowest.Near && s.Near
+			slowest.AtOnce = slowest.AtOnce && s.AtOnce
+		}
+	}
+	return slowest
 }
 
 // Close closes the files.

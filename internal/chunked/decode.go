@@ -86,7 +86,7 @@ func (f *filler) decodeInto(dst []byte, p piece, data []byte) error {
 	}
 	if by := f.array.streamDecoder(); by != nil {
 		piece := pieceBytes
-		if f.Late() {
+		if f.Speed().Late {
 			piece = latePieceBytes
 		}
 		s := codec.NewStream(int(p.size)-p.header, cmp.Or(f.options.piece, piece), read)

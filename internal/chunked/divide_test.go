@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/wkwfs/wkwfs/internal/codec"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -82,7 +83,7 @@ func TestDivided(t *testing.T) {
 // remoteFS is an object store.
 type remoteFS struct{ fs.FS }
 
-func (remoteFS) Remote() bool { return true }
+func (remoteFS) Speed() vfs.Speed { return vfs.Speed{Remote: true} }
 
 // TestWholeChunksOfObjects: chunks in an object store have one block each, because each request takes long.
 func TestWholeChunksOfObjects(t *testing.T) {
@@ -158,7 +159,7 @@ type countingFile struct {
 	read *int
 }
 
-func (countingFile) Late() bool { return false }
+func (countingFile) Speed() vfs.Speed { return vfs.Speed{} }
 
 func (f countingFile) ReadAt(p []byte, off int64) (int, error) {
 	*f.read += len(p)

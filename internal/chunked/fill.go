@@ -80,7 +80,7 @@ func (f *filler) readsPart(p piece) bool {
 	if f.isLarge(p) && f.array.streamDecoder() != nil {
 		return true
 	}
-	return f.array.partDecoder() != nil && (f.isLarge(p) || len(f.array.Shards) == 0 && !f.Late())
+	return f.array.partDecoder() != nil && (f.isLarge(p) || len(f.array.Shards) == 0 && !f.Speed().Late)
 }
 
 // isLarge reports whether a chunk is read alone.

@@ -50,7 +50,7 @@ var (
 	_ volume.Mag            = (*Mag)(nil)
 	_ volume.CubeWalker     = (*Mag)(nil)
 	_ volume.MetadataStater = (*Mag)(nil)
-	_ vfs.LateReporter      = (*Mag)(nil)
+	_ vfs.SpeedReporter     = (*Mag)(nil)
 )
 
 // New returns the array in directory dir of fsys as a mag. It reads no file. It fails if the array is not valid, or if it
@@ -59,7 +59,7 @@ func New(fsys fs.FS, dir string, a *Array, o Options) (*Mag, error) {
 	if err := a.validate(); err != nil {
 		return nil, err
 	}
-	o.whole = vfs.IsRemote(fsys) // another request for each part of a chunk would take as long as one for the chunk
+	o.whole = vfs.SpeedOf(fsys).Remote // another request for each part of a chunk would take as long as one for the chunk
 	g, err := newGeometry(a, o)
 	if err != nil {
 		return nil, err
@@ -93,14 +93,8 @@ func (m *Mag) StatMetadata() []fs.FileInfo {
 	return m.options.StatMetadata()
 }
 
-// Late implements [vfs.LateReporter].
-func (m *Mag) Late() bool { return vfs.IsLate(m.fsys) }
-
-// Near implements [vfs.NearReporter].
-func (m *Mag) Near() bool { return vfs.IsNear(m.fsys) }
-
-// AnswersAtOnce implements [vfs.AtOnceReporter].
-func (m *Mag) AnswersAtOnce() bool { return vfs.AnswersAtOnce(m.fsys) }
+// Speed implements [vfs.SpeedReporter].
+func (m *Mag) Speed() vfs.Speed { return vfs.SpeedOf(m.fsys).OfChunks() }
 
 // About describes the mag. Files of chunks are named by their boxes.
 func (m *Mag) About() volume.About {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/codec"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -346,8 +347,8 @@ func (s lateFS) Open(name string) (fs.File, error) {
 	return lateFile{f}, err
 }
 
-func (lateFS) Late() bool   { return true }
-func (lateFile) Late() bool { return true }
+func (lateFS) Speed() vfs.Speed   { return vfs.Speed{Late: true} }
+func (lateFile) Speed() vfs.Speed { return vfs.Speed{Late: true} }
 func (f lateFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.(io.ReaderAt).ReadAt(p, off)
 }

@@ -21,9 +21,9 @@ func TestStableForwards(t *testing.T) {
 	const view, copier = "a view, which is inside, does not have it", "the copier does not ask for it"
 	i := vfstest.NewInside([]byte("content"))
 	vfstest.Forwards(t, i, Stable(i, 4), vfstest.Name, vfstest.Reasons{
-		"tree.Late": view, "tree.Near": view, "tree.AnswersAtOnce": view, "tree.LongRead": view, "tree.Remote": view,
+		"tree.Speed":      view,
 		"tree.ChecksKind": view, "tree.Lstat": view, "tree.Describe": view, "tree.ReadDir": "List takes less memory",
-		"file.Late": view, "file.Near": view, "file.AnswersAtOnce": view, "file.LongRead": view,
+		"file.Speed":      view,
 		"file.ReadRanges": view, "file.ReadParts": view, "file.ReadCached": view, "file.WillNeed": view,
 		"file.Lend": "only FUSE takes memory that is lent", "file.ReadOnce": "it is for the page cache", "file.Seek": copier,
 		"info.Version": "versions of the view differ between machines", "info.Stored": "it differs between machines: storedBytes uses Source",

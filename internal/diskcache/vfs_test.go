@@ -91,7 +91,7 @@ func TestFileSystem(t *testing.T) {
 		c := openCache(t, dir, Options{})
 		vfstest.Test(t, object.NewFS(c.Bucket(b)), vfstest.Expect{
 			Files: vfstest.Shapes(),
-			Has: "tree.Late tree.ChecksKind tree.Stat tree.ReadDir tree.List tree.Describe" +
+			Has: "tree.Speed tree.ChecksKind tree.Stat tree.ReadDir tree.List tree.Describe" +
 				" file.ReadAtContext file.ReadParts file.ReadCached info.Version info.Stored",
 		})
 		c.Close()

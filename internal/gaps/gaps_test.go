@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/n5"
 	"github.com/wkwfs/wkwfs/precomputed"
 	"github.com/wkwfs/wkwfs/volume"
@@ -172,8 +173,8 @@ type listings struct {
 	remote bool
 }
 
-// Remote implements vfs.RemoteReporter.
-func (l *listings) Remote() bool { return l.remote }
+// Speed implements vfs.SpeedReporter.
+func (l *listings) Speed() vfs.Speed { return vfs.Speed{Remote: l.remote} }
 
 func (l *listings) ReadDir(name string) ([]fs.DirEntry, error) {
 	l.mu.Lock()

@@ -47,7 +47,7 @@ const maxLevels = 17
 func (s *search) run() {
 	limit := maxDirs
 	switch {
-	case s.names > 0 && vfs.IsRemote(s.fsys):
+	case s.names > 0 && vfs.SpeedOf(s.fsys).Remote:
 		limit = fewRemote
 	case s.names > 0:
 		limit = fewDirs

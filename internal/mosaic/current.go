@@ -21,7 +21,7 @@ func (m *Mosaic) Current(box volume.Box) bool {
 	switch {
 	case m.outdated.Load():
 		return false
-	case m.snapshot.hasFew(cubes) && !vfs.IsLate(m.mag):
+	case m.snapshot.hasFew(cubes) && !vfs.SpeedOf(m.mag).Late:
 		return m.matchesSource(cubes, whole)
 	}
 	s := m.surveyor.valid()

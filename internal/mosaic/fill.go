@@ -33,17 +33,8 @@ func (m *Mosaic) Resolve(ctx context.Context, at volume.Vec) error {
 	return err
 }
 
-// Late implements vfs.LateReporter.
-func (m *Mosaic) Late() bool { return vfs.IsLate(m.mag) }
-
-// Near implements vfs.NearReporter.
-func (m *Mosaic) Near() bool { return vfs.IsNear(m.mag) }
-
-// AnswersAtOnce implements vfs.AtOnceReporter.
-func (m *Mosaic) AnswersAtOnce() bool { return vfs.AnswersAtOnce(m.mag) }
-
-// LongRead implements vfs.LongReader.
-func (m *Mosaic) LongRead() int { return vfs.LongRead(m.mag) }
+// Speed implements vfs.SpeedReporter.
+func (m *Mosaic) Speed() vfs.Speed { return vfs.SpeedOf(m.mag) }
 
 // WorkMemory implements [volume.MemoryReporter].
 func (m *Mosaic) WorkMemory(volume.Grid) int { return volume.WorkMemory(m.mag, m.cube) }
@@ -51,7 +42,7 @@ func (m *Mosaic) WorkMemory(volume.Grid) int { return volume.WorkMemory(m.mag, m
 // Fill implements [volume.Source]. It reads one cube after another, or many at once if the source answers late.
 func (m *Mosaic) Fill(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	cubes := m.groupByCube(blocks)
-	if !m.Late() {
+	if !m.Speed().Late {
 		for _, ofCube := range cubes {
 			m.fillCube(ctx, ofCube, memory)
 		}

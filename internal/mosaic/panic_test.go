@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/guard"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -46,7 +47,7 @@ func (tenCubes) Cubes(zy ...int) ([]int, error) {
 	return []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, nil
 }
 
-func (w tenCubes) Late() bool { return w.late }
+func (w tenCubes) Speed() vfs.Speed { return vfs.Speed{Late: w.late} }
 
 func (w tenCubes) OpenCube(volume.Vec) (volume.CubeFile, error) {
 	w.open.Add(1)

@@ -42,7 +42,7 @@ func (p *planeMag) set(x, y, version int) {
 	p.cubes[[2]int{x, y}] = version
 }
 
-func (p *planeMag) Late() bool { return p.late.Load() }
+func (p *planeMag) Speed() vfs.Speed { return vfs.Speed{Late: p.late.Load()} }
 
 func (p *planeMag) Bounds() (volume.Box, error) { return p.box(0, 0, p.side), nil }
 

@@ -31,12 +31,12 @@ type FS struct {
 }
 
 var (
-	_ fs.StatFS        = (*FS)(nil)
-	_ fs.ReadDirFS     = (*FS)(nil)
-	_ vfs.ListFS       = (*FS)(nil)
-	_ vfs.DescribeFS   = (*FS)(nil)
-	_ vfs.KindChecker  = (*FS)(nil)
-	_ vfs.LateReporter = (*FS)(nil)
+	_ fs.StatFS         = (*FS)(nil)
+	_ fs.ReadDirFS      = (*FS)(nil)
+	_ vfs.ListFS        = (*FS)(nil)
+	_ vfs.DescribeFS    = (*FS)(nil)
+	_ vfs.KindChecker   = (*FS)(nil)
+	_ vfs.SpeedReporter = (*FS)(nil)
 )
 
 // NewFS returns the objects of a bucket as a file system.
@@ -46,8 +46,8 @@ func NewFS(b Bucket) *FS {
 	return &FS{b, b.Identity(), newFacts(isWeb), make(chan struct{}, maxSpans), maxNames}
 }
 
-// Late implements [vfs.LateReporter]: stores always answer late.
-func (f *FS) Late() bool { return true }
+// Speed implements [vfs.SpeedReporter]: stores always answer late.
+func (f *FS) Speed() vfs.Speed { return vfs.Speed{Late: true} }
 
 // ChecksKind implements [vfs.KindChecker]: there are only files and directories.
 func (f *FS) ChecksKind() bool { return true }

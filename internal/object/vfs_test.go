@@ -9,7 +9,7 @@ import (
 )
 
 // Abilities are those of an FS and its files.
-const abilities = "tree.Late tree.ChecksKind tree.Stat tree.ReadDir tree.List tree.Describe" +
+const abilities = "tree.Speed tree.ChecksKind tree.Stat tree.ReadDir tree.List tree.Describe" +
 	" file.ReadAtContext file.ReadParts file.ReadCached info.Version info.Stored"
 
 func TestFileSystem(t *testing.T) {

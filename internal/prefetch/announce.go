@@ -12,7 +12,7 @@ const slabsAhead = 2
 func (r *Reader) announce(i int) {
 	w := &r.window
 	l := w.layout
-	if r.state != sequential || r.undecided.Load() || l.portionsPerSlab() > 1 || l.slabs > 1 || !r.source.AnswersAtOnce() {
+	if r.state != sequential || r.undecided.Load() || l.portionsPerSlab() > 1 || l.slabs > 1 || !r.source.Speed().AtOnce {
 		return
 	}
 	end := l.announcedEnd(i)

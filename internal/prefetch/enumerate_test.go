@@ -120,17 +120,13 @@ type enumeratedSource struct {
 	blocks volume.Box
 }
 
-func (s enumeratedSource) Late() bool { return s.kind == late || s.LongRead() > 0 }
-func (s enumeratedSource) LongRead() int {
-	if s.kind == distant || s.kind == near || s.kind == nearAtFirst {
-		return 64
+func (s enumeratedSource) Speed() vfs.Speed {
+	speed := vfs.Speed{AtOnce: s.kind == local, Late: s.kind >= late && s.kind != damaged, Near: s.kind == near || s.kind == nearAtFirst && s.near.Load() > 0}
+	if speed.Late && s.kind != late {
+		speed.Long = 64
 	}
-	return 0
+	return speed
 }
-func (s enumeratedSource) Near() bool {
-	return s.kind == near || s.kind == nearAtFirst && s.near.Load() > 0
-}
-func (s enumeratedSource) AnswersAtOnce() bool { return s.kind == local }
 
 func (s enumeratedSource) Announce(_ context.Context, box volume.Box) {
 	if box.Empty() || box.Intersect(s.blocks) != box {
@@ -140,7 +136,7 @@ func (s enumeratedSource) Announce(_ context.Context, box volume.Box) {
 
 func (s enumeratedSource) Fill(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	s.near.Add(-int32(len(blocks)))
-	if s.Late() && !s.Near() {
+	if speed := s.Speed(); speed.Late && !speed.Near {
 		time.Sleep(time.Millisecond)
 	}
 	s.Source.Fill(ctx, blocks, memory)

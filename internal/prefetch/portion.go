@@ -36,11 +36,11 @@ func (l *limits) newPortion(src *cache.Source, key portionKey, keep cache.Keep, 
 	blocks := slices.Collect(key.blocks.All())
 	var hold *cache.Hold
 	var err error
-	if src.LongRead() > 0 && !src.Near() {
+	if src.Speed().Long > 0 && !src.Speed().Near {
 		hold, err = src.HoldBatches(blocks, cells(blocks, l.cell), keep)
 	} else {
 		least := l.leastBatch / src.Grid().BlockBytes()
-		if src.Late() && !src.Near() {
+		if src.Speed().Late && !src.Speed().Near {
 			least = 1 // all requests are sent at once
 		}
 		load := src.Hold

@@ -71,17 +71,10 @@ func (s *scene) Grid() volume.Grid {
 	return sceneGrid
 }
 
-// LongRead implements vfs.LongReader.
-func (s *scene) LongRead() int { return s.longRead }
-
-// Late implements vfs.LateReporter.
-func (s *scene) Late() bool { return s.late }
-
-// Near implements vfs.NearReporter.
-func (s *scene) Near() bool { return s.near.Load() }
-
-// AnswersAtOnce implements vfs.AtOnceReporter.
-func (s *scene) AnswersAtOnce() bool { return s.atOnce }
+// Speed implements vfs.SpeedReporter.
+func (s *scene) Speed() vfs.Speed {
+	return vfs.Speed{Late: s.late, Near: s.near.Load(), AtOnce: s.atOnce, Long: s.longRead}
+}
 
 // Announce implements volume.Announcer.
 func (s *scene) Announce(_ context.Context, box volume.Box) {

@@ -57,7 +57,7 @@ func (r *Reader) startNext(i int, off, n int64) {
 // decoded. What a disk cache answers does not count: the reader waits for processors then, and more memory does not help.
 func (r *Reader) growWindow(i int, s *portion) {
 	w := &r.window
-	if i <= w.grownAt || s.hold.Ready() || !r.source.Late() || r.source.Near() || w.thin || len(w.portions) >= r.maxWindowPortions {
+	if i <= w.grownAt || s.hold.Ready() || !r.source.Speed().Late || r.source.Speed().Near || w.thin || len(w.portions) >= r.maxWindowPortions {
 		return
 	}
 	need := w.reserved + w.layout.portionMemory()

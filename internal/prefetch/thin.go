@@ -5,7 +5,7 @@ package prefetch
 
 // outgrown reports whether the disk cache no longer answers, and a portion of two slabs can start where portion i does.
 func (r *Reader) outgrown(i int) bool {
-	return r.window.thin && i%r.cell[2] == 0 && !r.window.started[i] && !r.source.Near()
+	return r.window.thin && i%r.cell[2] == 0 && !r.window.started[i] && !r.source.Speed().Near
 }
 
 // thicken makes portions of two slabs, from portion i on, which is not started, and returns its new number. The thin portions before it

@@ -10,7 +10,7 @@ import (
 // readsWhole reports whether a read of n bytes is the first one of a small array that is read once, and has all of it. It needs no
 // portion. An array of a source that answers late gets one, because that loads more blocks at a time.
 func (r *Reader) readsWhole(n int) bool {
-	if r.hint != HintOnce || int64(n) < r.array.Size() || !r.isSmall() || r.source.Late() {
+	if r.hint != HintOnce || int64(n) < r.array.Size() || !r.isSmall() || r.source.Speed().Late {
 		return false
 	}
 	r.mu.Lock()

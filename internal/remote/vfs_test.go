@@ -37,7 +37,7 @@ func TestFileSystems(t *testing.T) {
 			b := open(t, url, Options{Anonymous: true, Region: "eu-central-1"}, server(objects))
 			vfstest.Test(t, object.NewFS(b), vfstest.Expect{
 				Files: vfstest.Shapes(),
-				Has: "tree.Late tree.ChecksKind tree.Stat tree.ReadDir tree.List tree.Describe" +
+				Has: "tree.Speed tree.ChecksKind tree.Stat tree.ReadDir tree.List tree.Describe" +
 					" file.ReadAtContext file.ReadParts file.ReadCached info.Version info.Stored",
 				Replace: func(name string, content []byte) { objects["d/"+name] = string(content) },
 				Forget:  func() { time.Sleep(2 * time.Minute) },

@@ -21,7 +21,7 @@ func TestForwards(t *testing.T) {
 	const view = "a view, which is inside, does not have it"
 	i := vfstest.NewInside([]byte("content"))
 	vfstest.Forwards(t, i, newTestMeter().Around(i), vfstest.Name, vfstest.Reasons{
-		"tree.Late": view, "tree.Near": view, "tree.AnswersAtOnce": view, "tree.LongRead": view, "tree.Remote": view,
+		"tree.Speed": view,
 		"tree.Lstat": view, "tree.ChecksKind": view, "tree.Describe": view,
 	})
 }

@@ -19,5 +19,5 @@
 // reads of neighbouring bytes.
 //
 // A late source is distant if its reads take longer than 3 ms, by the same rule. Then long requests take little longer than short ones:
-// see [vfs.LongReader]. An object store is always late, and its requests should always be long.
+// see [vfs.Speed]. An object store is always late, and its requests should always be long.
 package store

@@ -112,8 +112,8 @@ func TestLocal(t *testing.T) {
 		server.forget()
 		ranges, start := apart(100, 4096), time.Now()
 		vfs.ReadRanges(t.Context(), f, ranges)
-		if took := time.Since(start); took != 100*roundTrip || server.most != 1 || s.Late() {
-			t.Errorf("took %v with %d in flight; late: %v", took, server.most, s.Late())
+		if took := time.Since(start); took != 100*roundTrip || server.most != 1 || s.Speed().Late {
+			t.Errorf("took %v with %d in flight; late: %v", took, server.most, s.Speed().Late)
 		}
 		checkRanges(t, ranges)
 	})

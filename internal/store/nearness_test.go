@@ -38,10 +38,10 @@ func TestNear(t *testing.T) {
 		{cached, 10, 1000, true},
 		{other, 10, 1, false},
 	} {
-		if read(step.off, step.n, step.times); vfs.IsNear(f) != step.near || vfs.IsNear(s) != step.near {
-			t.Errorf("after %d reads of %d bytes at %d: near %v, want %v", step.times, step.n, step.off, vfs.IsNear(f), step.near)
+		if read(step.off, step.n, step.times); vfs.SpeedOf(f).Near != step.near || vfs.SpeedOf(s).Near != step.near {
+			t.Errorf("after %d reads of %d bytes at %d: near %v, want %v", step.times, step.n, step.off, vfs.SpeedOf(f).Near, step.near)
 		}
-		if !s.Late() {
+		if !s.Speed().Late {
 			t.Error("an object store is not late")
 		}
 	}
@@ -58,7 +58,7 @@ func TestNotNear(t *testing.T) {
 	for range 2 * nearAfter {
 		vfs.ReadRanges(t.Context(), f, []vfs.Range{{P: make([]byte, 10)}})
 	}
-	if vfs.IsNear(f) || vfs.IsNear(s) {
+	if vfs.SpeedOf(f).Near || vfs.SpeedOf(s).Near {
 		t.Error("it is near")
 	}
 }

@@ -107,19 +107,11 @@ var (
 	_ io.ReaderAt         = (*readable)(nil)
 	_ vfs.ContextReaderAt = (*readable)(nil)
 	_ vfs.RangeReader     = (*readable)(nil)
-	_ vfs.LateReporter    = (*readable)(nil)
-	_ vfs.NearReporter    = (*readable)(nil)
-	_ vfs.AtOnceReporter  = (*readable)(nil)
+	_ vfs.SpeedReporter   = (*readable)(nil)
 )
 
-// Late implements [vfs.LateReporter].
-func (f *readable) Late() bool { return f.s.Late() }
-
-// Near implements [vfs.NearReporter].
-func (f *readable) Near() bool { return f.s.Near() }
-
-// AnswersAtOnce implements [vfs.AtOnceReporter].
-func (f *readable) AnswersAtOnce() bool { return f.s.AnswersAtOnce() }
+// Speed implements [vfs.SpeedReporter].
+func (f *readable) Speed() vfs.Speed { return f.s.Speed() }
 
 // ReadAt implements [io.ReaderAt].
 func (f *readable) ReadAt(p []byte, off int64) (int, error) {
@@ -131,7 +123,7 @@ func (f *readable) ReadAt(p []byte, off int64) (int, error) {
 func (f *readable) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
 	f.inFlight.Add(1)
 	defer f.inFlight.Add(-1)
-	if f.s.queue.pages(off, int64(len(p))) > f.s.queue.longest && f.Late() {
+	if f.s.queue.pages(off, int64(len(p))) > f.s.queue.longest && f.s.late() {
 		whole := []vfs.Range{{Off: off, P: p}}
 		switch f.readAtOnce(ctx, whole); {
 		case whole[0].Err == nil:
@@ -168,21 +160,7 @@ type advised struct {
 
 // WillNeed implements [vfs.Advisor].
 func (a *advised) WillNeed(off, n int64) {
-	if !a.s.Late() {
+	if !a.s.late() {
 		a.advisor.WillNeed(off, n)
 	}
 }
-
-// distantRead is how many bytes a request to an object store or a distant file server may have without taking much longer: 6 ms at 90 MB/s.
-const distantRead = 512 << 10
-
-// LongRead implements [vfs.LongReader]. It depends on the last reads, unless the source is an object store.
-func (s *Scheduled) LongRead() int {
-	if s.queue.remote || s.queue.reads.distance.late() {
-		return distantRead
-	}
-	return 0
-}
-
-// LongRead implements [vfs.LongReader].
-func (f *readable) LongRead() int { return f.s.LongRead() }

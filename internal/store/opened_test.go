@@ -56,7 +56,7 @@ func TestAbilities(t *testing.T) {
 		_, readerAt := f.(io.ReaderAt)
 		_, contextReaderAt := f.(vfs.ContextReaderAt)
 		_, rangeReader := f.(vfs.RangeReader)
-		_, later := f.(vfs.LateReporter)
+		_, later := f.(vfs.SpeedReporter)
 		for _, got := range []bool{readerAt, contextReaderAt, rangeReader, later} {
 			if got != c.readAt {
 				t.Errorf("%s: reads at any offset: %v %v %v %v", c.name, readerAt, contextReaderAt, rangeReader, later)

@@ -70,7 +70,7 @@ func (f *readable) ReadRanges(ctx context.Context, ranges []vfs.Range) {
 
 // readSource reads one range after the other until an answer is late, then the rest at once.
 func (f *readable) readSource(ctx context.Context, ranges []vfs.Range) {
-	for late := f.Late(); len(ranges) > 0; {
+	for late := f.s.late(); len(ranges) > 0; {
 		if late {
 			f.readAtOnce(ctx, ranges)
 			return

@@ -57,7 +57,7 @@ func TestReadRangesLate(t *testing.T) {
 				if server.most != c.most || server.peak > maxInFlight {
 					t.Errorf("%d requests of %d bytes were in flight, expected %d of up to %d", server.most, server.peak, c.most, maxInFlight)
 				}
-				if c.requests > 0 && !vfs.IsLate(f) {
+				if c.requests > 0 && !vfs.SpeedOf(f).Late {
 					t.Error("the source is not late")
 				}
 			})
@@ -74,8 +74,8 @@ func TestReadRangesOneLateAnswer(t *testing.T) {
 		ranges, start := apart(1+3, 10), time.Now()
 		vfs.ReadRanges(t.Context(), f, ranges)
 		checkRanges(t, ranges)
-		if took := time.Since(start); took != 2*roundTrip || s.Late() {
-			t.Errorf("took %v, expected 2 round trips; late: %v", took, s.Late())
+		if took := time.Since(start); took != 2*roundTrip || s.Speed().Late {
+			t.Errorf("took %v, expected 2 round trips; late: %v", took, s.Speed().Late)
 		}
 	})
 }
@@ -97,7 +97,7 @@ func TestReadRangesPrompt(t *testing.T) {
 		if got, want := fmt.Sprint(server.requests), fmt.Sprintf("[{read 5 7} {read 12 %d} {read 0 1}]", 2*maxRequest); got != want {
 			t.Errorf("got %s, expected %s", got, want)
 		}
-		if s.Late() {
+		if s.Speed().Late {
 			t.Error("the source is late")
 		}
 	})

@@ -79,7 +79,7 @@ func TestCachedAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if !s.Late() {
+		if !s.Speed().Late {
 			t.Error("the source is prompt")
 		}
 	})

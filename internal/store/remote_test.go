@@ -22,7 +22,7 @@ func TestRemoteOption(t *testing.T) {
 			return 0, nil
 		}}
 		s, f := open(t, server, Options{Remote: true})
-		if !s.Late() || !s.Stats().Late {
+		if !s.Speed().Late || !s.Stats().Late {
 			t.Error("not late at first")
 		}
 		whole := []vfs.Range{{Off: 100, P: make([]byte, size-100)}}
@@ -41,7 +41,7 @@ func TestRemoteOption(t *testing.T) {
 		if got := server.requestsOf("read"); len(got) != 2 {
 			t.Errorf("got %v, expected two requests", got)
 		}
-		if !s.Late() {
+		if !s.Speed().Late {
 			t.Error("not late after prompt answers")
 		}
 		server.forget()
@@ -64,8 +64,8 @@ func TestLongRead(t *testing.T) {
 		s, f := open(t, server, Options{})
 		check := func(when string, want int) {
 			t.Helper()
-			if got := vfs.LongRead(f); got != want || vfs.LongRead(object) != distantRead || vfs.IsRemote(s) {
-				t.Errorf("%s: got %d, want %d; an object store: %d", when, got, want, vfs.LongRead(object))
+			if got := vfs.SpeedOf(f).Long; got != want || vfs.SpeedOf(object).Long != distantRead || vfs.SpeedOf(s).Remote {
+				t.Errorf("%s: got %d, want %d; an object store: %d", when, got, want, vfs.SpeedOf(object).Long)
 			}
 		}
 		read := func(n int, takes time.Duration) {

@@ -49,17 +49,14 @@ type Scheduled struct {
 }
 
 var (
-	_ fs.StatFS          = (*Scheduled)(nil)
-	_ fs.ReadDirFS       = (*Scheduled)(nil)
-	_ fs.ReadLinkFS      = (*Scheduled)(nil)
-	_ vfs.ListFS         = (*Scheduled)(nil)
-	_ vfs.DescribeFS     = (*Scheduled)(nil)
-	_ vfs.LateReporter   = (*Scheduled)(nil)
-	_ vfs.NearReporter   = (*Scheduled)(nil)
-	_ vfs.RemoteReporter = (*Scheduled)(nil)
-	_ vfs.AtOnceReporter = (*Scheduled)(nil)
-	_ vfs.KindChecker    = (*Scheduled)(nil)
-	_ io.Closer          = (*Scheduled)(nil)
+	_ fs.StatFS         = (*Scheduled)(nil)
+	_ fs.ReadDirFS      = (*Scheduled)(nil)
+	_ fs.ReadLinkFS     = (*Scheduled)(nil)
+	_ vfs.ListFS        = (*Scheduled)(nil)
+	_ vfs.DescribeFS    = (*Scheduled)(nil)
+	_ vfs.SpeedReporter = (*Scheduled)(nil)
+	_ vfs.KindChecker   = (*Scheduled)(nil)
+	_ io.Closer         = (*Scheduled)(nil)
 )
 
 // Schedule schedules the requests to a file system. Its files must be readable at any offset: each is an
@@ -71,17 +68,20 @@ func Schedule(fsys fs.FS, o Options) *Scheduled {
 	return &Scheduled{fsys, newQueue(o), o.Local && !o.Hangs}
 }
 
-// Late implements [vfs.LateReporter]. It depends on the last reads, not on lookups.
-func (s *Scheduled) Late() bool { return s.queue.remote || s.queue.reads.lateness.late() }
+// Speed implements [vfs.SpeedReporter]. It depends on the last reads, not on lookups.
+func (s *Scheduled) Speed() vfs.Speed {
+	speed := vfs.Speed{Late: s.late(), Near: s.queue.near.near(), AtOnce: s.atOnce, Remote: s.queue.remote}
+	if s.queue.remote || s.queue.reads.distance.late() {
+		speed.Long = distantRead
+	}
+	return speed
+}
 
-// Near implements [vfs.NearReporter]. It depends on the last ranges that were read.
-func (s *Scheduled) Near() bool { return s.queue.near.near() }
+// distantRead is how many bytes a request to an object store or a distant file server may have without taking much longer: 6 ms at 90 MB/s.
+const distantRead = 512 << 10
 
-// Remote implements [vfs.RemoteReporter].
-func (s *Scheduled) Remote() bool { return s.queue.remote }
-
-// AnswersAtOnce implements [vfs.AtOnceReporter]: the source is local, and no request to it hangs.
-func (s *Scheduled) AnswersAtOnce() bool { return s.atOnce }
+// late reports whether the source is late.
+func (s *Scheduled) late() bool { return s.queue.remote || s.queue.reads.lateness.late() }
 
 // ChecksKind implements [vfs.KindChecker].
 func (s *Scheduled) ChecksKind() bool {
@@ -99,7 +99,7 @@ func (s *Scheduled) Close() error {
 
 // Open opens a file. The file is an [io.Seeker], [fs.ReadDirFile] or [vfs.Advisor] if the file of the source
 // is one. If that is readable at any offset, the file is an [io.ReaderAt], [vfs.ContextReaderAt],
-// [vfs.RangeReader] and [vfs.LateReporter].
+// [vfs.RangeReader] and [vfs.SpeedReporter].
 func (s *Scheduled) Open(name string) (fs.File, error) {
 	f, err := lookup(s, timed, func() (fs.File, error) { return s.fsys.Open(name) })
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 // TestFileSystems: a directory is a file system with its abilities, however its names are resolved, and so is one that is scheduled.
 func TestFileSystems(t *testing.T) {
 	const ofDir = "tree.ChecksKind tree.Stat tree.Lstat tree.ReadDir tree.List tree.Describe file.WillNeed file.Seek"
-	const scheduled = " tree.Late tree.Near tree.AnswersAtOnce tree.LongRead tree.Remote" +
-		" file.Late file.Near file.AnswersAtOnce file.LongRead file.ReadAtContext file.ReadRanges"
+	const scheduled = " tree.Speed file.Speed file.ReadAtContext file.ReadRanges"
 	schedule := func(late bool) func(d *Dir) fs.FS {
 		return func(d *Dir) fs.FS {
 			s := Schedule(d, Options{})
@@ -62,8 +61,8 @@ func TestScheduledForwards(t *testing.T) {
 	const inside = "a directory and an object do not have it: the files of a mount do, which are not scheduled"
 	i := vfstest.NewInside([]byte("content"))
 	vfstest.Forwards(t, i, Schedule(i, Options{}), vfstest.Name, vfstest.Reasons{
-		"tree.Late": measured, "tree.Near": measured, "tree.AnswersAtOnce": measured, "tree.LongRead": measured, "tree.Remote": measured,
-		"file.Late": measured, "file.Near": measured, "file.AnswersAtOnce": measured, "file.LongRead": measured,
+		"tree.Speed":      measured,
+		"file.Speed":      measured,
 		"file.ReadRanges": "it divides ranges among requests itself",
 		"file.ReadParts":  "ReadRanges uses it",
 		"file.ReadCached": "ReadRanges uses it",

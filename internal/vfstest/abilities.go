@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
@@ -26,7 +25,6 @@ type ability struct {
 	name string // of its method
 	use  func(x any) (answer any, ok bool)
 
-	reports bool // on the speed of a source: sources of blocks have it, too
 	derived bool // the answer of a wrapper depends on that of its inside, but is not the same
 }
 
@@ -44,12 +42,6 @@ func ask[I any](of kind, name string, answer func(I) any) ability {
 	}}
 }
 
-func reporting[I any](of kind, name string, answer func(I) any) ability {
-	a := ask(of, name, answer)
-	a.reports = true
-	return a
-}
-
 func deriving[I any](of kind, name string, answer func(I) any) ability {
 	a := ask(of, name, answer)
 	a.derived = true
@@ -57,48 +49,36 @@ func deriving[I any](of kind, name string, answer func(I) any) ability {
 }
 
 // abilities are all abilities. They are used on the file [Name] in [Inside].
-var abilities = slices.Concat(
-	reports(tree), reports(file),
-	[]ability{
-		reporting(tree, "Remote", func(x vfs.RemoteReporter) any { return x.Remote() }),
-		ask(tree, "ChecksKind", func(x vfs.KindChecker) any { return x.ChecksKind() }),
-		ask(tree, "Stat", func(x fs.StatFS) any { return sizeOf(x.Stat(Name)) }),
-		ask(tree, "Lstat", func(x fs.ReadLinkFS) any { return sizeOf(x.Lstat(Name)) }),
-		ask(tree, "ReadDir", func(x fs.ReadDirFS) any { return namesOf(x.ReadDir(".")) }),
-		ask(tree, "List", func(x vfs.ListFS) any { return firstBatch(x.List(".")) }),
-		ask(tree, "Describe", func(x vfs.DescribeFS) any { return firstBatch(x.Describe(".", everyName)) }),
+var abilities = []ability{
+	ask(tree, "Speed", func(x vfs.SpeedReporter) any { return x.Speed() }),
+	ask(tree, "ChecksKind", func(x vfs.KindChecker) any { return x.ChecksKind() }),
+	ask(tree, "Stat", func(x fs.StatFS) any { return sizeOf(x.Stat(Name)) }),
+	ask(tree, "Lstat", func(x fs.ReadLinkFS) any { return sizeOf(x.Lstat(Name)) }),
+	ask(tree, "ReadDir", func(x fs.ReadDirFS) any { return namesOf(x.ReadDir(".")) }),
+	ask(tree, "List", func(x vfs.ListFS) any { return firstBatch(x.List(".")) }),
+	ask(tree, "Describe", func(x vfs.DescribeFS) any { return firstBatch(x.Describe(".", everyName)) }),
 
-		ask(file, "ReadAtContext", cancelRead),
-		ask(file, "ReadRanges", func(x vfs.RangeReader) any { return readRanges(x.ReadRanges) }),
-		ask(file, "ReadParts", func(x vfs.PartsReader) any {
-			return readRanges(func(ctx context.Context, r []vfs.Range) { r[0].Err = x.ReadParts(ctx, r) })
-		}),
-		ask(file, "ReadCached", func(x vfs.CachedReader) any { return x.ReadCached(make([]byte, 1), 0) }),
-		ask(file, "Lend", func(x vfs.Lender) any { p, _ := x.Lend(context.Background(), 1, 0); return string(p) }),
-		ask(file, "WillNeed", func(x vfs.Advisor) any { x.WillNeed(0, 1); return nil }),
-		ask(file, "SeekData", func(x vfs.HoleSeeker) any { off, err := x.SeekData(0); return fmt.Sprint(off, err) }),
-		ask(file, "SeekHole", func(x vfs.HoleSeeker) any { off, err := x.SeekHole(0); return fmt.Sprint(off, err) }),
-		ask(file, "ReadOnce", func(x vfs.OnceReader) any { return x.ReadOnce() }),
-		ask(file, "Push", func(x vfs.Pusher) any { x.Push(vfs.Sink{}); return nil }),
-		ask(file, "Seek", func(x io.Seeker) any { off, err := x.Seek(0, io.SeekCurrent); return fmt.Sprint(off, err) }),
+	ask(file, "Speed", func(x vfs.SpeedReporter) any { return x.Speed() }),
+	ask(file, "ReadAtContext", cancelRead),
+	ask(file, "ReadRanges", func(x vfs.RangeReader) any { return readRanges(x.ReadRanges) }),
+	ask(file, "ReadParts", func(x vfs.PartsReader) any {
+		return readRanges(func(ctx context.Context, r []vfs.Range) { r[0].Err = x.ReadParts(ctx, r) })
+	}),
+	ask(file, "ReadCached", func(x vfs.CachedReader) any { return x.ReadCached(make([]byte, 1), 0) }),
+	ask(file, "Lend", func(x vfs.Lender) any { p, _ := x.Lend(context.Background(), 1, 0); return string(p) }),
+	ask(file, "WillNeed", func(x vfs.Advisor) any { x.WillNeed(0, 1); return nil }),
+	ask(file, "SeekData", func(x vfs.HoleSeeker) any { off, err := x.SeekData(0); return fmt.Sprint(off, err) }),
+	ask(file, "SeekHole", func(x vfs.HoleSeeker) any { off, err := x.SeekHole(0); return fmt.Sprint(off, err) }),
+	ask(file, "ReadOnce", func(x vfs.OnceReader) any { return x.ReadOnce() }),
+	ask(file, "Push", func(x vfs.Pusher) any { x.Push(vfs.Sink{}); return nil }),
+	ask(file, "Seek", func(x io.Seeker) any { off, err := x.Seek(0, io.SeekCurrent); return fmt.Sprint(off, err) }),
 
-		deriving(info, "Version", func(x vfs.VersionedInfo) any { return x.Version() }),
-		ask(info, "Stored", func(x vfs.StoredInfo) any { return x.Stored() }),
-		ask(info, "Source", func(x vfs.DerivedInfo) any { return x.Source().Name() }),
-		ask(info, "Container", func(x vfs.SharedInfo) any { return x.Container() }),
-		ask(info, "Attributes", func(x vfs.AttributedInfo) any { return fmt.Sprint(x.Attributes()) }),
-		ask(info, "Live", func(x vfs.LiveInfo) any { return x.Live() }),
-	},
-)
-
-// reports are the reports of speed, which trees and files have.
-func reports(of kind) []ability {
-	return []ability{
-		reporting(of, "Late", func(x vfs.LateReporter) any { return x.Late() }),
-		reporting(of, "Near", func(x vfs.NearReporter) any { return x.Near() }),
-		reporting(of, "AnswersAtOnce", func(x vfs.AtOnceReporter) any { return x.AnswersAtOnce() }),
-		reporting(of, "LongRead", func(x vfs.LongReader) any { return x.LongRead() }),
-	}
+	deriving(info, "Version", func(x vfs.VersionedInfo) any { return x.Version() }),
+	ask(info, "Stored", func(x vfs.StoredInfo) any { return x.Stored() }),
+	ask(info, "Source", func(x vfs.DerivedInfo) any { return x.Source().Name() }),
+	ask(info, "Container", func(x vfs.SharedInfo) any { return x.Container() }),
+	ask(info, "Attributes", func(x vfs.AttributedInfo) any { return fmt.Sprint(x.Attributes()) }),
+	ask(info, "Live", func(x vfs.LiveInfo) any { return x.Live() }),
 }
 
 // cancelKey is the key of a context whose value cancels it: the file inside calls it when the read has arrived.

@@ -5,9 +5,11 @@ import (
 	"io/fs"
 	"reflect"
 	"testing"
+
+	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// Reasons say why abilities are not forwarded, by names such as "file.Late". What has no name of an ability is an error.
+// Reasons say why abilities are not forwarded, by names such as "file.Speed". What has no name of an ability is an error.
 type Reasons map[string]string
 
 // Forwards checks that a file system which is made of inside has the abilities of inside, and so have its file name and the description of it.
@@ -33,30 +35,26 @@ func Forwards(t *testing.T, inside *Inside, fsys fs.FS, name string, not Reasons
 		t.Fatal(err)
 	}
 	for of, pair := range map[kind][2]any{tree: {inside, fsys}, file: {within, f}, info: {about, described}} {
-		forwards(t, inside, of, pair[0], pair[1], not, func(ability) bool { return true })
+		forwards(t, inside, of, pair[0], pair[1], not)
 	}
 	checkReasons(t, not)
 }
 
-// ReportsTree checks that a source which is made of the files in inside reports on its speed as inside does.
-func ReportsTree(t *testing.T, inside *Inside, source any, not Reasons) {
+// ReportsSpeed checks that what is made of the files in inside, such as a cube, has their speed, as a function changes it.
+func ReportsSpeed(t *testing.T, inside *Inside, source any, as func(vfs.Speed) vfs.Speed) {
 	t.Helper()
-	forwards(t, inside, tree, inside, source, not, func(a ability) bool { return a.reports })
-	checkReasons(t, not)
-}
-
-// ReportsFile checks that what is made of an open file in inside, such as a cube, reports on its speed as that file does.
-func ReportsFile(t *testing.T, inside *Inside, opened any, not Reasons) {
-	t.Helper()
-	forwards(t, inside, file, &insideFile{nil, inside}, opened, not, func(a ability) bool { return a.reports })
-	checkReasons(t, not)
+	for _, inside.Says = range []bool{false, true} {
+		if got, want := vfs.SpeedOf(source), as(inside.Speed()); got != want {
+			t.Errorf("%T: got %+v, want %+v", source, got, want)
+		}
+	}
 }
 
 // forwards checks the abilities of one kind.
-func forwards(t *testing.T, inside *Inside, of kind, within, wrapper any, not Reasons, tested func(ability) bool) {
+func forwards(t *testing.T, inside *Inside, of kind, within, wrapper any, not Reasons) {
 	t.Helper()
 	for _, a := range abilities {
-		if a.of != of || !tested(a) {
+		if a.of != of {
 			continue
 		}
 		switch reason, ok := not[a.String()]; {

@@ -57,12 +57,12 @@ func (i *Inside) length(ability string) int {
 }
 
 // The abilities of a file system.
-func (i *Inside) Late() bool          { return i.says("tree.Late") }
-func (i *Inside) Near() bool          { return i.says("tree.Near") }
-func (i *Inside) AnswersAtOnce() bool { return i.says("tree.AnswersAtOnce") }
-func (i *Inside) LongRead() int       { return i.length("tree.LongRead") }
-func (i *Inside) Remote() bool        { return i.says("tree.Remote") }
-func (i *Inside) ChecksKind() bool    { return i.says("tree.ChecksKind") }
+func (i *Inside) Speed() vfs.Speed { i.called("tree.Speed"); return i.speed() }
+func (i *Inside) ChecksKind() bool { return i.says("tree.ChecksKind") }
+
+func (i *Inside) speed() vfs.Speed {
+	return vfs.Speed{Late: i.Says, Near: i.Says, AtOnce: i.Says, Remote: i.Says, Long: i.length("")}
+}
 
 // Open opens a file with all abilities.
 func (i *Inside) Open(name string) (fs.File, error) {
@@ -140,10 +140,7 @@ type insideFile struct {
 	i *Inside
 }
 
-func (f *insideFile) Late() bool          { return f.i.says("file.Late") }
-func (f *insideFile) Near() bool          { return f.i.says("file.Near") }
-func (f *insideFile) AnswersAtOnce() bool { return f.i.says("file.AnswersAtOnce") }
-func (f *insideFile) LongRead() int       { return f.i.length("file.LongRead") }
+func (f *insideFile) Speed() vfs.Speed    { f.i.called("file.Speed"); return f.i.speed() }
 func (f *insideFile) ReadOnce() bool      { return f.i.says("file.ReadOnce") }
 func (f *insideFile) Push(vfs.Sink)       { f.i.called("file.Push") }
 func (f *insideFile) WillNeed(_, _ int64) { f.i.called("file.WillNeed") }

@@ -26,10 +26,7 @@ var (
 	_ vfs.ContextReaderAt = (*file)(nil)
 	_ vfs.RangeReader     = (*file)(nil)
 	_ vfs.Advisor         = (*file)(nil)
-	_ vfs.LateReporter    = (*file)(nil)
-	_ vfs.NearReporter    = (*file)(nil)
-	_ vfs.AtOnceReporter  = (*file)(nil)
-	_ vfs.LongReader      = (*file)(nil)
+	_ vfs.SpeedReporter   = (*file)(nil)
 	_ fs.ReadDirFile      = (*directory)(nil)
 )
 
@@ -148,17 +145,8 @@ func (f *file) WillNeed(off, n int64) {
 	}
 }
 
-// Late implements [vfs.LateReporter].
-func (f *file) Late() bool { return vfs.IsLate(f.fsys.archive) }
-
-// Near implements [vfs.NearReporter].
-func (f *file) Near() bool { return vfs.IsNear(f.fsys.archive) }
-
-// AnswersAtOnce implements [vfs.AtOnceReporter].
-func (f *file) AnswersAtOnce() bool { return vfs.AnswersAtOnce(f.fsys.archive) }
-
-// LongRead implements [vfs.LongReader].
-func (f *file) LongRead() int { return vfs.LongRead(f.fsys.archive) }
+// Speed implements [vfs.SpeedReporter].
+func (f *file) Speed() vfs.Speed { return vfs.SpeedOf(f.fsys.archive) }
 
 // Close does nothing: the archive stays open.
 func (f *file) Close() error { return nil }

@@ -23,8 +23,8 @@ func TestFileSystem(t *testing.T) {
 	}
 	vfstest.Test(t, a, vfstest.Expect{
 		Files: vfstest.Shapes(),
-		Has: "tree.Late tree.Near tree.AnswersAtOnce tree.LongRead tree.Remote tree.Stat tree.ReadDir" +
-			" file.Late file.Near file.AnswersAtOnce file.LongRead file.ReadAtContext file.ReadRanges file.WillNeed file.Seek info.Version info.Stored",
+		Has: "tree.Speed tree.Stat tree.ReadDir" +
+			" file.Speed file.ReadAtContext file.ReadRanges file.WillNeed file.Seek info.Version info.Stored",
 	})
 }
 

@@ -31,10 +31,9 @@ type node struct {
 }
 
 var (
-	_ fs.ReadDirFS     = (*FS)(nil)
-	_ fs.StatFS        = (*FS)(nil)
-	_ vfs.LateReporter = (*FS)(nil)
-	_ vfs.LongReader   = (*FS)(nil)
+	_ fs.ReadDirFS      = (*FS)(nil)
+	_ fs.StatFS         = (*FS)(nil)
+	_ vfs.SpeedReporter = (*FS)(nil)
 )
 
 // Open opens an archive, which must be an [io.ReaderAt]. The memory is at most 1.1 times the directory of the archive, which has up to
@@ -129,20 +128,8 @@ func (a *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// Late implements [vfs.LateReporter].
-func (a *FS) Late() bool { return vfs.IsLate(a.fsys) }
-
-// Near implements [vfs.NearReporter].
-func (a *FS) Near() bool { return vfs.IsNear(a.fsys) }
-
-// AnswersAtOnce implements [vfs.AtOnceReporter].
-func (a *FS) AnswersAtOnce() bool { return vfs.AnswersAtOnce(a.fsys) }
-
-// Remote implements [vfs.RemoteReporter].
-func (a *FS) Remote() bool { return vfs.IsRemote(a.fsys) }
-
-// LongRead implements [vfs.LongReader].
-func (a *FS) LongRead() int { return vfs.LongRead(a.fsys) }
+// Speed implements [vfs.SpeedReporter].
+func (a *FS) Speed() vfs.Speed { return vfs.SpeedOf(a.fsys) }
 
 // Roots returns the directories in which an array or a group may lie: the archive, or else its only directory.
 func (a *FS) Roots() []string {
