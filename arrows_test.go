@@ -42,7 +42,7 @@ var arrows = map[string][]string{
 
 	"zarr":             {"internal/chunked", "internal/codec", "internal/jsonlimit", "volume"},
 	"n5":               {"internal/chunked", "internal/codec", "internal/jsonlimit", "volume"},
-	"internal/chunked": {"internal/access", "internal/codec", "internal/jsonlimit", "internal/lattice", "internal/lru", "internal/parallel", "internal/scratch", "internal/vfs", "volume"},
+	"internal/chunked": {"internal/access", "internal/codec", "internal/jsonlimit", "internal/lattice", "internal/lru", "internal/parallel", "internal/scratch", "internal/vfs", "volume", "golang.org/x/sync"},
 
 	"wkw/lz4block": {"golang.org/x/sys"},
 

@@ -10,6 +10,7 @@ import (
 
 // indexKey names a minishard in one version of a shard file.
 type indexKey struct {
+	scale *scaleInfo
 	minishardID
 	version vfs.Version
 }

@@ -32,11 +32,13 @@ type shards struct {
 	checked time.Time         // when the state was last compared
 }
 
-// indexBudget limits the memory for the minishard indexes of a scale, in bytes. It is enough for 1.4 million chunks.
+// indexBudget limits the memory for the minishard indexes of all scales, in bytes. It is enough for 1.4 million chunks.
 const indexBudget = 32 << 20
 
+var allIndexes = newIndexes(indexBudget)
+
 func newShards(fsys fs.FS, dir string, scale *scaleInfo) *shards {
-	return &shards{fsys: fsys, dir: dir, scale: scale, spec: scale.sharding, limit: lattice.MaxPositions, indexes: newIndexes(indexBudget)}
+	return &shards{fsys: fsys, dir: dir, scale: scale, spec: scale.sharding, limit: lattice.MaxPositions, indexes: allIndexes}
 }
 
 func (s *shards) path(shard uint64) string { return path.Join(s.dir, s.spec.stem(shard)+shardSuffix) }
@@ -47,7 +49,7 @@ func (s *shards) stat(c volume.Vec) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, s.missing(at.shard, err)
 	}
-	index, cached := s.indexes.get(indexKey{at, vfs.VersionOf(info)})
+	index, cached := s.indexes.get(indexKey{s.scale, at, vfs.VersionOf(info)})
 	if !cached {
 		opened, err := s.open(c)
 		if err != nil {
@@ -84,7 +86,7 @@ func (s *shards) open(c volume.Vec) (*storedChunk, error) {
 // lookup returns the entry of chunk c, which is in minishard at of the shard. It reads the minishard index if it is
 // not cached.
 func (s *shards) lookup(shard *shard, at minishardID, c volume.Vec) (entry, error) {
-	key := indexKey{at, vfs.VersionOf(shard.info)}
+	key := indexKey{s.scale, at, vfs.VersionOf(shard.info)}
 	index, cached := s.indexes.get(key)
 	if !cached {
 		var err error

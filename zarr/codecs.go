@@ -208,7 +208,7 @@ func readIndexCodecs(config object, s *chunked.Shard) error {
 		if e.name != "crc32c" {
 			return unknownCodec(e)
 		}
-		s.Codecs = append(s.Codecs, codec.CRC32C{})
+		s.Checksums++
 	}
 	return nil
 }

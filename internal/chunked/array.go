@@ -48,11 +48,11 @@ type Array struct {
 
 // Shard describes how a shard is divided.
 type Shard struct {
-	Inner   []int       // extent of an inner chunk on each axis
-	Order   []int       // axes of the index, slowest first
-	Codecs  codec.Chain // of the index, after its 64-bit words
-	Big     bool        // the words are big-endian
-	AtStart bool        // the index is at the start of the shard, else at the end
+	Inner     []int // extent of an inner chunk on each axis
+	Order     []int // axes of the index, slowest first
+	Checksums int   // CRC-32C after the 64-bit words of the index, each of all that is before it
+	Big       bool  // the words are big-endian
+	AtStart   bool  // the index is at the start of the shard, else at the end
 }
 
 // block returns the extent of the smallest chunks.

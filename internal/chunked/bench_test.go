@@ -40,7 +40,7 @@ func benchShard(b *testing.B) (volume.Mag, [][]byte) {
 	a := &Array{
 		Shape: []int{1, benchSide, benchSide, benchSide}, Chunk: []int{1, benchSide, benchSide, benchSide}, Type: volume.Uint8,
 		Names: []string{"c", "x", "y", "z"}, Key: Key{"c", "/"}, Order: []int{3, 2, 1, 0}, Codecs: codec.Chain{codec.Zstd{}},
-		Shards: []Shard{{Inner: []int{1, benchBlock, benchBlock, benchBlock}, Order: []int{0, 1, 2, 3}, Codecs: codec.Chain{codec.CRC32C{}}}},
+		Shards: []Shard{{Inner: []int{1, benchBlock, benchBlock, benchBlock}, Order: []int{0, 1, 2, 3}, Checksums: 1}},
 	}
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(5)))
 	if err != nil {

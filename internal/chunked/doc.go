@@ -18,6 +18,6 @@
 //
 // # Memory
 //
-// A chunk has at most [MaxChunkBytes], because it is decoded as a whole. A mag keeps up to 32 MiB of shard indexes and
-// 32 MiB of positions of chunks.
+// A chunk has at most [MaxChunkBytes], because it is decoded as a whole. All mags together keep up to 16 MiB of
+// shard indexes, and each 32 MiB of positions of chunks.
 package chunked

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/wkwfs/wkwfs/internal/codec"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -14,7 +13,7 @@ func FuzzShard(f *testing.F) {
 	array := func(atStart, checked bool) *Array {
 		inner, innermost := Shard{Inner: []int{2, 4, 4}, Order: []int{2, 0, 1}, AtStart: atStart}, Shard{Inner: []int{1, 2, 2}, Order: []int{0, 1, 2}, AtStart: !atStart}
 		if checked {
-			inner.Codecs = codec.Chain{codec.CRC32C{}}
+			inner.Checksums = 1
 		}
 		return &Array{
 			Shape: []int{4, 8, 8}, Chunk: []int{4, 8, 8}, Type: volume.Uint16, Order: []int{0, 1, 2}, Key: Key{"c", "/"},

@@ -56,7 +56,7 @@ func TestIndexIsReadOnce(t *testing.T) {
 	}{{indexBudget, 2}, {indexBytes + 256, 10}} {
 		_, m := writeArray(t, a, Options{})
 		reads := &indexReads{FS: m.fsys, bytes: indexBytes}
-		m.fsys, m.indexes = reads, newIndexes(c.budget)
+		m.fsys, m.indexes = reads, newIndexes(c.budget, pageBytes, indexPiece)
 		voxels := map[volume.Vec][]byte{}
 		for range 5 {
 			for x := range 2 {
@@ -105,7 +105,7 @@ func TestEntriesReachIntoIndex(t *testing.T) {
 			if err := os.WriteFile(name, shard, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			m.indexes = newIndexes(indexBudget) // the times of two writes may be the same
+			m.indexes = newIndexes(indexBudget, pageBytes, indexPiece) // the times of two writes may be the same
 			cube, err := m.OpenCube(volume.Vec{})
 			if err != nil {
 				t.Fatal(err)
@@ -139,6 +139,60 @@ func TestMisplaced(t *testing.T) {
 	} {
 		if got := c.entry.misplaced(100, 10, 20); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%v: got %q, expected %q", c.entry, got, c.want)
+		}
+	}
+}
+
+// TestLargeIndex: of an index of several pieces, only the pages that are needed are read and kept, once its checksums are right. A wrong byte
+// anywhere in it is an error for all of its chunks.
+func TestLargeIndex(t *testing.T) {
+	const chunks, page = 64, 2 * entryBytes
+	for _, checksums := range []int{0, 1, 2} {
+		a := &Array{Shape: []int{1, 1, chunks}, Chunk: []int{1, 1, chunks}, Type: volume.Uint8, Order: []int{0, 1, 2}, Key: Key{"c", "/"},
+			Shards: []Shard{{Inner: []int{1, 1, 1}, Order: []int{0, 1, 2}, Checksums: checksums}}}
+		dir, m := writeArray(t, a, Options{})
+		reads := &indexReads{FS: m.fsys, bytes: chunks*entryBytes + 4*int64(checksums)}
+		m.fsys, m.indexes = reads, newIndexes(3*(page+256), page, 4*page)
+		read := func(x int) ([]byte, error) {
+			cube, err := m.OpenCube(volume.Vec{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer cube.Close()
+			return volume.ReadBlock(t.Context(), cube, volume.Vec{x})
+		}
+		pieces := 1 // the page alone
+		if checksums > 0 {
+			pieces = chunks * entryBytes / (4 * page)
+		}
+		for i, c := range []struct{ x, reads int }{{7, pieces}, {6, 0}, {62, 1}, {7, 0}, {0, 1}, {7, 0}} {
+			reads.n = 0
+			if voxels, err := read(c.x); err != nil || len(voxels) != 1 || reads.n != c.reads {
+				t.Errorf("%d checksums, read %d: %v, %v, %d reads of the index, expected %d", checksums, i, voxels, err, reads.n, c.reads)
+			}
+		}
+		if cost := m.indexes.kept.Cost(); cost > 3*(page+256) {
+			t.Errorf("%d bytes are kept", cost)
+		}
+		if checksums == 0 {
+			continue
+		}
+		name := filepath.Join(dir, "c/0/0/0")
+		shard, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := len(shard) - int(reads.bytes); at < len(shard); at++ {
+			shard[at] ^= 1
+			if err := os.WriteFile(name, shard, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			shard[at] ^= 1
+			m.indexes = newIndexes(indexBudget, page, 4*page) // the times of two writes may be the same
+			_, err := read(at % chunks)
+			if fault, ok := errors.AsType[*volume.FormatError](err); !ok || fault.Part != "shard index" || !strings.Contains(err.Error(), "crc32c: expected") {
+				t.Errorf("byte %d: got %v", at, err)
+			}
 		}
 	}
 }

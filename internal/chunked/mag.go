@@ -74,7 +74,7 @@ func New(fsys fs.FS, dir string, a *Array, o Options) (*Mag, error) {
 		return nil, err
 	}
 	g.grid.Origin, g.grid.Spacing = o.Origin, o.Spacing
-	m := &Mag{geometry: g, array: a, fsys: fsys, dir: dir, options: o, lattice: l, indexes: newIndexes(indexBudget), meaning: meaningOf(g, a)}
+	m := &Mag{geometry: g, array: a, fsys: fsys, dir: dir, options: o, lattice: l, indexes: allIndexes, meaning: meaningOf(g, a)}
 	m.list = listing{mag: m, limit: lattice.MaxPositions}
 	if o.maxPositions > 0 {
 		m.list.limit = o.maxPositions

@@ -149,7 +149,7 @@ func (e entry) isAbsent() bool { return e.offset == math.MaxUint64 && e.size == 
 // its size in elements. first is the first element of the chunk, from the start of the shard.
 func (c *cube) entry(ctx context.Context, p piece, level int, outer, first []int) (entry, error) {
 	s := c.array.Shards[level]
-	index, err := c.index(ctx, p, level, outer)
+	index, err := c.indexOf(p, level, outer)
 	if err != nil {
 		return entry{}, err
 	}
@@ -157,7 +157,12 @@ func (c *cube) entry(ctx context.Context, p piece, level int, outer, first []int
 	for _, axis := range s.Order {
 		n = n*(outer[axis]/s.Inner[axis]) + first[axis]/s.Inner[axis]
 	}
-	e := index.entry(n)
+	index.key.page = n * entryBytes / c.indexes.page
+	page, err := c.page(ctx, p, index)
+	if err != nil {
+		return entry{}, err
+	}
+	e := s.entry(page, n*entryBytes%c.indexes.page)
 	indexAt := s.indexAt(p.size, index.stored)
 	if expected := e.misplaced(p.size, indexAt, indexAt+int64(index.stored)); expected != "" {
 		return e, &volume.FormatError{
