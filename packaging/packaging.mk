@@ -58,8 +58,12 @@ dist: $(ARCHES:%=dist/wkwfs-linux-%)
 dist/wkwfs-linux-%: viewer FORCE
 	GOOS=linux GOARCH=$* $(BUILD) -o $@ ./cmd/wkwfs
 
-## sbom: the Go modules in each program, as CycloneDX, in dist
-sbom: $(ARCHES:%=dist/wkwfs-linux-%.cdx.json)
+## sbom: the Go modules in each program, and the packages of npm in the viewer, as CycloneDX, in dist
+sbom: $(ARCHES:%=dist/wkwfs-linux-%.cdx.json) dist/wkwfs-viewer.cdx.json
+
+dist/wkwfs-viewer.cdx.json: viewer FORCE
+	mkdir -p dist
+	cd $(dir $(VIEWER))../npm && node sbom.js >$(CURDIR)/$@
 
 $(ARCHES:%=dist/wkwfs-linux-%.cdx.json): %.cdx.json: %
 	$(CYCLONEDX) bin -json -std -noserial -version $(or $(VERSION),v$(PACKAGE_VERSION)) -output $@ $<

@@ -101,6 +101,11 @@ check "$root"
 say "$(basename "$package") installs and works"
 
 (cd "$work/one/dist" && sha256sum --quiet -c SHA256SUMS)
+dpkg-deb --fsys-tarfile "$deb" | tar -xO ./usr/share/doc/wkwfs/viewer-licenses.txt.gz | gunzip | sed -n 's/^\(@*[a-z0-9/-]*\) \([0-9.]*\) (.*)$/\1@\2/p' >"$work/packages"
+grep -q '^neuroglancer@' "$work/packages" || fail 'the licences of the viewer do not name its packages'
+while read -r listed; do
+	grep -qF "\"purl\": \"pkg:npm/$(echo "$listed" | sed 's/^@/%40/')\"" "$work/one/dist/wkwfs-viewer.cdx.json" || fail "the list of packages in the viewer lacks $listed"
+done <"$work/packages"
 for arch in amd64 arm64; do
 	go version -m "$work/one/dist/wkwfs-linux-$arch" >"$work/about"
 	awk '$1 == "dep" { print $2 "@" $3 }' "$work/about" >"$work/modules"
