@@ -119,6 +119,34 @@ func servers(yield func(server) bool) {
 	}
 }
 
+// readWhileChanging opens an object, reads three times, and lets it change before the read with the number moment. All bytes are of one version, or a
+// read fails, if the server shows the change. Nothing fails without a change.
+func readWhileChanging(t *testing.T, b object.Bucket, name string, moment int, s *server, shows bool) {
+	t.Helper()
+	o, err := b.Head(t.Context(), "x")
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	var got string
+	for i := range 3 {
+		s.changed = s.changed || i == moment
+		text, readErr := read(b, o, int64(8*i), 8)
+		if got += text; readErr != nil {
+			err = readErr
+			break
+		}
+	}
+	one := got == alphabet[:24] || got == strings.ToUpper(alphabet[:24])
+	switch {
+	case moment == 3 && (err != nil || !one):
+		t.Fatalf("%s: got %q, %v without a change", name, got, err)
+	case err != nil && !errors.Is(err, vfs.ErrChanged):
+		t.Fatalf("%s: got %v", name, err)
+	case err == nil && !one && shows:
+		t.Fatalf("%s: got the mixture %q after %v", name, got, s.requests)
+	}
+}
+
 // TestOneVersion: an object changes before the first, the second or the third read of an open file, or not at all, on servers that say any
 // of ETag, weak ETag, time of the last change and size in answers to HEAD and GET. All bytes are of one version, or a read fails, if the server says
 // anything that differs. The next open shows the new bytes.
@@ -132,32 +160,13 @@ func TestOneVersion(t *testing.T) {
 				s := s
 				b := open(t, url, Options{Endpoint: "http://h", Anonymous: true}, s.ServeHTTP)
 				name := fmt.Sprintf("%s, change before read %d, %+v", url, moment, s)
-				o, err := b.Head(t.Context(), "x")
-				if err != nil {
-					t.Fatalf("%s: %v", name, err)
-				}
-				var got string
-				for i := range 3 {
-					s.changed = s.changed || i == moment
-					text, readErr := read(b, o, int64(8*i), 8)
-					if got += text; readErr != nil {
-						err = readErr
-						break
-					}
-				}
-				one := got == alphabet[:24] || got == strings.ToUpper(alphabet[:24])
-				switch {
-				case moment == 3 && (err != nil || !one):
-					t.Fatalf("%s: got %q, %v without a change", name, got, err)
-				case err != nil && !errors.Is(err, vfs.ErrChanged):
-					t.Fatalf("%s: got %v", name, err)
-				case err == nil && !one && s.showsChange():
-					t.Fatalf("%s: got the mixture %q after %v", name, got, s.requests)
-				case s.showsChange():
+				readWhileChanging(t, b, name, moment, &s, s.showsChange())
+				if s.showsChange() {
 					promised++
 				}
 				s.changed = true
-				if o, err = b.Head(t.Context(), "x"); err != nil {
+				o, err := b.Head(t.Context(), "x")
+				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
 				if text, err := read(b, o, 0, 8); text != s.content()[:8] || err != nil {
@@ -205,28 +214,7 @@ func TestOneGeneration(t *testing.T) {
 				fmt.Fprintf(w, `{"name":"d/x","size":"%d","generation":"%s","updated":"%s"}`, len(s.content()), generation, updated)
 			})
 			name := fmt.Sprintf("case %06b, change before read %d", n, moment)
-			o, err := b.Head(t.Context(), "x")
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			var got string
-			for i := range 3 {
-				s.changed = s.changed || i == moment
-				text, readErr := read(b, o, int64(8*i), 8)
-				if got += text; readErr != nil {
-					err = readErr
-					break
-				}
-			}
-			one := got == alphabet[:24] || got == strings.ToUpper(alphabet[:24])
-			switch {
-			case moment == 3 && (err != nil || !one):
-				t.Fatalf("%s: got %q, %v without a change", name, got, err)
-			case err != nil && !errors.Is(err, vfs.ErrChanged):
-				t.Fatalf("%s: got %v", name, err)
-			case err == nil && !one && shows:
-				t.Fatalf("%s: got the mixture %q", name, got)
-			}
+			readWhileChanging(t, b, name, moment, s, shows)
 		}
 	}
 }
