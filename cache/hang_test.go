@@ -75,7 +75,7 @@ func TestHitsDoNotWaitForSource(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Error("hits wait for the source")
 	}
 	cancel()

@@ -183,7 +183,7 @@ func TestCloseOfURL(t *testing.T) {
 	for range connections.Load() {
 		select {
 		case <-closed:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("a connection is open after Close")
 		}
 	}
@@ -222,10 +222,10 @@ func openEndsWithItsContext(t *testing.T) {
 	defer server.Close()
 	defer close(over)
 	start := time.Now()
-	if d, err := Open(ctx, server.URL+"/cortex", Options{}); !errors.Is(err, errNoPatience) || d != nil {
+	if d, err := Open(ctx, server.URL+"/cortex", Options{Timeout: time.Hour}); !errors.Is(err, errNoPatience) || d != nil {
 		t.Errorf("got %v, %v", d, err)
 	}
-	if took := time.Since(start); took > 10*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("took %v", took)
 	}
 }

@@ -22,7 +22,7 @@ import (
 const (
 	bombCache  = 64 << 20
 	bombMemory = bombCache + 192<<20
-	bombTime   = 60 * time.Second
+	bombTime   = 3 * time.Minute
 )
 
 // bomb is a source whose metadata claims much. It is a dataset with a layer color of one cube, or a Precomputed volume.

@@ -68,8 +68,8 @@ func TestStatusWhileTheSourceHangs(t *testing.T) {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			t.Errorf("stat of the root: %v, %v", info, err)
 		}
-		if took := time.Since(start); took > deadline/10 {
-			t.Errorf("the status took %v, want at most %v", took, deadline/10)
+		if took := time.Since(start); took > deadline { // what needs the disk never ends
+			t.Errorf("the status took %v, want at most %v", took, deadline)
 		}
 	}
 	if text := mustRun(t, "status", dir); !strings.Contains(text, " in flight (") || !strings.Contains(text, ", the oldest for ") {
@@ -117,8 +117,8 @@ func TestWaitingProcessesCanBeKilled(t *testing.T) {
 		eventually(t, strings.Join(cmd.Args, " ")+" ends", func() bool { return len(ended) > 0 })
 	}
 	// Each ends within 5 seconds. Two of them look up z0, and the kernel may make one wait for the other.
-	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("the processes took %v to end, want at most 20s", took)
+	if took := time.Since(start); took > deadline {
+		t.Errorf("the processes took %v to end, want at most %v", took, deadline)
 	}
 	mustRun(t, "umount", s.dir)
 	s.wantExit(t, 0)

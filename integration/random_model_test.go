@@ -212,14 +212,14 @@ func randomSource(t testing.TB, r *rand.Rand) (source string, layers []*randomLa
 // cacheTime is how long a removed name may still be listed or described.
 const cacheTime = 1200 * time.Millisecond
 
-// existedLately reports whether the cube existed within the last cacheTime.
-func (h *history) existedLately() bool {
-	return slices.ContainsFunc(h.versions, func(v version) bool { return v.exists && time.Since(v.until) < cacheTime })
+// existedLately reports whether the cube existed within the cacheTime before a request was made. The answer may take long.
+func (h *history) existedLately(asked time.Time) bool {
+	return slices.ContainsFunc(h.versions, func(v version) bool { return v.exists && asked.Sub(v.until) < cacheTime })
 }
 
-// wasAbsentLately reports whether the cube was absent within the last cacheTime.
-func (h *history) wasAbsentLately() bool {
-	return slices.ContainsFunc(h.versions, func(v version) bool { return !v.exists && time.Since(v.until) < cacheTime })
+// wasAbsentLately reports whether the cube was absent within the cacheTime before a request was made.
+func (h *history) wasAbsentLately(asked time.Time) bool {
+	return slices.ContainsFunc(h.versions, func(v version) bool { return !v.exists && asked.Sub(v.until) < cacheTime })
 }
 
 // change changes a random cube file.

@@ -229,12 +229,13 @@ func (s *session) stat() error {
 	l := randomOf(s.r, s.layers)
 	h := randomOf(s.r, l.cubes)
 	name := fmt.Sprintf("%s/1/z%d/y%d/x%d.raw", l.name, h.at[2], h.at[1], h.at[0])
+	asked := time.Now()
 	info, err := os.Stat(filepath.Join(s.dir, name))
 	s.log("stat %s: %v", name, err)
 	switch now := h.now(); {
 	case err == nil && info.Size() != int64(l.side()*l.side()*l.side()*l.voxelSize()):
 		return fmt.Errorf("%s has %d bytes", name, info.Size())
-	case err == nil && !now.exists && !h.existedLately():
+	case err == nil && !now.exists && !h.existedLately(asked):
 		return fmt.Errorf("%s has attributes, but does not exist", name)
 	case err != nil && now.exists && !(now.allBad() && errors.Is(err, syscall.EIO)), err != nil && !now.exists && !errors.Is(err, os.ErrNotExist):
 		return err
@@ -247,6 +248,7 @@ func (s *session) list() error {
 	l := randomOf(s.r, s.layers)
 	y, z := s.r.IntN(l.count[1]), s.r.IntN(l.count[2])
 	name := fmt.Sprintf("%s/1/z%d/y%d", l.name, z, y)
+	asked := time.Now()
 	names, err := listInPieces(s.r, filepath.Join(s.dir, name))
 	s.log("list %s: %v, %v", name, names, err)
 	if err != nil {
@@ -262,10 +264,10 @@ func (s *session) list() error {
 			switch {
 			case i >= 0:
 				names = slices.Delete(names, i, i+1)
-				if !h.now().exists && !h.existedLately() {
+				if !h.now().exists && !h.existedLately(asked) {
 					return fmt.Errorf("%s lists %s, which does not exist", name, entry)
 				}
-			case h.now().exists && !h.wasAbsentLately():
+			case h.now().exists && !h.wasAbsentLately(asked):
 				return fmt.Errorf("%s does not list %s, which exists", name, entry)
 			}
 		}

@@ -93,7 +93,7 @@ func makeRequests(kind string, names []string) error {
 	}
 	input.Scan()
 	for i := range starts {
-		if start := starts[i].Load(); start != 0 && time.Since(time.Unix(0, start)) > soon/4 {
+		if start := starts[i].Load(); start != 0 && time.Since(time.Unix(0, start)) > waitsAfter {
 			fmt.Println(names[i])
 		}
 	}
@@ -123,6 +123,9 @@ type requester struct {
 	output *bufio.Scanner
 	ended  chan error
 }
+
+// waitsAfter is after which time a request counts as one that waits. The count is only logged.
+const waitsAfter = 5 * time.Second
 
 // startRequester starts a requester and waits until it has opened its files.
 func startRequester(t *testing.T, kind string, names []string) *requester {
@@ -179,7 +182,7 @@ func killAll(t *testing.T, all []*requester) {
 		}
 		go func() { r.ended <- r.cmd.Wait() }()
 	}
-	patience := time.After(15 * time.Second) // on a busy machine
+	patience := time.After(deadline)
 	for _, r := range all {
 		select {
 		case <-r.ended: // it was killed

@@ -58,8 +58,8 @@ func runPermissions(t testing.TB, c permissionCase) {
 	check.all(changesShow)
 }
 
-// changesShow is after which time all entries have changed permissions.
-const changesShow = 10 * time.Second
+// changesShow is after which time all entries have changed permissions. It takes seconds; without the change, it would take for ever.
+const changesShow = deadline
 
 // write makes the tree. Permissions come last.
 func (c permissionCase) write(t testing.TB, base string) {

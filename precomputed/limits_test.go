@@ -55,7 +55,7 @@ func TestLimitsOfInfo(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), strings.TrimSuffix(c.want, "not a Precomputed volume")) || len(err.Error()) > 400) {
 			t.Errorf("%s: got %.400v, want %q", c.name, err, c.want)
 		}
-		if took := time.Since(start); peak > 256<<20 || took > 30*time.Second {
+		if took := time.Since(start); peak > 256<<20 || took > 2*time.Minute {
 			t.Errorf("%s: %d MiB, %v", c.name, peak>>20, took)
 		}
 		if c.want == "" {

@@ -69,7 +69,7 @@ func TestLimitsOfProperties(t *testing.T) {
 		if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), PropertiesFile) || len(err.Error()) > 300) {
 			t.Errorf("%s: got %.300v, want %q", c.name, err, c.want)
 		}
-		if took := time.Since(start); peak > 256<<20 || took > 30*time.Second {
+		if took := time.Since(start); peak > 256<<20 || took > 2*time.Minute {
 			t.Errorf("%s: %d MiB, %v", c.name, peak>>20, took)
 		}
 	}

@@ -134,7 +134,7 @@ func fakeBrowser(t *testing.T) func(link string) string {
 	t.Setenv("DISPLAY", ":9")
 	return func(link string) string {
 		seen, err := os.ReadFile(filepath.Join(dir, "seen"))
-		for limit := time.Now().Add(20 * time.Second); errors.Is(err, fs.ErrNotExist) && time.Now().Before(limit); runtime.Gosched() {
+		for limit := time.Now().Add(time.Minute); errors.Is(err, fs.ErrNotExist) && time.Now().Before(limit); runtime.Gosched() {
 			seen, err = os.ReadFile(filepath.Join(dir, "seen"))
 		}
 		argument, argumentErr := os.ReadFile(filepath.Join(dir, "argument"))

@@ -98,7 +98,7 @@ func TestFail(t *testing.T) {
 // TestSlow checks that one of a few requests is slow.
 func TestSlow(t *testing.T) {
 	s := start(t)
-	s.do(t, "-slow-one-in", "4", "-slow", "50ms")
+	s.do(t, "-slow-one-in", "4", "-slow", "200ms")
 	f, err := os.Open(filepath.Join(s.Dir, "7"))
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestSlow(t *testing.T) {
 		if _, err := f.ReadAt(make([]byte, 1), 0); err != nil {
 			t.Fatal(err)
 		}
-		if time.Since(start) >= 50*time.Millisecond {
+		if time.Since(start) >= 200*time.Millisecond {
 			slow++
 		}
 	}

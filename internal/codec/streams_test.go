@@ -185,7 +185,7 @@ func fuzz(f *testing.F, c Codec, samples []sample) {
 		if n := taken(func() { b, err = decode(t, c, dst, src, n) }); n > 24<<20 {
 			t.Errorf("%d bytes of memory", n)
 		}
-		if d := time.Since(start); d > 20*time.Second {
+		if d := time.Since(start); d > time.Minute {
 			t.Errorf("%v for %d bytes", d, len(src))
 		}
 		if err == nil {

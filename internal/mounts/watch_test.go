@@ -52,7 +52,7 @@ func TestWatchMount(t *testing.T) {
 		}
 		select {
 		case <-watch.Gone():
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("the removal was not noticed")
 		}
 		successor := mountAndWatch(t, after+"/m")
@@ -110,7 +110,7 @@ func TestWatchPanics(t *testing.T) {
 		t.Errorf("removing: %v, %v", removed, err)
 	}
 	for start := time.Now(); guard.Count() == before; time.Sleep(time.Millisecond) {
-		if time.Since(start) > 10*time.Second {
+		if time.Since(start) > time.Minute {
 			t.Fatal("the panic was not recovered")
 		}
 	}

@@ -129,7 +129,7 @@ func TestManyFiles(t *testing.T) {
 		t.Errorf("%d files are open, expected %d", f.count, maxFiles)
 	}
 	f.close()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if _, isOpen := w.counts(); isOpen == 0 {
 			break
 		} else if time.Now().After(deadline) {

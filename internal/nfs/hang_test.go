@@ -67,7 +67,7 @@ func TestHangingSource(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(4 * endTime):
+	case <-time.After(time.Minute): // on a busy machine, endTime
 		t.Error("the server does not end")
 	}
 }

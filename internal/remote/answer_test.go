@@ -323,7 +323,11 @@ func TestLongHeaders(t *testing.T) {
 					ok = write(w, part)
 				}
 			})
-			b, err := Open(at, Options{Timeout: 2 * time.Second})
+			timeout := time.Hour // headers that are too long are an error before
+			if c.want == "" {
+				timeout = 2 * time.Second
+			}
+			b, err := Open(at, Options{Timeout: timeout})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -334,7 +338,7 @@ func TestLongHeaders(t *testing.T) {
 			}); peak > 16<<20 {
 				t.Errorf("%d bytes in use", peak)
 			}
-			if err == nil || !strings.Contains(err.Error(), c.want) || time.Since(start) > 10*time.Second {
+			if err == nil || !strings.Contains(err.Error(), c.want) || time.Since(start) > time.Minute {
 				t.Errorf("got %v after %v", err, time.Since(start))
 			}
 			if c.want != "" && asked != 1 {
@@ -408,7 +412,7 @@ func TestTrickle(t *testing.T) {
 			var err error
 			for _, err = range b.List(t.Context(), "", "", "/") {
 			}
-			if err == nil || time.Since(start) > 5*time.Second {
+			if err == nil || time.Since(start) > time.Minute {
 				t.Errorf("got %v after %v", err, time.Since(start))
 			}
 		})

@@ -48,7 +48,7 @@ func TestManyDirectories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > time.Minute { // in proportion to the square, it would take hours
 		t.Errorf("%d bytes of directory took %v", len(b), took)
 	}
 	if took := heap() - before; took > int64(len(b))*5/4 {
