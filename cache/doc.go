@@ -53,7 +53,7 @@
 //
 //   - its load, until the load ends;
 //   - each request that waits for the block or uses it;
-//   - each hold or [Pins] that contains the block;
+//   - each hold that contains the block;
 //   - the recent list or ristretto, if one of them keeps the block.
 //
 // When the last reference is released, the entry leaves the index and its memory becomes free. The index has no
@@ -81,7 +81,7 @@
 //
 //   - loads in flight: 64 MiB, or one block if a block is larger than that and half of the budget. Blocks count until the request has used
 //     them. What decoding them takes besides their voxels counts until they are decoded ([volume.MemoryReporter]);
-//   - blocks that leave the budget while a request, a hold or a Pins uses them, and holds and Pins without a reservation;
+//   - blocks that leave the budget while a request or a hold uses them, and holds without a reservation;
 //   - for each size of blocks, the unused rest of a span, and the next span, which is prepared in advance;
 //   - tables: ⅓ MiB and about 1/450 of the budget.
 //

@@ -21,7 +21,6 @@ type request struct {
 	blocks []volume.Vec
 	use    func(at volume.Vec, voxels []byte) // is called for each block; if nil, the entries are stored in held
 	held   []*entry
-	pins   *Pins // takes over the entries that were used; may be nil
 
 	unresolved []int     // blocks whose key the source has to resolve
 	missing    []missing // blocks that are not in memory and not being loaded
@@ -95,9 +94,6 @@ func (r *request) deliver(i int, e *entry) {
 		r.held[i] = e
 	case e == nil:
 		r.use(r.blocks[i], nil)
-	case r.pins != nil:
-		defer r.pins.add(r.source.cache, e)
-		r.use(r.blocks[i], e.voxels)
 	default:
 		defer r.source.cache.release(e)
 		r.use(r.blocks[i], e.voxels)

@@ -92,14 +92,9 @@ func (s *Source) Speed() vfs.Speed { return vfs.SpeedOf(s.src) }
 // use should do little more than copy, and must not read from the same cache. While it runs, the blocks that were
 // loaded together with this one count as in flight, and other requests may wait for that memory.
 func (s *Source) Read(ctx context.Context, blocks []volume.Vec, keep Keep, use func(at volume.Vec, voxels []byte)) error {
-	return s.ReadPinned(ctx, blocks, keep, nil, use)
-}
-
-// ReadPinned is Read that also pins the blocks which it passes to use. If pins is nil, it pins nothing.
-func (s *Source) ReadPinned(ctx context.Context, blocks []volume.Vec, keep Keep, pins *Pins, use func(at volume.Vec, voxels []byte)) error {
 	r := s.newRequest(ctx, blocks, keep, s.blocksIn(s.cache.limits.load))
 	defer r.recycle()
-	r.use, r.pins = use, pins
+	r.use = use
 	return r.read()
 }
 

@@ -19,7 +19,6 @@ type observation struct {
 	sequential  bool // the reader reads the file from one end to the other
 	jumped      bool // the read is far from the reads before
 	needsAgain  bool // the reader probably needs the same blocks for its next plane
-	startsPlane bool // the reader has come to a plane, and its first large read of it is this one
 	isReadahead bool // the read is probably the kernel's readahead past the end of the plane that the reader reads
 }
 
@@ -43,16 +42,8 @@ func (d *detector) observe(off, n int64) observation {
 		sequential:  d.sequential(),
 		jumped:      jumped,
 		needsAgain:  off == 0 || contiguous && (d.narrow.start == 0 || pastPlane >= d.kernelReadahead),
-		startsPlane: d.startsPlane(off, n),
 		isReadahead: contiguous && pastPlane >= 0 && pastPlane < d.kernelReadahead && d.plane >= d.kernelReadahead,
 	}
-}
-
-// startsPlane reports whether the reader has jumped to the start of a plane, and its first read there is this one. Another of the
-// kernel's reads may have overtaken it.
-func (d *detector) startsPlane(off, n int64) bool {
-	return n >= d.leastReadahead && n <= d.plane && off > 0 && (off+d.page-1)%d.plane < d.page &&
-		off == d.narrow.start && d.narrow.end-off <= d.kernelReadahead
 }
 
 // sequential reports whether the reader reads the file from one end to the other.

@@ -18,9 +18,8 @@
 //	 │                        ▼                ▼                           ▼
 //	 └──────────────── idle for a second, and another reader needs memory ─┘
 //
-// A random Reader has no portions. It reads blocks through the cache. While it reads a plane from its start, it pins the blocks
-// of the first read (see head). It also becomes sequential when it has read 24 MiB of a plane that is larger. Every Reader reads
-// from the portions of other Readers that have the same blocks.
+// A random Reader has no portions. It reads blocks through the cache. It also becomes sequential when it has read 24 MiB of a plane
+// that is larger. Every Reader reads from the portions of other Readers that have the same blocks.
 //
 // A sequential Reader reserves memory for a window of two portions: the portion that it reads, and the next one. When it
 // has read an eighth of a portion, it starts to decode the next one in the place of the portion before. It gathers replies

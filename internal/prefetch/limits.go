@@ -17,8 +17,6 @@ type limits struct {
 	// A reader is sequential when it has read sequentialLength, or a plane if that is less, without a large gap; and kernelReadahead
 	// more, because the kernel may read that much ahead of a reader that stops.
 	sequentialLength, kernelReadahead int64
-	// leastReadahead is what the kernel reads at once at least for a reader of more than that, from the start of a page on.
-	leastReadahead int64
 	// headLength is enough at the start of the array: most programs that read more than this read all of it.
 	headLength int64
 
@@ -33,8 +31,6 @@ type limits struct {
 	maxSmall int64
 	// maxWhole bounds arrays that are decoded at once for a sequential reader, in bytes of blocks.
 	maxWhole int64
-	// maxHead bounds the memory of a head.
-	maxHead int64
 	// maxWindowPortions and maxWindowBytes bound the window of a reader whose source answers late.
 	maxWindowPortions int
 	maxWindowBytes    int64
@@ -59,14 +55,12 @@ var usual = limits{
 	history:           64 << 20,
 	sequentialLength:  24 << 20,
 	kernelReadahead:   512 << 10,
-	leastReadahead:    64 << 10,
 	headLength:        192 << 10,
 	strideSlack:       64 << 10,
 	maxGuess:          32 << 20,
 	maxPartialPortion: 64 << 20,
 	maxSmall:          8 << 20,
 	maxWhole:          32 << 20,
-	maxHead:           8 << 20,
 	maxWindowPortions: 32,
 	maxWindowBytes:    256 << 20,
 	maxAnnounced:      256 << 20,

@@ -64,7 +64,7 @@ func (r *Reader) releaseIfIdle(now time.Time) bool {
 		return false
 	}
 	defer r.mu.Unlock()
-	if r.window.reserved == 0 && r.head == nil || now.Sub(r.lastRead) <= idleTime || r.window.inUse() {
+	if r.window.reserved == 0 || now.Sub(r.lastRead) <= idleTime || r.window.inUse() {
 		return false
 	}
 	r.releaseAll()
@@ -73,7 +73,6 @@ func (r *Reader) releaseIfIdle(now time.Time) bool {
 
 // releaseAll releases all portions and their memory. The state is random afterwards.
 func (r *Reader) releaseAll() {
-	r.dropHead()
 	r.dropAhead()
 	for _, s := range r.window.portions {
 		if s != nil {

@@ -43,7 +43,6 @@ type Reader struct {
 	window   window
 	pushing  bool // portions are pushed to the sink
 	ahead    ahead
-	head     *head // of the plane that is read; nil if there is none
 	lastRead time.Time
 	whole    bool // a read had all of the array
 }
@@ -118,11 +117,8 @@ func (r *Reader) readPart(ctx context.Context, p []byte, off int64) (int, error)
 		}
 	}
 	err := r.array.Fill(p, off, func(blocks []volume.Vec, copyBlock func(at volume.Vec, voxels []byte)) error {
-		return r.source.ReadPinned(ctx, blocks, how.keep, how.pins, copyBlock)
+		return r.source.Read(ctx, blocks, how.keep, copyBlock)
 	})
-	if how.endsHead {
-		r.dropUsedHead()
-	}
 	waitPushed(ctx, how.guessed, maxGuessWait)
 	return len(p), err
 }

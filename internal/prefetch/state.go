@@ -19,10 +19,8 @@ const (
 
 // blockUse is how a read uses blocks that are not in a portion.
 type blockUse struct {
-	keep     cache.Keep      // what the cache keeps of them
-	pins     *cache.Pins     // gets those of a head; nil for other reads
-	endsHead bool            // the read is the last one that uses the head
-	guessed  <-chan struct{} // the read waits until it is closed: what is being pushed is probably read next; may be nil
+	keep    cache.Keep      // what the cache keeps of them
+	guessed <-chan struct{} // the read waits until it is closed: what is being pushed is probably read next; may be nil
 }
 
 // recordRead records a read of n bytes. It reports whether the read belongs to a sequential reader, and returns how
@@ -44,7 +42,6 @@ func (r *Reader) recordRead(off, n int64) (inSequence bool, how blockUse, next g
 	r.advance(off, o.jumped)
 	r.pusher.position.Store(r.detector.wide.end)
 	how.keep = cache.IfSeen
-	how.pins, how.endsHead = r.updateHead(off, n, o)
 	switch {
 	case o.needsAgain:
 		how.keep = cache.Always
