@@ -259,6 +259,13 @@ func TestAllow(t *testing.T) {
 	}
 }
 
+// TestDiskCacheTTL: with a disk cache, answers about objects are valid for a minute.
+func TestDiskCacheTTL(t *testing.T) {
+	if with, without := (Options{DiskCache: &DiskCache{}}).objects().TTL, (Options{}).objects().TTL; with != time.Minute || without != 0 {
+		t.Errorf("got %v, and %v without", with, without)
+	}
+}
+
 // TestDiskCache: a second dataset needs no request for what the first has read, also after the disk cache is closed.
 func TestDiskCache(t *testing.T) {
 	dir := t.TempDir()

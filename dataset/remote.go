@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/object"
@@ -77,6 +78,17 @@ func (d *directories) whyNothing(url string) error {
 	return hint.Errorf("check the path in the bucket", "%s: there are no objects: %w", b.URL(), fs.ErrNotExist)
 }
 
+// diskCacheTTL is how long answers about objects are valid if a disk cache keeps their bytes: who has one reads the same data again and again.
+const diskCacheTTL = time.Minute
+
+// objects returns how the objects of a store become files.
+func (o Options) objects() object.Options {
+	if o.DiskCache == nil {
+		return object.Options{}
+	}
+	return object.Options{TTL: diskCacheTTL}
+}
+
 // openURL opens a store at a URL, once.
 func (d *directories) openURL(url string) (*store.Scheduled, error) {
 	d.mu.Lock()
@@ -89,7 +101,7 @@ func (d *directories) openURL(url string) (*store.Scheduled, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := store.Schedule(object.NewFS(b), store.Options{Depth: d.options.Depth, Remote: true})
+	s := store.Schedule(object.NewFS(b, d.options.objects()), store.Options{Depth: d.options.Depth, Remote: true})
 	d.opened[url] = s
 	return s, nil
 }

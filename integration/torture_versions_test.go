@@ -200,7 +200,7 @@ func runVersions(t testing.TB, c versionsCase) {
 			}
 		}
 	}
-	if !c.promises() || c.DiskCache { // the disk cache believes the server for a minute
+	if !c.promises() || c.DiskCache { // with a disk cache, answers are valid for a minute
 		return
 	}
 	last := versionsLayer.ofVersion(int(s.now.Load()))

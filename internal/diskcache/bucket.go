@@ -2,9 +2,6 @@ package diskcache
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"iter"
 	"sync"
 
 	"github.com/wkwfs/wkwfs/internal/guard"
@@ -15,10 +12,9 @@ import (
 // bucket reads through the cache.
 type bucket struct {
 	object.Bucket
-	id      string        // of the bucket
-	reader  func() string // who reads: a part of keys, as what a user may not read must not come from the disk either
-	cache   *Cache
-	beliefs *beliefs
+	id     string        // of the bucket
+	reader func() string // who reads: a part of keys, as what a user may not read must not come from the disk either
+	cache  *Cache
 }
 
 var (
@@ -37,31 +33,11 @@ func newBucket(b object.Bucket, c *Cache) *bucket {
 	if a, ok := b.(authorised); ok {
 		reader = sync.OnceValue(a.Reader)
 	}
-	return &bucket{b, b.Identity(), reader, c, newBeliefs(c.options.Believe)}
+	return &bucket{b, b.Identity(), reader, c}
 }
 
 // identify returns the identity of an object of the bucket.
 func (b *bucket) identify(o object.Object) identity { return identify(b.id, b.reader(), o) }
-
-// Head implements [object.Bucket]. It believes what the source said a while ago.
-func (b *bucket) Head(ctx context.Context, key string) (object.Object, error) {
-	if o, err, ok := b.beliefs.head(key); ok {
-		return o, err
-	}
-	since := b.beliefs.now()
-	o, err := b.Bucket.Head(ctx, key)
-	b.beliefs.addHead(key, o, err, since)
-	return o, err
-}
-
-// List implements [object.Bucket]. It believes what the source said a while ago.
-func (b *bucket) List(ctx context.Context, prefix, after, delimiter string) iter.Seq2[[]object.Object, error] {
-	q := query{prefix, after, delimiter}
-	if batches, ok := b.beliefs.list(q); ok {
-		return replay(ctx, batches)
-	}
-	return b.beliefs.record(q, b.Bucket.List(ctx, prefix, after, delimiter))
-}
 
 // Read implements [object.Bucket].
 func (b *bucket) Read(ctx context.Context, o object.Object, p []byte, off int64) error {
@@ -79,11 +55,7 @@ func (b *bucket) ReadParts(ctx context.Context, o object.Object, parts []vfs.Ran
 			return b.Bucket.ReadParts(ctx, o, parts) // which says what is wrong
 		}
 	}
-	err := b.read(ctx, o, parts)
-	if errors.Is(err, vfs.ErrChanged) || errors.Is(err, fs.ErrNotExist) {
-		b.beliefs.forget(o.Key)
-	}
-	return err
+	return b.read(ctx, o, parts)
 }
 
 // within reports whether a range has bytes, and lies in the object.

@@ -25,16 +25,11 @@ type Options struct {
 	MinFreePercent int
 	// Pending is the maximum of bytes that wait to be written. Zero means 16 MiB. Requests in flight have 24 MiB more.
 	Pending int64
-	// Believe is how long descriptions, absences and listings of objects are believed. Zero means a minute.
-	Believe time.Duration
 	// Log gets warnings. Nil means none.
 	Log *slog.Logger
 }
 
-const (
-	defaultPending = 16 << 20
-	defaultBelieve = time.Minute
-)
+const defaultPending = 16 << 20
 
 // Cache is an open disk cache.
 type Cache struct {
@@ -54,7 +49,6 @@ type Cache struct {
 // cache is read. Close ends the cache.
 func Open(dir string, o Options) (*Cache, error) {
 	o.Pending = cmp.Or(o.Pending, defaultPending)
-	o.Believe = cmp.Or(o.Believe, defaultBelieve)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -89,7 +89,7 @@ func TestFileSystem(t *testing.T) {
 			b.all[name] = string(content)
 		}
 		c := openCache(t, dir, Options{})
-		vfstest.Test(t, object.NewFS(c.Bucket(b)), vfstest.Expect{
+		vfstest.Test(t, object.NewFS(c.Bucket(b), object.Options{}), vfstest.Expect{
 			Files: vfstest.Shapes(),
 			Has: "tree.Speed tree.ChecksKind tree.Stat tree.ReadDir tree.List tree.Describe" +
 				" file.ReadAtContext file.ReadParts file.ReadCached info.Version info.Stored",

@@ -29,14 +29,14 @@ const (
 	// maxAhead is the largest window.
 	maxAhead = parallel.Lookups
 
-	// aheadTime is how long the program may take for all directories of a window. They are still believed then.
-	aheadTime = minBelieved / 2
+	// aheadTime is how long the program may take for all directories of a window. They are still valid then.
+	aheadTime = minTTL / 2
 )
 
 func newWalks() *lru.Cache[string, *walk] { return lru.New[string, *walk](maxWalks) }
 
 // listAhead is called when a program lists a directory. If it lists directory after directory, the next ones are listed, too, in
-// goroutines that end with the answers of the store. Their results are believed as any other listing is.
+// goroutines that end with the answers of the store. Their results are valid as long as any other listing.
 func (f *FS) listAhead(dir string) {
 	for _, next := range f.facts.claimAhead(dir) {
 		go guard.FuncElse("object.ahead", func() {

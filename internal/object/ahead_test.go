@@ -50,7 +50,7 @@ func TestListAhead(t *testing.T) {
 	for _, order := range []string{"by name", "by number"} {
 		synctest.Test(t, func(t *testing.T) {
 			m := rowsOf(100, maxKept)
-			f := NewFS(m)
+			f := NewFS(m, Options{})
 			rows := byName(t, f)
 			if order == "by number" {
 				rows = byNumber(100)
@@ -108,7 +108,7 @@ func TestNoListAhead(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			m := rowsOf(maxKept/c.entries+12, c.entries)
-			f := NewFS(m)
+			f := NewFS(m, Options{})
 			byName(t, f)
 			m.asked()
 			for _, row := range c.rows {
@@ -132,7 +132,7 @@ func TestListAheadPanics(t *testing.T) {
 	defer guard.LogTo(nil)
 	synctest.Test(t, func(t *testing.T) {
 		m := rowsOf(100, maxKept)
-		f := NewFS(m)
+		f := NewFS(m, Options{})
 		byName(t, f)
 		m.asked()
 		ahead := 0
@@ -158,12 +158,12 @@ func TestListAheadPanics(t *testing.T) {
 	})
 }
 
-// TestListAheadIsBelieved: what was listed ahead is believed as long as any other listing, also if the program becomes slower. It
+// TestListAheadIsValid: what was listed ahead is valid as long as any other listing, also if the program becomes slower. It
 // costs at most a window of requests more.
-func TestListAheadIsBelieved(t *testing.T) {
+func TestListAheadIsValid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := rowsOf(400, 3)
-		f := NewFS(m)
+		f := NewFS(m, Options{})
 		byName(t, f)
 		m.asked()
 		rows := byNumber(400)
@@ -196,14 +196,14 @@ func TestListAheadAgrees(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		random := rand.New(rand.NewPCG(3, 4))
 		m := rowsOf(50, 2)
-		f := NewFS(m)
+		f := NewFS(m, Options{})
 		for range 300 {
 			first := random.IntN(45)
 			byName(t, f)
 			for y := first; y < first+random.IntN(50-first)+1; y++ {
 				row := fmt.Sprintf("z0/y%d", y)
 				if random.IntN(5) == 0 {
-					time.Sleep(2 * time.Second) // nothing is believed
+					time.Sleep(2 * time.Second) // nothing is valid any more
 					m.change(row + fmt.Sprintf("/x%d", 2+random.IntN(3)))
 				}
 				entries, err := f.ReadDir(row)

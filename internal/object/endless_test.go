@@ -36,7 +36,7 @@ func TestInventedNames(t *testing.T) {
 	const most = 20 * maxKept
 	for _, name := range []string{"a%09da", "%07d.wkw", "%d", "a//%d"} {
 		b := &inventing{memory: newMemory(), name: name}
-		f := NewFS(b)
+		f := NewFS(b, Options{})
 		f.names = most
 		entries, err := f.ReadDir("d")
 		if err == nil || !strings.Contains(err.Error(), "d/: expected at most 20000 names in a directory, found ") {
@@ -48,12 +48,12 @@ func TestInventedNames(t *testing.T) {
 	}
 	m := numbered("x%d.wkw", most)
 	m.takes = 0
-	f := NewFS(m)
+	f := NewFS(m, Options{})
 	f.names = most
 	if entries, err := f.ReadDir("d"); err != nil || len(entries) != most {
 		t.Errorf("%d entries, %v", len(entries), err)
 	}
-	f = NewFS(m)
+	f = NewFS(m, Options{})
 	f.names = most - 1
 	if entries, err := f.ReadDir("d"); err == nil {
 		t.Errorf("%d entries without an error", len(entries))

@@ -18,7 +18,8 @@ type facts struct {
 	above *lru.Cache[string, bool]  // directories in which a file was found
 	walks *lru.Cache[string, *walk] // by the directory whose directories a program lists
 
-	hidesDots bool // listings leave out names that start with "."
+	hidesDots bool          // listings leave out names that start with "."
+	least     time.Duration // an answer is valid for at least this long
 
 	listing map[string]chan struct{} // directories that are being listed; closed when that has ended
 	flat    bool                     // the store cannot list a subtree at once
@@ -38,10 +39,10 @@ const (
 	maxKept = 1000
 )
 
-func newFacts(hidesDots bool) *facts {
+func newFacts(hidesDots bool, least time.Duration) *facts {
 	return &facts{
 		dirs: lru.New[string, *listed](maxListed), names: lru.New[string, *said](maxSaid), above: lru.New[string, bool](maxAbove),
-		walks: newWalks(), hidesDots: hidesDots, listing: map[string]chan struct{}{},
+		walks: newWalks(), hidesDots: hidesDots, least: least, listing: map[string]chan struct{}{},
 	}
 }
 
@@ -87,19 +88,19 @@ type said struct {
 	described bool // it may be opened in this version later, too
 }
 
-// How long answers are believed, as snapshots of mags are (package mosaic).
+// How long answers are valid, as snapshots of mags are (package mosaic).
 const (
-	minBelieved    = time.Second
-	believedFactor = 20
-	maxBelieved    = time.Minute
+	minTTL    = time.Second
+	ttlFactor = 20
+	maxTTL    = time.Minute
 )
 
-// believed returns until when an answer to a request that started then is believed.
-func believed(start time.Time) time.Time {
-	return start.Add(min(max(minBelieved, believedFactor*time.Since(start)), maxBelieved))
+// validUntil returns until when an answer to a request that started then is valid.
+func (k *facts) validUntil(start time.Time) time.Time {
+	return start.Add(min(max(k.least, ttlFactor*time.Since(start)), maxTTL))
 }
 
-// described returns an object that Describe has yielded, unless something newer is believed about it.
+// described returns an object that Describe has yielded, unless something newer is known about it.
 func (k *facts) described(name string) (fact, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -114,7 +115,7 @@ func (k *facts) described(name string) (fact, bool) {
 	return found, found.kind == file && found.complete() && found.Version != ""
 }
 
-// find returns what is believed about a name.
+// find returns the valid fact about a name.
 func (k *facts) find(name string) (found fact, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -130,8 +131,8 @@ func (k *facts) find(name string) (found fact, ok bool) {
 	return fact{}, false
 }
 
-// believedListing returns what is believed about a directory.
-func (k *facts) believedListing(dir string) (listed, bool) {
+// validListing returns the valid entries of a directory.
+func (k *facts) validListing(dir string) (listed, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	d, ok := k.dirs.Get(dir)
@@ -148,17 +149,17 @@ func (k *facts) say(name string, found fact, start time.Time) {
 	if d, ok := k.dirs.Get(path.Dir(name)); ok && d.entries != nil && !k.isHidden(name) && d.entries.get(name).contradicts(found) {
 		k.dirs.Remove(path.Dir(name)) // it is older
 	}
-	k.put(name, &said{fact: found, until: believed(start)})
+	k.put(name, &said{fact: found, until: k.validUntil(start)})
 }
 
-// maxStreamed is the number of entries of a directory with too many that are believed, at least. That is a quarter of maxSaid.
+// maxStreamed is the number of entries of a directory with too many that are kept, at least. That is a quarter of maxSaid.
 const maxStreamed = 16 << 10
 
 // sayAll records what a listing that started then said about names.
 func (k *facts) sayAll(listed []fact, start time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	until := believed(start)
+	until := k.validUntil(start)
 	for _, found := range listed {
 		if !found.complete() {
 			continue
@@ -209,7 +210,7 @@ func (k *facts) cannotList(dir string, err error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.dirs.Put(dir, &listed{until: time.Now().Add(maxBelieved), err: err}, factSize)
+	k.dirs.Put(dir, &listed{until: time.Now().Add(maxTTL), err: err}, factSize)
 }
 
 // scan records the entries of a directory while it is listed.
@@ -248,21 +249,21 @@ func (s *scan) add(found fact) {
 // tooMany records that there are too many entries to keep them.
 func (s *scan) tooMany() {
 	s.entries = nil
-	s.put(maxBelieved)
+	s.put(time.Now().Add(maxTTL))
 }
 
 // end records that all entries were listed.
 func (s *scan) end() {
 	if s.entries != nil {
 		s.entries = newEntries(s.entries)
-		s.put(time.Until(believed(s.started)))
+		s.put(s.facts.validUntil(s.started))
 	}
 }
 
-func (s *scan) put(believed time.Duration) {
+func (s *scan) put(until time.Time) {
 	s.facts.mu.Lock()
 	defer s.facts.mu.Unlock()
-	s.facts.putListing(s.dir, listed{until: time.Now().Add(believed), entries: s.entries, deepUntil: s.deepUntil})
+	s.facts.putListing(s.dir, listed{until: until, entries: s.entries, deepUntil: s.deepUntil})
 }
 
 // putListing records the entries of a directory. The caller holds the lock.

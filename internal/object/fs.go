@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -18,8 +19,8 @@ import (
 // FS is the objects of a bucket as a read-only file system. A directory is a common prefix of keys. Keys that are not valid paths
 // have no file.
 //
-// What a listing or a request has said about a name is believed for a second, or for 20 times as long as the answer took, up to a
-// minute. Absence is believed, too. A file is opened in the version that is known, even if that is older, because each read names
+// What a listing or a request has said about a name is valid for a second, or for 20 times as long as the answer took, up to a
+// minute. So is absence. A file is opened in the version that is known, even if that is older, because each read names
 // its version: if the object has changed, the read fails with vfs.ErrChanged, and the next open finds the new version. FS is safe
 // for concurrent use.
 type FS struct {
@@ -39,11 +40,17 @@ var (
 	_ vfs.SpeedReporter = (*FS)(nil)
 )
 
+// Options are the options of an [FS].
+type Options struct {
+	// TTL is how long answers about objects, and listings, are valid at least. Zero means a second.
+	TTL time.Duration
+}
+
 // NewFS returns the objects of a bucket as a file system.
-func NewFS(b Bucket) *FS {
+func NewFS(b Bucket, o Options) *FS {
 	// The indexes of nginx and Apache leave out names that start with ".", such as .zarray.
 	isWeb := strings.HasPrefix(b.URL(), "http")
-	return &FS{b, b.Identity(), newFacts(isWeb), make(chan struct{}, maxSpans), maxNames}
+	return &FS{b, b.Identity(), newFacts(isWeb, cmp.Or(o.TTL, minTTL)), make(chan struct{}, maxSpans), maxNames}
 }
 
 // Speed implements [vfs.SpeedReporter]: stores always answer late.
@@ -183,7 +190,7 @@ func (f *FS) describeAll(found []vfs.Described, kept bool) {
 	}
 }
 
-// batches yields the entries of a directory in batches of size: those that are believed, or else a new listing. A directory
+// batches yields the entries of a directory in batches of size: those that are valid, or else a new listing. A directory
 // without entries does not exist, unless it is the root.
 func (f *FS) batches(name string, size int) iter.Seq2[[]fact, error] {
 	return func(yield func([]fact, error) bool) {
@@ -213,7 +220,7 @@ func (f *FS) batches(name string, size int) iter.Seq2[[]fact, error] {
 }
 
 // stream yields the entries of a directory with too many to keep them, as the store lists them. known is the first of them, or nil.
-// What it yields first is believed: programs such as ls ask for the attributes of what they list.
+// What it yields first is kept: programs such as ls ask for the attributes of what they list.
 func (f *FS) stream(name string, known []Object, size int, whole func([]fact, error) bool) {
 	var batch []fact
 	start, said := time.Now(), 0

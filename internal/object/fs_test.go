@@ -151,7 +151,7 @@ func (m *memory) List(_ context.Context, prefix, after, delimiter string) iter.S
 func TestRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory("info", "mag/header", "mag/z0/x0", "mag/z0/x1")
-		f := NewFS(m)
+		f := NewFS(m, Options{})
 		check := func(what, want string, err error, wantErr error) {
 			t.Helper()
 			if got := m.asked(); got != want || !errors.Is(err, wantErr) {
@@ -171,7 +171,7 @@ func TestRequests(t *testing.T) {
 		time.Sleep(time.Minute)
 		file, err := f.Open("mag/z0/x0")
 		check("a described file, later", "", err, nil)
-		check("what was believed, later", "tree ", stat("info"), nil)
+		check("what was known, later", "tree ", stat("info"), nil)
 
 		m.objects["mag/z0/x0"] = "other bytes"
 		_, err = vfs.ReadAt(t.Context(), file, make([]byte, 3), 0)
@@ -194,23 +194,47 @@ func TestRequests(t *testing.T) {
 	})
 }
 
-// TestBelieved: a slow store is believed for longer.
-func TestBelieved(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newMemory("a")
-		m.takes = 100 * time.Millisecond // of a listing: it is believed for 2 s
-		f := NewFS(m)
-		for _, c := range []struct {
-			after time.Duration
-			want  string
-		}{{0, "tree "}, {1800 * time.Millisecond, ""}, {200 * time.Millisecond, "tree "}} {
-			time.Sleep(c.after)
-			_, err := f.Stat("a")
-			if got := m.asked(); got != c.want || err != nil {
-				t.Errorf("after %v: asked %q, %v", c.after, got, err)
+// TestTTL: a slow store's answers are valid for longer. Options say how long they are valid at least. A read that finds another version ends that.
+func TestTTL(t *testing.T) {
+	for _, c := range []struct {
+		least, takes time.Duration
+		want         time.Duration
+	}{
+		{0, 0, time.Second}, {0, 100 * time.Millisecond, 2 * time.Second}, {0, 10 * time.Second, time.Minute},
+		{time.Minute, 0, time.Minute}, {30 * time.Second, time.Second, 30 * time.Second}, {time.Minute, 10 * time.Second, time.Minute},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			m := newMemory("a")
+			m.takes = c.takes
+			f := NewFS(m, Options{TTL: c.least})
+			start := time.Now()
+			for _, when := range []struct {
+				at   time.Duration
+				want string
+			}{{0, "tree "}, {c.want - 1, ""}, {c.want, "tree "}} {
+				time.Sleep(time.Until(start.Add(when.at)))
+				for _, name := range []string{"a", "absent"} {
+					if _, err := f.Stat(name); (err == nil) != (name == "a") {
+						t.Errorf("%+v, %v: %s: %v", c, when.at, name, err)
+					}
+				}
+				if got := m.asked(); got != when.want {
+					t.Errorf("%+v, %v: asked %q", c, when.at, got)
+				}
 			}
-		}
-	})
+			opened, err := f.Open("a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.objects["a"] = "changed"
+			if _, err := opened.(io.ReaderAt).ReadAt(make([]byte, 1), 0); !errors.Is(err, vfs.ErrChanged) {
+				t.Errorf("%+v: got %v", c, err)
+			}
+			if info, err := f.Stat("a"); err != nil || info.Size() != int64(len("changed")) {
+				t.Errorf("%+v: after a read that found another version: %v, %v", c, info, err)
+			}
+		})
+	}
 }
 
 // TestManyEntries: names in a directory with more entries than one answer has are asked for one by one.
@@ -220,7 +244,7 @@ func TestManyEntries(t *testing.T) {
 		for i := range 3 * maxKept {
 			m.objects[fmt.Sprintf("d/%05d", i)] = "x"
 		}
-		f := NewFS(m)
+		f := NewFS(m, Options{})
 		for _, c := range []struct {
 			name, want string
 			err        error
@@ -261,7 +285,7 @@ func TestManyEntries(t *testing.T) {
 func TestCannotList(t *testing.T) {
 	m := newMemory("datasource-properties.json", "color/1/header.wkw", "color/1/z0/y0/x0.wkw")
 	m.noList = true
-	f := NewFS(m)
+	f := NewFS(m, Options{})
 	for name, kind := range map[string]int{
 		"datasource-properties.json": file, "color/1": directory, "color/1/z0/y0/x0.wkw": file, ".": directory,
 		"color/1/z0/y0/x1.wkw": absent, "color/2": absent, "nothing.json": absent,
@@ -281,7 +305,7 @@ func TestCannotList(t *testing.T) {
 
 // TestKeys: keys that are no paths have no files. A key that is also a prefix is a file.
 func TestKeys(t *testing.T) {
-	f := NewFS(newMemory("a", "a/b", "/c", "d//e", "../f", "d/./g", "h\x00", "i/"))
+	f := NewFS(newMemory("a", "a/b", "/c", "d//e", "../f", "d/./g", "h\x00", "i/"), Options{})
 	entries, err := f.ReadDir(".")
 	var got []string
 	for _, e := range entries {
@@ -294,9 +318,9 @@ func TestKeys(t *testing.T) {
 
 // TestVersions: two objects have different versions even if their server gives them the same ETag.
 func TestVersions(t *testing.T) {
-	f := NewFS(newMemory())
+	f := NewFS(newMemory(), Options{})
 	seen := map[vfs.Version]string{}
-	other := NewFS(newMemory())
+	other := NewFS(newMemory(), Options{})
 	other.id = "s3://digest@b" // the same URL, with another query
 	seen[vfs.VersionOf(other.newInfo("a", fact{Object{Size: 1, Version: `"x"`}, file}))] = "another bucket"
 	for _, c := range []struct {
@@ -318,7 +342,7 @@ func TestVersions(t *testing.T) {
 func TestReadInOrder(t *testing.T) {
 	m := newMemory()
 	m.objects["f"] = strings.Repeat("0123456789", 100_000)
-	f := NewFS(m)
+	f := NewFS(m, Options{})
 	opened, err := f.Open("f")
 	if err != nil {
 		t.Fatal(err)
@@ -343,7 +367,7 @@ func TestDescribedVersion(t *testing.T) {
 		{fact{Object{Key: "a", Size: 1}, file}, false},
 		{fact{Object{Key: "a"}, directory}, false},
 	} {
-		k := newFacts(false)
+		k := newFacts(false, minTTL)
 		k.describe("a", c.found)
 		if _, ok := k.described("a"); ok != c.want {
 			t.Errorf("%+v: got %v", c.found, ok)

@@ -45,7 +45,7 @@ func TestLargeListing(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			m := numbered(c.format, c.n)
-			f := NewFS(m)
+			f := NewFS(m, Options{})
 			start := time.Now()
 			entries, err := f.ReadDir("d")
 			took := time.Since(start)
@@ -79,7 +79,7 @@ func TestLargeListingAgrees(t *testing.T) {
 				m.objects["d/"+o] = "x"
 			}
 		}
-		divided, whole := NewFS(m), NewFS(m)
+		divided, whole := NewFS(m, Options{}), NewFS(m, Options{})
 		whole.facts.flat = true
 		var got, want []string
 		for range 2 { // the first time, the first entries are known from the listing of all keys
@@ -118,7 +118,7 @@ func firstDifference(a, b []string) []string {
 func TestManyLargeListings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := numbered("x%d.wkw", 5*maxKept)
-		f := NewFS(m)
+		f := NewFS(m, Options{})
 		results := make(chan int)
 		for range 20 {
 			go func() {
@@ -143,7 +143,7 @@ func TestLargeListingStops(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := numbered("x%d.wkw", 9*maxKept)
 			b := &brokenBucket{memory: m}
-			f := NewFS(b)
+			f := NewFS(b, Options{})
 			n := 0
 			defer func() {
 				if len(f.spans) != 0 || m.inFlight != 0 {
@@ -222,13 +222,13 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// TestLargeListingIsBelieved: the attributes of what was listed need no request for a while. Then they are asked for again.
-func TestLargeListingIsBelieved(t *testing.T) {
+// TestLargeListingIsValid: the attributes of what was listed need no request for a while. Then they are asked for again.
+func TestLargeListingIsValid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := numbered("x%d.wkw", 5*maxKept)
 		m.objects["d/sub/x"] = "x"
 		m.takes = time.Millisecond
-		f := NewFS(m)
+		f := NewFS(m, Options{})
 		if _, err := f.ReadDir("d"); err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +240,7 @@ func TestLargeListingIsBelieved(t *testing.T) {
 			}
 		}
 		m.objects["d/x0.wkw"] = "changed"
-		time.Sleep(minBelieved)
+		time.Sleep(minTTL)
 		info, err := f.Stat("d/x0.wkw")
 		if got := m.asked(); err != nil || got != "head d/x0.wkw" || info.Size() != int64(len("changed")) {
 			t.Errorf("later: asked %q, %v, %v", got, info, err)
@@ -250,7 +250,7 @@ func TestLargeListingIsBelieved(t *testing.T) {
 		if _, err := f.ReadDir("d"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(minBelieved)
+		time.Sleep(minTTL)
 		m.asked()
 		if _, err := f.Open("d/x1.wkw"); err != nil || m.asked() != "" {
 			t.Errorf("open what was described and then listed: asked, or %v", err)

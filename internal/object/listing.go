@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// list returns what is believed about a directory. If nothing is, it asks the store: for all keys below the directory if one
+// list returns the valid entries of a directory. If nothing is, it asks the store: for all keys below the directory if one
 // answer has them, because then all directories below are known, too; else for the entries, up to one more than are kept.
 func (f *FS) list(ctx context.Context, dir string) (listed, error) {
 	l, ended, err := f.facts.startListing(ctx, dir)
@@ -29,10 +29,10 @@ func (f *FS) ask(ctx context.Context, dir string) (listed, error) {
 	if time.Now().After(s.deepUntil) {
 		known, first, err := f.listSubtree(ctx, dir)
 		if known || err != nil {
-			l, _ := f.facts.believedListing(dir)
+			l, _ := f.facts.validListing(dir)
 			return l, err
 		}
-		if s.deepUntil = time.Now().Add(maxBelieved); first != nil {
+		if s.deepUntil = time.Now().Add(maxTTL); first != nil {
 			s.tooMany()
 			return listed{first: first}, nil
 		}
@@ -64,11 +64,11 @@ func (f *FS) ask(ctx context.Context, dir string) (listed, error) {
 	return listed{entries: entries(s.entries)}, nil
 }
 
-// startListing returns what is believed about a directory, or a function to call when the caller has listed it. If another
+// startListing returns the valid entries of a directory, or a function to call when the caller has listed it. If another
 // goroutine is listing it, startListing waits for that.
 func (k *facts) startListing(ctx context.Context, dir string) (l listed, ended func(), err error) {
 	for {
-		if l, ok := k.believedListing(dir); ok {
+		if l, ok := k.validListing(dir); ok {
 			return l, nil, nil
 		}
 		ended, busy := k.tryClaim(dir)
@@ -131,7 +131,7 @@ func (f *FS) listSubtree(ctx context.Context, dir string) (known bool, first []O
 			return false, all, nil
 		}
 	}
-	f.facts.putSubtree(dir, all, believed(start))
+	f.facts.putSubtree(dir, all, f.facts.validUntil(start))
 	return true, nil, nil
 }
 

@@ -40,7 +40,7 @@ func TestSubtree(t *testing.T) {
 			}
 			m.objects[strings.Join(key, "/")] = "x"
 		}
-		whole, single := NewFS(m), NewFS(m)
+		whole, single := NewFS(m, Options{}), NewFS(m, Options{})
 		single.facts.flat = true
 		if got, want := tree(whole), tree(single); got != want {
 			t.Fatalf("%q: got %s, expected %s", m.objects, got, want)
@@ -62,7 +62,7 @@ func TestFullListing(t *testing.T) {
 		if c.below != "" {
 			m.objects[c.below] = "x"
 		}
-		_, err := NewFS(m).Stat("d/x7")
+		_, err := NewFS(m, Options{}).Stat("d/x7")
 		if got := m.asked(); err != nil || !strings.HasPrefix(got, c.want) || c.files <= maxKept && got != c.want {
 			t.Errorf("%d files and %q: asked %q, %v, expected %q", c.files, c.below, got, err, c.want)
 		}
@@ -73,7 +73,7 @@ func TestFullListing(t *testing.T) {
 func TestDeepListing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := rowsOf(2, maxKept/2+1)
-		f := NewFS(m)
+		f := NewFS(m, Options{})
 		for i, c := range []struct {
 			after time.Duration
 			want  string
@@ -94,7 +94,7 @@ func TestOneListing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory("d/a", "d/b")
 		m.takes = 50 * time.Millisecond
-		f := NewFS(m)
+		f := NewFS(m, Options{})
 		var all sync.WaitGroup
 		for i := range 100 {
 			all.Go(func() {
@@ -111,12 +111,12 @@ func TestOneListing(t *testing.T) {
 	})
 }
 
-// TestListingStaysBelieved: what a request tells about a name does not end the belief in a listing of names, unless it contradicts.
-func TestListingStaysBelieved(t *testing.T) {
+// TestListingStaysValid: what a request tells about a name does not end the belief in a listing of names, unless it contradicts.
+func TestListingStaysValid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory("a", "b")
 		m.names = true
-		f := NewFS(m)
+		f := NewFS(m, Options{})
 		for _, c := range []struct{ name, want string }{{"a", "tree , list , head a"}, {"b", "head b"}, {"a", ""}, {"c", ""}} {
 			_, err := f.Stat(c.name)
 			if got := m.asked(); got != c.want || (err == nil) != (c.name != "c") {
@@ -151,7 +151,7 @@ func (r *repeating) List(_ context.Context, prefix, _, _ string) iter.Seq2[[]Obj
 func TestRepeatedNames(t *testing.T) {
 	for _, name := range []string{"x", "/x"} {
 		b := &repeating{memory: newMemory(), names: slices.Repeat([]string{name}, 100)}
-		f := NewFS(b)
+		f := NewFS(b, Options{})
 		f.facts.flat = true
 		if _, err := f.Stat("y"); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: got %v", name, err)

@@ -68,7 +68,7 @@ func (f *FS) resolve(ctx context.Context, name string, to purpose) (fact, error)
 
 // cannotList reports whether a directory is known to be one that cannot be listed.
 func (f *FS) cannotList(dir string) bool {
-	l, ok := f.facts.believedListing(dir)
+	l, ok := f.facts.validListing(dir)
 	return ok && l.err != nil
 }
 

@@ -36,7 +36,7 @@ func (i index) List(ctx context.Context, prefix, after, delimiter string) iter.S
 // others, without another request.
 func TestHiddenNames(t *testing.T) {
 	m := newMemory("color/.zarray", "color/0.0.0")
-	f := NewFS(index{m})
+	f := NewFS(index{m}, Options{})
 	for _, first := range []string{"color/.zarray", "color/0.0.0"} {
 		for _, name := range []string{first, "color/.zarray", "color/.zattrs", "color/zarr.json"} {
 			_, err := f.Stat(name)
@@ -54,13 +54,13 @@ func TestHiddenNames(t *testing.T) {
 func TestAboveFile(t *testing.T) {
 	m := newMemory("color/1/z0/y0/x0.wkw")
 	m.noList = true
-	f := NewFS(m)
+	f := NewFS(m, Options{})
 	for _, name := range []string{"color", "color/1/z0"} {
 		if _, err := f.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s, before the file was found: %v", name, err)
 		}
 	}
-	f = NewFS(m) // the other one believes what it has found
+	f = NewFS(m, Options{}) // the other one keeps what it has found
 	if _, err := f.Stat("color/1/z0/y0/x0.wkw"); err != nil {
 		t.Fatal(err)
 	}

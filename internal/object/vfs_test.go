@@ -20,7 +20,7 @@ func TestFileSystem(t *testing.T) {
 			for name, content := range vfstest.Shapes() {
 				m.objects[name] = string(content)
 			}
-			vfstest.Test(t, NewFS(m), vfstest.Expect{
+			vfstest.Test(t, NewFS(m, Options{}), vfstest.Expect{
 				Files: vfstest.Shapes(), Has: abilities,
 				Replace: func(name string, content []byte) { m.objects[name] = string(content) },
 				Forget:  func() { time.Sleep(2 * time.Minute) },

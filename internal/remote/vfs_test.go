@@ -35,7 +35,7 @@ func TestFileSystems(t *testing.T) {
 				objects["d/"+name] = string(content)
 			}
 			b := open(t, url, Options{Anonymous: true, Region: "eu-central-1"}, server(objects))
-			vfstest.Test(t, object.NewFS(b), vfstest.Expect{
+			vfstest.Test(t, object.NewFS(b, object.Options{}), vfstest.Expect{
 				Files: vfstest.Shapes(),
 				Has: "tree.Speed tree.ChecksKind tree.Stat tree.ReadDir tree.List tree.Describe" +
 					" file.ReadAtContext file.ReadParts file.ReadCached info.Version info.Stored",
