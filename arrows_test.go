@@ -67,7 +67,7 @@ var arrows = map[string][]string{
 	"internal/refdata":   {},
 
 	"internal/downsample": {"volume"},
-	"internal/preview":    {"internal/render", "volume", "golang.org/x/sync"},
+	"internal/preview":    {"internal/render", "internal/scratch", "volume", "golang.org/x/sync"},
 	"internal/terminal":   {"golang.org/x/sys", "golang.org/x/term"},
 
 	"internal/omezarr": {"volume"},
@@ -90,7 +90,7 @@ var arrows = map[string][]string{
 	"internal/subset": {"internal/hint", "volume"},
 	"internal/shown":  {"internal/jsonlimit", "internal/tree", "volume"},
 	"internal/batch":  {"internal/hint"},
-	"internal/check":  {"internal/batch", "internal/gaps", "internal/vfs", "volume", "internal/parallel", "golang.org/x/sync"},
+	"internal/check":  {"internal/batch", "internal/gaps", "internal/scratch", "internal/vfs", "volume", "internal/parallel", "golang.org/x/sync"},
 	"cache":           {"internal/guard", "internal/vfs", "volume", "internal/parallel", "github.com/dgraph-io/ristretto", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/header": {"internal/fileformat/nifti", "internal/fileformat/nrrd", "internal/fileformat/tiff", "volume"},
 	"internal/view":   {"internal/lru", "internal/vfs", "internal/tree", "volume", "internal/header", "internal/omezarr", "cache", "internal/flat", "internal/mosaic", "internal/prefetch", "internal/span"},

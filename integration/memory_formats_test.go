@@ -85,3 +85,18 @@ func TestMemoryOfLargeChunks(t *testing.T) {
 		})
 	}
 }
+
+// TestMemoryOfCommands: check and a preview decode chunks of 128 MiB within their limits.
+func TestMemoryOfCommands(t *testing.T) {
+	if os.Getenv(raceVariable) == "1" {
+		t.Skip("the race detector has memory of its own")
+	}
+	for _, way := range []string{"check", "info"} {
+		for _, name := range []string{"gzip", "blosc"} {
+			t.Run(way+" "+name, func(t *testing.T) {
+				runMemory(t, memoryCase{Format: "zarr", Codecs: []string{name}, Type: "uint8", Plane: [2]int{512, 512}, Depth: 512, Planes: 4 * 512, Stored: "right",
+					Content: 7, Cache: 64, Readers: 1, Way: way})
+			})
+		}
+	}
+}

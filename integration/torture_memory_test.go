@@ -74,10 +74,35 @@ func runMemory(t testing.TB, c memoryCase) {
 		}, wants)
 		checkPeak(t, &server{pid: pid}, c.Cache<<20)
 	case "cp":
-		peak := copyForMemory(t, "--quiet", "--cache-size", budget, source, ".", filepath.Join(tempDir(t), "copy"))
+		peak, _ := runForMemory(t, "cp", "--quiet", "--cache-size", budget, source, ".", filepath.Join(tempDir(t), "copy"))
 		if peak > c.Cache<<20+memoryAllowed {
 			t.Errorf("cp used %d MiB, want at most %d + %d", peak>>20, c.Cache, memoryAllowed>>20)
 		}
+	case "check":
+		c.checkAlone(t, memoryOfCheck, "check", source)
+	case "info":
+		c.checkAlone(t, memoryOfInfo, "info", "--preview", source)
+	}
+}
+
+// Bytes of blocks that commands without a cache decode at a time. A larger block is decoded alone.
+const memoryOfCheck, memoryOfInfo = 256 << 20, 128 << 20
+
+// checkAlone runs a command that decodes blocks without a cache. One block with what decoding it takes may be larger than its limit.
+func (c memoryCase) checkAlone(t testing.TB, limit int, args ...string) {
+	t.Helper()
+	block := 0
+	if len(c.Codecs) == 1 { // each codec of a chain has a step of its own
+		block = 2*c.chunkBytes() + c.chunkBytes()/4
+	}
+	peak, err := runForMemory(t, args...)
+	if err != nil && c.isRight() {
+		t.Errorf("%s: %v", args[0], err)
+	}
+	if limit = max(limit, block); peak > limit+memoryAllowed && len(c.Codecs) == 1 {
+		t.Errorf("%s used %d MiB, want at most %d + %d", args[0], peak>>20, limit>>20, memoryAllowed>>20)
+	} else {
+		t.Logf("%s used %d MiB", args[0], peak>>20)
 	}
 }
 
@@ -214,12 +239,12 @@ func serveForMemory(t testing.TB, args ...string) (url string, pid int, end func
 	return url, cmd.Process.Pid, end
 }
 
-// copyForMemory runs wkwfs cp and returns the most memory that it was seen to have. What it copies may be hostile.
-func copyForMemory(t testing.TB, args ...string) (peak int) {
+// runForMemory runs a command, and returns the most memory that it was seen to have and its error. What it reads may be hostile.
+func runForMemory(t testing.TB, args ...string) (peak int, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*memoryTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, append([]string{"cp"}, args...)...)
+	cmd := exec.CommandContext(ctx, program, args...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -227,8 +252,8 @@ func copyForMemory(t testing.TB, args ...string) (peak int) {
 	go func() { done <- cmd.Wait() }()
 	for {
 		select {
-		case <-done:
-			return peak
+		case err := <-done:
+			return peak, err
 		case <-time.After(5 * time.Millisecond):
 			if n, ok := memoryOf(cmd.Process.Pid); ok {
 				peak = max(peak, n)

@@ -3,7 +3,6 @@ package check
 import (
 	"iter"
 	"math/bits"
-	"sync"
 
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -19,6 +18,12 @@ const (
 type part struct {
 	*openCube
 	box volume.Box // in blocks
+}
+
+// memory returns how many bytes n blocks take while they are decoded: voxels, and what is stored or what decoding takes besides.
+func (p part) memory(n int) int64 {
+	voxels := n * p.grid.BlockBytes()
+	return int64(voxels + max(voxels, volume.WorkMemory(p.file, p.grid)))
 }
 
 // blocks returns the blocks of the part, not yet read.
@@ -53,40 +58,4 @@ func split(box volume.Box, limit int, yield func(volume.Box) bool) bool {
 	lower.Max[axis] = box.Min[axis] + half
 	upper.Min[axis] = lower.Max[axis]
 	return split(lower, limit, yield) && split(upper, limit, yield)
-}
-
-// buffer is memory for the blocks of a part. It is allocated for the first plausible block, so that a damaged file takes
-// no memory.
-type buffer struct {
-	blockBytes, blocks int
-
-	mu   sync.Mutex
-	all  []byte
-	used int // bytes
-}
-
-// buffers keeps buffers of partBytes for reuse.
-var buffers = sync.Pool{New: func() any { b := make([]byte, partBytes); return &b }}
-
-// next returns memory for one more block. Several goroutines may call it at once.
-func (b *buffer) next(volume.Vec) []byte {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch size := b.blockBytes * b.blocks; {
-	case b.all != nil:
-	case size <= partBytes:
-		b.all = *buffers.Get().(*[]byte)
-	default: // one block of more than partBytes
-		b.all = make([]byte, size)
-	}
-	start := b.used
-	b.used += b.blockBytes
-	return b.all[start:b.used:b.used]
-}
-
-// free returns the memory to buffers.
-func (b *buffer) free() {
-	if len(b.all) == partBytes {
-		buffers.Put(&b.all)
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/wkwfs/wkwfs/internal/parallel"
+	"github.com/wkwfs/wkwfs/internal/scratch"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -80,7 +81,7 @@ func (c *checker) release(o *openCube) {
 func (c *checker) readPart(p part, budget *semaphore.Weighted) {
 	defer c.release(p.openCube)
 	blocks := p.blocks()
-	weight := min(2*int64(p.grid.BlockBytes())*int64(len(blocks)), maxMemory)
+	weight := min(p.memory(len(blocks)), maxMemory)
 	if budget.Acquire(c.ctx, weight) != nil {
 		return // canceled
 	}
@@ -88,9 +89,9 @@ func (c *checker) readPart(p part, budget *semaphore.Weighted) {
 	if p.stopped.Load() {
 		return
 	}
-	b := &buffer{blockBytes: p.grid.BlockBytes(), blocks: len(blocks)}
-	p.file.Fill(c.ctx, blocks, b.next)
-	b.free()
+	b := scratch.Blocks{Bytes: p.grid.BlockBytes(), N: len(blocks)}
+	defer b.Free()
+	p.file.Fill(c.ctx, blocks, func(volume.Vec) []byte { return b.Next() })
 	for _, block := range blocks {
 		c.record(p.openCube, block)
 	}

@@ -8,8 +8,10 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/wkwfs/wkwfs/internal/render"
+	"github.com/wkwfs/wkwfs/internal/scratch"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -56,7 +58,7 @@ func Draw(ctx context.Context, mags []Mag, o Options) (*Picture, error) {
 	shown := mag
 	shown.Bounds = part
 	width, height := o.fit(shown)
-	d := &drawing{mag: mag, cells: newCells(mag, part, width, height), picture: &Picture{Mag: mag, Plane: plane, Drawn: part}}
+	d := &drawing{mag: mag, memory: semaphore.NewWeighted(maxMemory), cells: newCells(mag, part, width, height), picture: &Picture{Mag: mag, Plane: plane, Drawn: part}}
 	if err := d.read(ctx, max(o.Jobs, 1)); err != nil {
 		return nil, err
 	}
@@ -67,7 +69,8 @@ func Draw(ctx context.Context, mags []Mag, o Options) (*Picture, error) {
 
 // drawing is the state of one call of Draw.
 type drawing struct {
-	mag Mag
+	mag    Mag
+	memory *semaphore.Weighted // of blocks that are being decoded
 
 	mu      sync.Mutex // guards the fields below
 	cells   *cells
@@ -93,10 +96,13 @@ func (d *drawing) read(ctx context.Context, jobs int) error {
 	return ctx.Err()
 }
 
-// Limits of one Fill.
 const (
+	// Limits of one Fill.
 	fillBytes  = 8 << 20
 	fillBlocks = 4096
+
+	// maxMemory bounds the memory of blocks that are being decoded, in bytes. A larger block is decoded alone.
+	maxMemory = 128 << 20
 )
 
 // readCube reads the part of the plane that is in cube c.
@@ -145,7 +151,15 @@ func (d *drawing) readBlocks(ctx context.Context, f volume.CubeFile, g volume.Gr
 	if ctx.Err() != nil || len(blocks) == 0 {
 		return
 	}
-	f.Fill(ctx, blocks, func(volume.Vec) []byte { return make([]byte, g.BlockBytes()) })
+	voxels := g.BlockBytes() * len(blocks)
+	weight := min(int64(voxels+max(voxels, volume.WorkMemory(f, g))), maxMemory)
+	if d.memory.Acquire(ctx, weight) != nil {
+		return // canceled
+	}
+	defer d.memory.Release(weight)
+	memory := scratch.Blocks{Bytes: g.BlockBytes(), N: len(blocks)}
+	defer memory.Free()
+	f.Fill(ctx, blocks, func(volume.Vec) []byte { return memory.Next() })
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, b := range blocks {
