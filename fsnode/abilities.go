@@ -46,14 +46,6 @@ type (
 	// If ReadOnce returns true, the first reader of the file may read it past the page cache.
 	OnceReader = vfs.OnceReader
 
-	// A Lender is a file that may have the bytes of a read in memory of its own:
-	//
-	//	Lend(ctx context.Context, n, off int64) (p []byte, release func())
-	//
-	// Lend returns n bytes from byte offset off on, or those up to the end of the file, or nil. It may wait for them, but not longer
-	// than until ctx is done. release is called when p is not needed any more, which may be after Close.
-	Lender = vfs.Lender
-
 	// A Sink takes the bytes of a [Pusher]. Its fields are
 	//
 	//	All   bool  // it takes all decoded bytes, not only those that would have to be decoded again

@@ -76,34 +76,11 @@ func (h *handle) readFile(ctx context.Context, dest []byte, off int64) (fuse.Rea
 	}
 	graceful := newGrace(ctx)
 	defer graceful.end()
-	if l, ok := h.file.(vfs.Lender); ok {
-		if p, release := l.Lend(graceful, int64(len(dest)), off); p != nil {
-			return lent{p, release}, nil
-		}
-	}
 	n, err := vfs.ReadAt(graceful, h.file, dest, off)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	return fuse.ReadResultVector([][]byte{dest[:n]}), nil
-}
-
-// lent is a reply whose bytes are lent. go-fuse writes the slices, and then calls Done.
-type lent struct {
-	bytes   []byte
-	release func()
-}
-
-func (l lent) Size() int                          { return len(l.bytes) }
-func (l lent) Slices() ([][]byte, fuse.Status)    { return [][]byte{l.bytes}, fuse.OK }
-func (l lent) Bytes([]byte) ([]byte, fuse.Status) { return l.bytes, fuse.OK }
-
-// Done releases the bytes. go-fuse has no boundary where it calls Done.
-func (l lent) Done() {
-	guard.Func("fsnode.lent", func() {
-		defer l.release()
-		guard.Pass("fsnode.lent")
-	})()
 }
 
 // readAbandonable reads up to n bytes of a file whose reads cannot be cancelled. It reads into memory of its

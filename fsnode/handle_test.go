@@ -3,9 +3,7 @@
 package fsnode
 
 import (
-	"context"
 	"io/fs"
-	"slices"
 	"syscall"
 	"testing"
 	"testing/fstest"
@@ -82,58 +80,6 @@ func TestReadOnce(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestLend: the reply to a read has the bytes that the file lends. They are released after the reply. A file that lends nothing is read.
-func TestLend(t *testing.T) {
-	src, released := newSource("f"), 0
-	src.MapFS["f"].Data = []byte("0123456789")
-	src.file = func(f fs.File) fs.File { return lending{f.(*sourceFile), &released} }
-	s := newSession(t, src, nil)
-	node := s.find("f")
-	var out fuse.OpenOut
-	if status := s.nodes.Open(nil, &fuse.OpenIn{InHeader: *header(node)}, &out); !status.Ok() {
-		t.Fatal(status)
-	}
-	for off, want := range map[uint64]string{0: "012", 5: "lent"} {
-		in := &fuse.ReadIn{InHeader: *header(node), Fh: out.Fh, Offset: off, Size: 3}
-		result, status := s.nodes.Read(nil, in, make([]byte, 3))
-		if !status.Ok() {
-			t.Fatal(status)
-		}
-		vectored := result.(interface {
-			Slices() ([][]byte, fuse.Status)
-		})
-		if p, status := vectored.Slices(); !status.Ok() || string(slices.Concat(p...)) != want || result.Size() != len(want) {
-			t.Errorf("at %d: got %q, %v, expected %q", off, p, status, want)
-		}
-		if released != 0 {
-			t.Error("bytes are released before the reply")
-		}
-		result.Done()
-		if want := map[uint64]int{5: 1}[off]; released != want {
-			t.Errorf("at %d: released %d times, expected %d", off, released, want)
-		}
-		released = 0
-	}
-}
-
-// lending is a file that lends bytes at offset 5, and counts how often they are released.
-type lending struct {
-	*sourceFile
-	released *int
-}
-
-func (l lending) Lend(_ context.Context, _, off int64) ([]byte, func()) {
-	if off != 5 {
-		return nil, nil
-	}
-	return []byte("lent"), func() { *l.released++ }
-}
-
-// ReadAtContext implements ContextReaderAt.
-func (l lending) ReadAtContext(_ context.Context, p []byte, off int64) (int, error) {
-	return l.ReadAt(p, off)
 }
 
 // readingOnce is a file whose ReadOnce returns once.

@@ -53,30 +53,18 @@ func (f counting) ReadAt(p []byte, off int64) (int, error) {
 	return strings.NewReader("0123456789"[:info.Size()]).ReadAt(p, off)
 }
 
-// countingContext is one that implements vfs.ContextReaderAt, and countingLender is one that also lends all that it has of a range.
-type (
-	countingContext struct{ counting }
-	countingLender  struct{ countingContext }
-)
+// countingContext is one that implements vfs.ContextReaderAt.
+type countingContext struct{ counting }
 
 func (f countingContext) ReadAtContext(_ context.Context, p []byte, off int64) (int, error) {
 	return f.ReadAt(p, off)
 }
 
-func (f countingLender) Lend(_ context.Context, n, off int64) ([]byte, func()) {
-	p := make([]byte, n)
-	if n, _ := f.ReadAt(p, off); n > 0 {
-		return p[:n], func() {}
-	}
-	return nil, nil
-}
-
 // TestAllReads reads all ranges of small files of each kind, also after the end.
 func TestAllReads(t *testing.T) {
 	for kind, add := range map[string]func(counting) fs.File{
-		"a file":               func(f counting) fs.File { return f },
-		"one with a context":   func(f counting) fs.File { return countingContext{f} },
-		"one that lends bytes": func(f counting) fs.File { return countingLender{countingContext{f}} },
+		"a file":             func(f counting) fs.File { return f },
+		"one with a context": func(f counting) fs.File { return countingContext{f} },
 	} {
 		for size := range 10 {
 			src := newSource("f")

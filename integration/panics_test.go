@@ -61,7 +61,6 @@ func TestPanicsOfMounts(t *testing.T) {
 		later     string          // a place that is reached some seconds after the last read
 		end       string          // a place that is reached when the server ends
 	}{
-		{"large cache", "64MiB", func(*testing.T) (string, []string) { return source, nil }, map[string]bool{"fsnode.lent": false, "prefetch.ahead": false}, nil, "", ""},
 		{"local", "12MiB", func(*testing.T) (string, []string) { return source, nil }, nil, map[string]bool{
 			"fsnode.request": true, "fsnode.read": true, "fsnode.source": true, "fsnode.attributes": false,
 			"cache.publish": false, "cache.request": true, "cache.hold": false, "cache.announce": false, "cache.together": true,

@@ -25,7 +25,7 @@ func TestStableForwards(t *testing.T) {
 		"tree.ChecksKind": view, "tree.Lstat": view, "tree.Describe": view, "tree.ReadDir": "List takes less memory",
 		"file.Speed":      view,
 		"file.ReadRanges": view, "file.ReadParts": view, "file.ReadCached": view, "file.WillNeed": view,
-		"file.Lend": "only FUSE takes memory that is lent", "file.ReadOnce": "it is for the page cache", "file.Seek": copier,
+		"file.ReadOnce": "it is for the page cache", "file.Seek": copier,
 		"info.Version": "versions of the view differ between machines", "info.Stored": "it differs between machines: storedBytes uses Source",
 		"info.Container": "containerOf asks the Source", "info.Attributes": copier, "info.Live": "the status files are around the view, not in it",
 	})

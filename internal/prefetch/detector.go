@@ -9,6 +9,7 @@ package prefetch
 type detector struct {
 	*limits
 	plane int64 // size of a plane
+	head  int64 // a reader of more than this from the start of the array on is sequential
 
 	wide   stretch // tolerates jumps of up to wideSlack
 	narrow stretch // tolerates jumps of up to narrowSlack
@@ -52,7 +53,7 @@ func (d *detector) sequential() bool { return d.wide.dense(d.threshold(d.wide)) 
 // threshold returns how many bytes of a stretch a sequential reader has read at least.
 func (d *detector) threshold(s stretch) int64 {
 	if s.start == 0 && s.covered == s.end {
-		return d.headLength
+		return d.head
 	}
 	return d.usualThreshold()
 }

@@ -100,7 +100,7 @@ func TestObserve(t *testing.T) {
 		{"rows of planes after sequential reads", join(reads(0, 128*k, 128*k, 800), reads(25*p, p, 4*k, 40)), observation{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, got := detector{limits: &usual, plane: p}, observation{}
+			d, got := detector{limits: &usual, plane: p, head: usual.headLength}, observation{}
 			for _, r := range c.reads {
 				got = d.observe(r.off, r.n)
 			}

@@ -11,11 +11,9 @@
 //	          reads on from the start,
 //	          or past the end of a plane              reads elsewhere
 //	random ──────────────────────────▶ sequential ──────────────────▶ paused
-//	 ▲  │                                  ▲   │                        │  │
-//	 │  │ the array is small,              └───┼────── reads on ────────┘  │
-//	 │  │ and is read once (HintOnce)          │                           │
-//	 │  └─────────────────▶ preloaded          │                           │
-//	 │                        ▼                ▼                           ▼
+//	 ▲                                     ▲   │                        │  │
+//	 │                                     └───┼────── reads on ────────┘  │
+//	 │                                         ▼                           ▼
 //	 └──────────────── idle for a second, and another reader needs memory ─┘
 //
 // A random Reader has no portions. It reads blocks through the cache. It also becomes sequential when it has read 24 MiB of a plane
@@ -30,12 +28,8 @@
 //
 // A paused Reader keeps its portions. It starts no other portion until it reads on.
 //
-// A preloaded Reader has all blocks of its array in one portion. It starts this portion with its first read. An array of 8 to 32 MiB
-// must be known to be sequential first, and have no sink. If the first read has all of a smaller array, and the source does not
-// answer late, it needs no portion: the blocks are copied as they are decoded.
-//
-// If there is no sink, the next piece of a preloaded Reader is gathered ahead, on another core than the one that copies the last
-// reply to the reader. [Reader.Lend] lends it, so that it need not be copied once more.
+// A small array that is read once (HintOnce) has a sequential Reader from its first byte on. A read of all of it needs no portion: its
+// blocks are copied as they are decoded.
 //
 // # Portions
 //

@@ -35,12 +35,10 @@ var tiny = limits{
 	maxGuess:          12 * tinyBlock,
 	maxPartialPortion: 100,
 	maxSmall:          60,
-	maxWhole:          300,
+	maxOnce:           300,
 	maxWindowPortions: 4,
 	maxWindowBytes:    60 * tinyBlock,
 	maxAnnounced:      150,
-	leastAhead:        4,
-	mostAhead:         24,
 	leastBatch:        16,
 	cell:              volume.Vec{2, 2, 2},
 }
@@ -100,7 +98,6 @@ const (
 	two                         // two Readers in turn: one from the start, the other from the middle
 	twoInOne                    // the same with one Reader
 	inSlices                    // the planes in order, as files of their own
-	lending                     // pieces of 6 bytes, borrowed if they were gathered ahead
 	readerKinds
 )
 
@@ -295,13 +292,6 @@ func (r *enumeratedRun) read(p *Prefetcher, a Array) {
 		if (r.readers == two || r.readers == twoInOne) && part.second {
 			z = y
 		}
-		if r.readers == lending {
-			if b, release := z.Lend(r.t.Context(), part.Len(), part.Start()); b != nil {
-				r.check(b, part.Start(), len(b), nil)
-				release()
-				continue
-			}
-		}
 		r.readAt(z, part.Span)
 	}
 }
@@ -326,8 +316,6 @@ func (r *enumeratedRun) parts() iter.Seq[part] {
 		switch file := span.New(0, r.head+size); r.readers {
 		case inPieces:
 			all(span.Of(0, size).Cut(5))
-		case lending:
-			all(span.Of(0, size).Cut(6))
 		case inOne:
 			yield(part{span.Of(0, size), false})
 		case inPages, backward, scattered:

@@ -24,10 +24,10 @@ func newLayout(a *flat.Array, l *limits) layout {
 	return layout{limits: l, array: a, blocks: blocks, rows: blocks.Size()[1], slabs: 1}
 }
 
-// whole returns the layout in which the whole array is one portion.
-func (l layout) whole() layout {
+// arrayBytes returns the size of the decoded blocks of the array, in bytes, or unlimited.
+func (l layout) arrayBytes() int64 {
 	l.rows, l.slabs = l.slabRows(), l.blocks.Size()[2]
-	return l
+	return l.portionBytes()
 }
 
 // thick returns the layout whose portions have as many slabs as a cell.

@@ -31,7 +31,6 @@ func TestLayout(t *testing.T) {
 					l.rows = rows
 					checkLayout(t, l)
 				}
-				checkLayout(t, newLayout(a, &usual).whole())
 				checkLayout(t, newLayout(a, &usual).thick())
 			}
 		}
@@ -86,15 +85,14 @@ func TestLayoutOfHugeBoxes(t *testing.T) {
 	for _, size := range []volume.Vec{{far, 1 << 22, 1}, {1, 1 << 31, 1 << 31}, {1 << 20, 1 << 20, 1 << 22}, {far, 1, 1 << 22}, {1, far, 1 << 22}} {
 		for _, lo := range []volume.Vec{{}, volume.Cube(-far), volume.Cube(far)} {
 			a := arrayOf(volume.Cube(100), volume.Box{Min: lo, Max: lo.Add(size)})
-			for _, l := range []layout{newLayout(a, &usual), newLayout(a, &usual).whole()} {
-				if l.portionBytes() <= 0 || l.windowMemory() < l.portionBytes() {
-					t.Errorf("%v: a portion has %d bytes, a window needs %d", size, l.portionBytes(), l.windowMemory())
-				}
-				if i := l.portionAt(a.Size() - 1); i != l.count()-1 {
-					t.Errorf("%v: the last byte is in portion %d of %d", size, i, l.count())
-				}
-				l.validBlocks(l.count() - 1)
+			l := newLayout(a, &usual)
+			if l.portionBytes() <= 0 || l.windowMemory() < l.portionBytes() || l.arrayBytes() < l.portionBytes() {
+				t.Errorf("%v: a portion has %d bytes, a window needs %d, the array has %d", size, l.portionBytes(), l.windowMemory(), l.arrayBytes())
 			}
+			if i := l.portionAt(a.Size() - 1); i != l.count()-1 {
+				t.Errorf("%v: the last byte is in portion %d of %d", size, i, l.count())
+			}
+			l.validBlocks(l.count() - 1)
 		}
 	}
 }

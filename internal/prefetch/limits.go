@@ -27,18 +27,16 @@ type limits struct {
 
 	// maxPartialPortion bounds portions that are not whole slabs, in bytes of blocks: the reader waits for the first one.
 	maxPartialPortion int64
-	// maxSmall bounds arrays that are decoded at once by their first read, in bytes of blocks.
+	// maxSmall bounds arrays that are read as soon as a program starts to read them, in bytes of blocks.
 	maxSmall int64
-	// maxWhole bounds arrays that are decoded at once for a sequential reader, in bytes of blocks.
-	maxWhole int64
+	// maxOnce bounds arrays that need no page cache if they are read once, in bytes of blocks.
+	maxOnce int64
 	// maxWindowPortions and maxWindowBytes bound the window of a reader whose source answers late.
 	maxWindowPortions int
 	maxWindowBytes    int64
 	// maxAnnounced bounds the slabs that are announced and not yet decoded, in bytes of blocks. The page cache must keep what they
 	// take in the file until they are decoded.
 	maxAnnounced int64
-	// leastAhead and mostAhead bound the reads that are followed by one that is gathered ahead. The kernel does not send more.
-	leastAhead, mostAhead int64
 
 	// leastBatch is the least number of decoded bytes of a batch. Smaller ones take longer to distribute than to decode.
 	leastBatch int
@@ -60,12 +58,10 @@ var usual = limits{
 	maxGuess:          32 << 20,
 	maxPartialPortion: 64 << 20,
 	maxSmall:          8 << 20,
-	maxWhole:          32 << 20,
+	maxOnce:           32 << 20,
 	maxWindowPortions: 32,
 	maxWindowBytes:    256 << 20,
 	maxAnnounced:      256 << 20,
-	leastAhead:        256 << 10,
-	mostAhead:         1 << 20,
 	leastBatch:        192 << 10,
 	cell:              volume.Vec{4, 4, 2},
 }

@@ -28,28 +28,19 @@ func (r *Reader) reserveWindow() bool {
 	return false
 }
 
-// reserveWhole reserves the memory for the whole array, if it is small, or if it is not much larger and inSequence reports that the
-// reader is sequential. If there is a sink, such a reader needs less memory for slabs that are pushed, and is as fast.
-func (r *Reader) reserveWhole(inSequence bool) bool {
-	l, most := newLayout(r.array, r.limits).whole(), r.maxSmall
-	if inSequence && !r.pusher.accepts() {
-		most = r.maxWhole
-	}
-	return l.portionBytes() <= most && r.reserve(l, false)
-}
+// isSmall reports whether the array is decoded by a read that has all of it, and as soon as a reader with HintOnce starts to read it.
+func (r *Reader) isSmall() bool { return newLayout(r.array, r.limits).arrayBytes() <= r.maxSmall }
 
-// isSmall reports whether all blocks of the array may be decoded by its first read.
-func (r *Reader) isSmall() bool {
-	return newLayout(r.array, r.limits).whole().portionBytes() <= r.maxSmall
-}
+// IsReadOnce reports whether a program that reads all of the array once, in large pieces, needs no page cache.
+func (r *Reader) IsReadOnce() bool { return newLayout(r.array, r.limits).arrayBytes() <= r.maxOnce }
 
-// CanBeWhole reports whether the array is so small that all of its blocks are decoded at once, if memory is free and the hint is HintOnce.
-func (r *Reader) CanBeWhole() bool {
-	return newLayout(r.array, r.limits).whole().portionBytes() <= r.maxWhole
-}
-
-// reserve reserves the memory for a window of the layout. With reclaim, idle readers lose their portions to make room.
+// reserve reserves the memory for a window of the layout. With reclaim, idle readers lose their portions to make room. An array that is
+// read once is requested from a late source at once, if there is memory.
 func (r *Reader) reserve(l layout, reclaim bool) bool {
+	if all := int64(l.count()) * l.portionMemory(); r.hint == HintOnce && r.IsReadOnce() && r.source.Speed().Late && r.prefetcher.reserve(r, all, false) {
+		r.window = newWindow(l, max(l.count(), 2), all)
+		return true
+	}
 	need := l.windowMemory()
 	if !r.prefetcher.reserve(r, need, reclaim) {
 		return false
@@ -73,7 +64,6 @@ func (r *Reader) releaseIfIdle(now time.Time) bool {
 
 // releaseAll releases all portions and their memory. The state is random afterwards.
 func (r *Reader) releaseAll() {
-	r.dropAhead()
 	for _, s := range r.window.portions {
 		if s != nil {
 			r.prefetcher.drop(s)

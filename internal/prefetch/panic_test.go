@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 // TestPanics injects panics into what is done ahead of readers. All reads have the right bytes, and all memory is given back.
 func TestPanics(t *testing.T) {
 	// prefetch.off is passed after a panic only.
-	for _, places := range []string{"prefetch.plan", "prefetch.plan prefetch.off", "prefetch.push", "prefetch.guess", "prefetch.ahead", "prefetch.series", "prefetch.end"} {
+	for _, places := range []string{"prefetch.plan", "prefetch.plan prefetch.off", "prefetch.push", "prefetch.guess", "prefetch.series", "prefetch.end"} {
 		t.Run(places, func(t *testing.T) {
 			before := guard.Count()
 			for first := range int32(2) {

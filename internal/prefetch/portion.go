@@ -39,20 +39,25 @@ func (l *limits) newPortion(src *cache.Source, key portionKey, keep cache.Keep, 
 	if src.Speed().Long > 0 && !src.Speed().Near {
 		hold, err = src.HoldBatches(blocks, cells(blocks, l.cell), keep)
 	} else {
-		least := l.leastBatch / src.Grid().BlockBytes()
-		if src.Speed().Late && !src.Speed().Near {
-			least = 1 // all requests are sent at once
-		}
 		load := src.Hold
 		if ahead {
 			load = src.HoldAhead
 		}
-		hold, err = load(blocks, batchSize(key.blocks.Size(), least), keep)
+		hold, err = load(blocks, batchSize(key.blocks.Size(), l.leastBlocks(src)), keep)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return &portion{key: key, hold: hold}, nil
+}
+
+// leastBlocks returns the least number of blocks that are loaded at once.
+func (l *limits) leastBlocks(src *cache.Source) int {
+	least := l.leastBatch
+	if src.Speed().Late && !src.Speed().Near {
+		least = src.Speed().Long // if it is 0, all requests are sent at once
+	}
+	return least / src.Grid().BlockBytes()
 }
 
 // cells returns the number of the cell of each block, in the order in which the list first reaches them.

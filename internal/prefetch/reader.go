@@ -42,9 +42,7 @@ type Reader struct {
 	state    state
 	window   window
 	pushing  bool // portions are pushed to the sink
-	ahead    ahead
 	lastRead time.Time
-	whole    bool // a read had all of the array
 }
 
 // Hint is what the opener of a file knows about how it will be read.
@@ -69,7 +67,10 @@ type Array struct {
 func (p *Prefetcher) NewReader(a Array, h Hint) *Reader {
 	r := &Reader{limits: p.limits, prefetcher: p, array: a.Array, source: a.Source, version: a.Version, name: a.Name, hint: h}
 	r.pusher = pusher{array: a.Array, head: a.Head}
-	r.detector = detector{limits: p.limits, plane: a.PlaneBytes()}
+	r.detector = detector{limits: p.limits, plane: a.PlaneBytes(), head: p.headLength}
+	if h == HintOnce && r.isSmall() {
+		r.detector.head = 0
+	}
 	r.patches = newPatches(a.Array, p.cache.Reservable()/4, p.limits)
 	r.window = newWindow(newLayout(a.Array, p.limits), 0, 0)
 	r.ctx, r.cancel = context.WithCancel(context.Background())

@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -32,7 +31,7 @@ func TestReadBounds(t *testing.T) {
 
 // TestStates takes each transition between the states of a Reader, and closes the Reader in each state.
 func TestStates(t *testing.T) {
-	// s: read on sequentially; e: read elsewhere; o: read with HintOnce; i: be idle while another reader needs memory.
+	// s: read on sequentially; e: read elsewhere; o: start a small array with HintOnce; i: be idle while another reader needs memory.
 	for _, steps := range []string{"", "e", "s", "se", "ses", "sesei", "sei", "si", "sis", "o", "oe", "oi", "oio"} {
 		t.Run(steps, func(t *testing.T) {
 			inScene(t, fitsOneReader, func(t *testing.T, s *scene) {
@@ -54,12 +53,11 @@ func TestStates(t *testing.T) {
 						s.expectState(r, sequential)
 					case 'o':
 						s.read(r, 0, 4*k)
-						s.expectState(r, preloaded)
-						s.expectLoads(2 * slabBlocks)
+						s.expectState(r, sequential)
 					case 'e':
 						before := r.state
 						s.read(r, min(28*scenePlane, r.array.Size()-4*k), 4*k)
-						s.expectState(r, map[state]state{random: random, sequential: paused, preloaded: preloaded}[before])
+						s.expectState(r, map[state]state{random: random, sequential: paused}[before])
 					case 'i':
 						synctest.Wait()
 						before := r.state
@@ -115,60 +113,35 @@ func TestPausedReaderKeepsPortions(t *testing.T) {
 	})
 }
 
-// TestPreload checks that a small array with HintOnce is decoded by its first read, and that a large one, or one
-// without memory, is not.
-func TestPreload(t *testing.T) {
-	inScene(t, fitsTwoReaders, func(t *testing.T, s *scene) {
-		r := s.open(volume.Box{Min: volume.Vec{60, 60, 6}, Max: volume.Vec{200, 200, 20}}, HintOnce)
-		for off := r.array.Size() - 100; off >= 0; off -= 9973 {
-			s.read(r, off, 100)
-			s.expectState(r, preloaded)
-		}
-		s.expectLoads(4 * 4 * 3)
-		r.Close()
-		s.expectState(r, random)
-
-		if r = s.openAll(HintOnce); newLayout(r.array, &usual).whole().portionBytes() > usual.maxSmall {
-			t.Fatal("the array of the scene is too large for a preload")
-		}
-		r.Close()
-	})
-	inScene(t, 1<<20, func(t *testing.T, s *scene) { // too little memory
-		r := s.open(volume.Box{Max: volume.Vec{512, 512, 8}}, HintOnce)
-		s.read(r, 0, 4*k)
-		s.expectState(r, random)
-		r.Close()
-	})
-}
-
-// TestPreloadOfSequentialReader checks that an array with HintOnce that is not small is decoded at once when its reader is
-// sequential, but not if there is a sink, or if the array is large.
-func TestPreloadOfSequentialReader(t *testing.T) {
+// TestSmallArray: a small array with HintOnce is decoded ahead of its reader from the first byte on, each block once. A reader that starts
+// elsewhere, one of a larger array and one without memory are not sequential yet.
+func TestSmallArray(t *testing.T) {
+	small := volume.Box{Min: volume.Vec{60, 60, 6}, Max: volume.Vec{200, 200, 20}}
 	for _, c := range []struct {
 		name   string
-		planes int
-		sink   bool
+		budget int64
+		box    volume.Box
+		hint   Hint
+		off    int64
 		want   state
 	}{
-		{"8 MiB more than a small one", 64, false, preloaded},
-		{"with a sink", 64, true, sequential},
-		{"large", 136, false, sequential},
+		{"small", fitsTwoReaders, small, HintOnce, 0, sequential},
+		{"not from its start", fitsTwoReaders, small, HintOnce, 9973, random},
+		{"read in any way", fitsTwoReaders, small, NoHint, 0, random},
+		{"larger", fitsTwoReaders, volume.Box{Max: volume.Vec{512, 512, 64}}, HintOnce, 0, random},
+		{"no memory", 1 << 20, volume.Box{Max: volume.Vec{512, 512, 8}}, HintOnce, 0, random},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			inScene(t, 128<<20, func(t *testing.T, s *scene) {
-				r := s.open(volume.Box{Max: volume.Vec{512, 512, c.planes}}, HintOnce)
-				if c.sink {
-					r.Push(vfs.Sink{All: true, Page: 4 * k, Piece: 256 * k, Write: func([]byte, int64) bool { return true }})
-				}
-				s.read(r, 0, 128*k)
-				s.expectState(r, random)
-				s.read(r, 128*k, 128*k)
+			inScene(t, c.budget, func(t *testing.T, s *scene) {
+				r := s.open(c.box, c.hint)
+				defer r.Close()
+				s.read(r, c.off, 100)
 				s.expectState(r, c.want)
-				if c.want == preloaded {
-					s.read(r, 256*k, 32*scenePlane-256*k)
-					s.expectLoads(4 * slabBlocks)
+				if c.want == sequential {
+					s.read(r, 100, r.array.Size()-100)
+					s.expectLoads(4 * 4 * 3)
 				}
-				r.Close()
+				s.loads.Store(0)
 			})
 		})
 	}

@@ -82,11 +82,7 @@ func (r *Reader) start(i int, ahead bool) *portion {
 		w.portions[w.oldest] = nil
 		r.prefetcher.drop(old)
 	}
-	keep := cache.Never
-	if r.state == preloaded {
-		keep = cache.IfSeen
-	}
-	s, err := r.newPortion(r.source, r.key(i), keep, ahead && r.hint == HintSequential)
+	s, err := r.newPortion(r.source, r.key(i), cache.Never, ahead && r.hint == HintSequential)
 	if err != nil {
 		return nil // the cache is closed: reading the blocks returns this error
 	}

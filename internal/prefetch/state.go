@@ -14,7 +14,6 @@ const (
 	random     state = iota // no portions; blocks are read through the cache
 	sequential              // the window moves along with the reader
 	paused                  // the window of a sequential reader that reads elsewhere for now
-	preloaded               // one portion of the whole array
 )
 
 // blockUse is how a read uses blocks that are not in a portion.
@@ -71,7 +70,7 @@ func (r *Reader) claimPortion(off, n int64, inSequence bool) (claimed portionVie
 	}
 	i := r.window.layout.portionAt(off)
 	s := r.prefetcher.acquire(r.key(i))
-	if s == nil && (r.state == preloaded || r.state == sequential && !r.pastFirstQuarter(i, off)) {
+	if s == nil && r.state == sequential && !r.pastFirstQuarter(i, off) {
 		s = r.start(i, false)
 	}
 	if s == nil {
@@ -88,30 +87,20 @@ func (r *Reader) claimPortion(off, n int64, inSequence bool) (claimed portionVie
 		r.growWindow(i, s)
 		r.startNext(i, off, n)
 	}
-	if r.state == preloaded {
-		r.startAhead(s, off+n, n)
-	}
 	return view
 }
 
 // changeState changes the state after a read. inSequence reports whether the read belongs to a sequential reader.
 func (r *Reader) changeState(off int64, inSequence bool) {
 	switch {
-	case r.state == random && r.hint == HintOnce && r.reserveWhole(inSequence):
-		r.enter(preloaded, off)
 	case r.state == random && inSequence && r.reserveWindow():
-		r.enter(sequential, off)
+		r.state = sequential
+		r.window.enter(r.window.layout.portionAt(off))
 	case r.state == paused && inSequence:
 		r.state = sequential
 	case r.state == sequential && !inSequence:
 		r.state = paused
 	}
-}
-
-// enter leaves the random state. Memory for portions is reserved.
-func (r *Reader) enter(s state, off int64) {
-	r.state = s
-	r.window.enter(r.window.layout.portionAt(off))
 }
 
 // pastFirstQuarter reports whether a reader with HintSequential has passed the first quarter of portion i. Decoding the

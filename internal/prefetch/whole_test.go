@@ -9,8 +9,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestWholeRead: a read of all of a small array that is read once decodes its blocks without a portion, and keeps no memory. Later reads
-// have a portion, as smaller ones have.
+// TestWholeRead: a read of all of a small array that is read once decodes its blocks without a portion, and keeps no memory.
 func TestWholeRead(t *testing.T) {
 	box := volume.Box{Min: volume.Vec{70, 33, 3}, Max: volume.Vec{150, 120, 19}}
 	const blocks = 2 * 2 * 3
@@ -31,7 +30,7 @@ func TestWholeRead(t *testing.T) {
 		s.expectFree(true)
 
 		s.read(r, 0, r.array.Size()) // compares the bytes
-		s.expectState(r, preloaded)
+		s.expectState(r, sequential)
 		again := readAll(t, s, r)
 		s.loads.Store(0)
 		if !bytes.Equal(again, whole) {

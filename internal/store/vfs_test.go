@@ -66,6 +66,6 @@ func TestScheduledForwards(t *testing.T) {
 		"file.ReadRanges": "it divides ranges among requests itself",
 		"file.ReadParts":  "ReadRanges uses it",
 		"file.ReadCached": "ReadRanges uses it",
-		"file.Lend":       inside, "file.SeekData": inside, "file.SeekHole": inside, "file.ReadOnce": inside, "file.Push": inside,
+		"file.SeekData":   inside, "file.SeekHole": inside, "file.ReadOnce": inside, "file.Push": inside,
 	})
 }

@@ -42,14 +42,6 @@ func ReadFull(ctx context.Context, f fs.File, p []byte, off int64) error {
 	return err
 }
 
-// Lender is an open file that may have the bytes of a read in memory of its own.
-type Lender interface {
-	// Lend returns n bytes of the file from byte offset off on, or those up to the end of the file, if it has them, or else
-	// nil. It waits for bytes that it will soon have, but not longer than until ctx is done. The caller must not change them, and must call
-	// release when it does not need them any more.
-	Lend(ctx context.Context, n, off int64) (p []byte, release func())
-}
-
 // Range is a part of a file to read.
 type Range struct {
 	Off int64  // in bytes

@@ -65,7 +65,6 @@ var abilities = []ability{
 		return readRanges(func(ctx context.Context, r []vfs.Range) { r[0].Err = x.ReadParts(ctx, r) })
 	}),
 	ask(file, "ReadCached", func(x vfs.CachedReader) any { return x.ReadCached(make([]byte, 1), 0) }),
-	ask(file, "Lend", func(x vfs.Lender) any { p, _ := x.Lend(context.Background(), 1, 0); return string(p) }),
 	ask(file, "WillNeed", func(x vfs.Advisor) any { x.WillNeed(0, 1); return nil }),
 	ask(file, "SeekData", func(x vfs.HoleSeeker) any { off, err := x.SeekData(0); return fmt.Sprint(off, err) }),
 	ask(file, "SeekHole", func(x vfs.HoleSeeker) any { off, err := x.SeekHole(0); return fmt.Sprint(off, err) }),

@@ -193,15 +193,6 @@ func (f *insideFile) ReadCached(p []byte, off int64) bool {
 	return f.i.says("file.ReadCached") && vfs.ReadFull(context.Background(), f.File, p, off) == nil
 }
 
-func (f *insideFile) Lend(_ context.Context, n, off int64) (p []byte, release func()) {
-	if !f.i.says("file.Lend") {
-		return nil, nil
-	}
-	p = make([]byte, n)
-	_, _ = f.ReadAt(p, off)
-	return p, func() {}
-}
-
 func (f *insideFile) SeekData(off int64) (int64, error) {
 	f.i.called("file.SeekData")
 	return off + int64(f.i.length("")), nil

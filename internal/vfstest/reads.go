@@ -30,7 +30,6 @@ func (s tester) file(name string) {
 	for _, off := range offsets(len(want)) {
 		for _, n := range []int{1, 100, Page, len(want), len(want) + 1} {
 			s.readAt(name, f, off, n)
-			s.lend(name, f, off, n)
 		}
 	}
 	if n, err := vfs.ReadAt(s.Context(), f, make([]byte, 1), -1); n != 0 || err == nil || err == io.EOF {
@@ -71,21 +70,6 @@ func (s tester) readAt(name string, f fs.File, off, n int) {
 	}
 	if c, ok := f.(vfs.CachedReader); ok && c.ReadCached(p, int64(off)) && !bytes.Equal(p, want) {
 		s.Errorf("%s: the cached %d bytes at %d are wrong", name, n, off)
-	}
-}
-
-// lend checks what the file lends, which may be nothing.
-func (s tester) lend(name string, f fs.File, off, n int) {
-	s.Helper()
-	l, ok := f.(vfs.Lender)
-	if !ok {
-		return
-	}
-	if p, release := l.Lend(s.Context(), int64(n), int64(off)); p != nil {
-		if want := part(s.e.Files[name], off, n); !bytes.Equal(p, want) {
-			s.Errorf("%s: lends %d other bytes than the %d at %d", name, len(p), len(want), off)
-		}
-		release()
 	}
 }
 

@@ -187,7 +187,7 @@ func (f arrayFile) openVoxels(snap *snapshot, c contents, info info) fs.File {
 		a.whole, a.closeWhole = snap.stack.Open(z)
 		a.offset = offset
 	}
-	a.once = a.whole != nil || hint == prefetch.HintOnce && a.voxels.CanBeWhole()
+	a.once = a.whole != nil || hint == prefetch.HintOnce && a.voxels.IsReadOnce()
 	a.holes = snap.Holes(a.voxels.Array())
 	return a
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // openFile is an open file. It has three parts: the head of its format, voxels, and the tail of its format. It
-// implements io.ReaderAt, io.Seeker, vfs.ContextReaderAt, vfs.Lender, vfs.Pusher, vfs.OnceReader and vfs.HoleSeeker.
+// implements io.ReaderAt, io.Seeker, vfs.ContextReaderAt, vfs.Pusher, vfs.OnceReader and vfs.HoleSeeker.
 type openFile struct {
 	*io.SectionReader // Read and Seek, through ReadAt
 	info              info
@@ -79,25 +79,6 @@ func (f *openFile) readPart(ctx context.Context, p []byte, off int64) (int, erro
 		return f.layout.Tail.ReadAt(p, off-middle.End())
 	}
 	return 0, io.EOF
-}
-
-// Lend implements vfs.Lender.
-func (f *openFile) Lend(ctx context.Context, n, off int64) (p []byte, release func()) {
-	part := f.lendable(n, off)
-	if f.whole != nil || part.Empty() {
-		return nil, nil
-	}
-	return f.voxels.Lend(ctx, part.Len(), part.Start())
-}
-
-// lendable returns the part of the voxels that a read of n bytes at off gets. It is empty if the read also gets bytes of the head or the tail.
-func (f *openFile) lendable(n, off int64) span.Span {
-	middle := f.middle()
-	part := span.Of(off, n).To(f.info.size)
-	if off < middle.Start() || part.Clip(middle) != part {
-		return span.Span{}
-	}
-	return part.Add(-middle.Start())
 }
 
 // Push implements vfs.Pusher. A reader of the whole array does not push: what it decodes also belongs to other files.

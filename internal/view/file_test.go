@@ -88,17 +88,6 @@ func checkFile(t *testing.T, what string, f *openFile, content []byte, voxels in
 			if !bytes.Equal(got[:read], want) || (err == nil) != (off >= 0 && read == n) || off >= 0 && err != nil && err != io.EOF {
 				t.Fatalf("%s: %d bytes at %d: got %v, %v, expected %v", what, n, off, got[:read], err, want)
 			}
-			lendable := off >= head && len(want) > 0 && off+len(want) <= head+voxels
-			part := f.lendable(int64(n), int64(off))
-			if part.Empty() == lendable || lendable && (part.Start() != int64(off-head) || part.Len() != int64(len(want))) {
-				t.Fatalf("%s: %d bytes at %d: lends %v of the voxels", what, n, off, part)
-			}
-			if p, release := f.Lend(t.Context(), int64(n), int64(off)); p != nil {
-				if !lendable || !bytes.Equal(p, want) {
-					t.Fatalf("%s: %d bytes at %d: lends %v", what, n, off, p)
-				}
-				release()
-			}
 		}
 	}
 	for first := range voxels + 1 {

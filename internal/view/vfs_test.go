@@ -27,7 +27,7 @@ func TestFileSystem(t *testing.T) {
 			"color/1/slices/z0000002.tif": nil, "datasource-properties.json": nil,
 		},
 		Some: true,
-		Has: "tree.Stat tree.ReadDir tree.List file.ReadAtContext file.Lend file.SeekData file.SeekHole file.ReadOnce file.Push file.Seek" +
+		Has: "tree.Stat tree.ReadDir tree.List file.ReadAtContext file.SeekData file.SeekHole file.ReadOnce file.Push file.Seek" +
 			" info.Version info.Stored info.Source info.Attributes",
 	})
 }

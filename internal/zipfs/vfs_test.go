@@ -39,7 +39,7 @@ func TestArchiveForwards(t *testing.T) {
 		"tree.ChecksKind": index, "tree.Lstat": index, "tree.ReadDir": index, "tree.List": index, "tree.Describe": index,
 		"tree.Stat": "describes an entry, not the archive", "info.Stored": "an entry takes its own length",
 		"file.ReadParts": ranges, "file.ReadCached": ranges, "file.Seek": "the position in an entry is not that in the archive",
-		"file.Lend": inside, "file.SeekData": inside, "file.SeekHole": inside, "file.ReadOnce": inside, "file.Push": inside,
+		"file.SeekData": inside, "file.SeekHole": inside, "file.ReadOnce": inside, "file.Push": inside,
 		"info.Source": inside, "info.Container": inside, "info.Attributes": inside, "info.Live": inside,
 	})
 }
