@@ -28,8 +28,9 @@ func openBrowser(url string) error {
 	}
 	ended := make(chan error, 1)
 	go guard.FuncElse("view.browser", func() {
+		err := cmd.Wait() // first: nobody may look at what it prints while it prints
 		guard.Pass("view.browser")
-		ended <- cmd.Wait()
+		ended <- err
 	}, func(err error) { ended <- err })()
 	select {
 	case err := <-ended:
