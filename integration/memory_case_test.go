@@ -38,7 +38,7 @@ type memoryCase struct {
 	Content torture.Seed `json:"content"`
 	Cache   int          `json:"cache"` // MiB
 	Readers int          `json:"readers"`
-	Way     string       `json:"way"` // mount, serve, cp, check or info
+	Way     string       `json:"way"` // mount, serve, nfs, cp, check or info
 }
 
 const (
@@ -50,7 +50,7 @@ const (
 var (
 	memoryFormats = []string{"zarr", "zarr-shards", "n5", "precomputed", "precomputed-shards", "wkw"}
 	memoryStored  = []string{"right", "right", "right", "zeros", "long", "cut", "noise", "claims"}
-	memoryWays    = []string{"mount", "mount", "serve", "cp", "check", "info"}
+	memoryWays    = []string{"mount", "mount", "serve", "nfs", "cp", "check", "info"}
 
 	// memoryCodecs has the codecs of each format, as its metadata name them.
 	memoryCodecs = map[string][]string{

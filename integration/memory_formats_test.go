@@ -23,7 +23,7 @@ func TestMemoryOfFormats(t *testing.T) {
 		for i, name := range memoryCodecs[base.family()] {
 			for j, stored := range []string{"right", "long", "claims"} {
 				c := base
-				c.Codecs, c.Stored, c.Way = []string{name}, stored, []string{"mount", "serve", "cp"}[(i+j+n)%3]
+				c.Codecs, c.Stored, c.Way = []string{name}, stored, []string{"mount", "serve", "nfs", "cp"}[(i+j+n)%4]
 				if name == "compressed_segmentation" {
 					c.Type, c.Depth = "uint32", 16
 				}

@@ -358,7 +358,12 @@ func (c *nfsClient) read(name string, n int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := c.call(100003, 6, func(e *xdr.Encoder) { e.Opaque(handle); e.Uint64(0); e.Uint32(uint32(n)) })
+	return c.readFrom(handle, 0, n)
+}
+
+// readFrom reads n bytes of a file from an offset on, up to 1 MiB, or fewer at its end.
+func (c *nfsClient) readFrom(handle []byte, off uint64, n int) ([]byte, error) {
+	d, err := c.call(100003, 6, func(e *xdr.Encoder) { e.Opaque(handle); e.Uint64(off); e.Uint32(uint32(n)) })
 	if err != nil {
 		return nil, err
 	}
@@ -366,6 +371,18 @@ func (c *nfsClient) read(name string, n int) ([]byte, error) {
 		d.Uint32()
 	}
 	return d.Opaque(1 << 20), d.Err()
+}
+
+// size returns the size of a file, by GETATTR.
+func (c *nfsClient) size(handle []byte) (int64, error) {
+	d, err := c.call(100003, 1, func(e *xdr.Encoder) { e.Opaque(handle) })
+	if err != nil {
+		return 0, err
+	}
+	for range 5 { // type, mode, links, owner, group
+		d.Uint32()
+	}
+	return int64(d.Uint64()), d.Err()
 }
 
 // list returns the names in a small directory, by READDIRPLUS.

@@ -6,7 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,7 +61,7 @@ func runMemory(t testing.TB, c memoryCase) {
 		checkPeak(t, s, c.Cache<<20)
 		s.stop(t)
 	case "serve":
-		url, pid, end := serveForMemory(t, "--cache-size", budget, source)
+		url, pid, end := serveForMemory(t, "serve", "--cache-size", budget, source)
 		defer end()
 		c.readAll(t, func(name string) (memoryFile, int64, error) {
 			r, err := http.Head(url + name)
@@ -72,6 +74,11 @@ func runMemory(t testing.TB, c memoryCase) {
 			}
 			return ranges(url + name), r.ContentLength, nil
 		}, wants)
+		checkPeak(t, &server{pid: pid}, c.Cache<<20)
+	case "nfs":
+		address, pid, end := serveForMemory(t, "nfs", "--cache-size", budget, source)
+		defer end()
+		c.readAll(t, func(name string) (memoryFile, int64, error) { return openNFS(address, "/"+name) }, wants)
 		checkPeak(t, &server{pid: pid}, c.Cache<<20)
 	case "cp":
 		peak, _ := runForMemory(t, "cp", "--quiet", "--cache-size", budget, source, ".", filepath.Join(tempDir(t), "copy"))
@@ -214,10 +221,50 @@ func (url ranges) ReadAt(p []byte, off int64) (int, error) {
 // Close does nothing.
 func (ranges) Close() error { return nil }
 
-// serveForMemory runs wkwfs serve, and returns its URL, its process and a function that ends it.
-func serveForMemory(t testing.TB, args ...string) (url string, pid int, end func()) {
+// nfsFile reads a file over NFS. Each read has a connection of its own.
+type nfsFile struct {
+	server string // host and port
+	handle []byte
+}
+
+// openNFS opens a file of a server whose address wkwfs nfs prints.
+func openNFS(address, name string) (f nfsFile, size int64, err error) {
+	at, err := url.Parse(address)
+	if err != nil {
+		return f, 0, err
+	}
+	f.server = net.JoinHostPort("127.0.0.1", at.Query().Get("nfsport"))
+	client, err := dialNFS(f.server)
+	if err != nil {
+		return f, 0, err
+	}
+	defer client.conn.Close()
+	if f.handle, err = client.find(name); err == nil {
+		size, err = client.size(f.handle)
+	}
+	return f, size, err
+}
+
+func (f nfsFile) ReadAt(p []byte, off int64) (int, error) {
+	client, err := dialNFS(f.server)
+	if err != nil {
+		return 0, err
+	}
+	defer client.conn.Close()
+	got, err := client.readFrom(f.handle, uint64(off), len(p))
+	if n := copy(p, got); err != nil || n == len(p) {
+		return n, err
+	}
+	return len(got), io.EOF
+}
+
+// Close does nothing.
+func (nfsFile) Close() error { return nil }
+
+// serveForMemory runs wkwfs serve or nfs, and returns its URL, its process and a function that ends it.
+func serveForMemory(t testing.TB, command string, args ...string) (url string, pid int, end func()) {
 	t.Helper()
-	cmd := exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	cmd := exec.Command(program, append([]string{command, "--listen", "127.0.0.1:0"}, args...)...)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -235,7 +282,9 @@ func serveForMemory(t testing.TB, args ...string) (url string, pid int, end func
 		end()
 		t.Fatalf("the server printed no address: %v", err)
 	}
-	url, _, _ = strings.Cut(strings.TrimSpace(string(line[:n])), "?")
+	if url = strings.TrimSpace(string(line[:n])); command == "serve" {
+		url, _, _ = strings.Cut(url, "?")
+	}
 	return url, cmd.Process.Pid, end
 }
 
