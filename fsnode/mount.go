@@ -92,6 +92,7 @@ func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
 	served := make(chan struct{})
 	go guard.Func("fsnode.serve", func() { // ends with the mount
 		defer close(served)
+		defer server.Wait() // after a panic, the other loops go on
 		server.Serve()
 		guard.Pass("fsnode.serve")
 	})()
