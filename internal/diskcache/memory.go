@@ -14,7 +14,7 @@ const requestMemory = 24 << 20
 // memory bounds the bytes of flights.
 //
 // A reader reserves the bytes of all its flights at once. While it waits for memory, it has none. So those that have some always go on.
-// Bytes that are to be written take all of it for a moment at most: Options.Pending bounds those in the queue, and the others wait for patience.
+// Bytes that are to be written take all of it for a moment at most: Options.Pending bounds those in the queue, and the others wait for roomTimeout.
 type memory struct{ bytes *semaphore.Weighted }
 
 func newMemory(pending int64) *memory { return &memory{semaphore.NewWeighted(pending + requestMemory)} }

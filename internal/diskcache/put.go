@@ -6,12 +6,12 @@ import (
 )
 
 const (
-	// patience is how long a flight waits for room among those that are to be written. The requests in flight have requestMemory, so a
-	// slow disk holds up reads only if they are faster than requestMemory / patience, about 250 MB/s.
-	patience = 100 * time.Millisecond
-	// impatience is how long no flight waits after one has waited in vain. So a disk that is slower than the source, or hangs, takes at most a
+	// roomTimeout is how long a flight waits for room among those that are to be written. The requests in flight have requestMemory, so a
+	// slow disk holds up reads only if they are faster than requestMemory / roomTimeout, about 250 MB/s.
+	roomTimeout = 100 * time.Millisecond
+	// roomPause is how long no flight waits after one has waited in vain. So a disk that is slower than the source, or hangs, takes at most a
 	// tenth of the time of its readers.
-	impatience = time.Second
+	roomPause = time.Second
 )
 
 // put takes a flight to be written. It waits a moment if others are to be written before. It returns false if that was not
@@ -30,7 +30,7 @@ func (w *writer) put(i item) bool {
 // room returns how much room a flight takes. Those of small objects take more than their bytes, so that there are at most maxItems.
 func (i item) room(w *writer) int64 { return max(int64(len(i.data)), w.cache.options.Pending/maxItems) }
 
-// acquireRoom waits for room for n bytes, up to patience.
+// acquireRoom waits for room for n bytes, up to roomTimeout.
 func (w *writer) acquireRoom(n int64) bool {
 	if n > w.cache.options.Pending {
 		return false
@@ -41,7 +41,7 @@ func (w *writer) acquireRoom(n int64) bool {
 	if !w.mayWait() {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(w.ctx, w.patience)
+	ctx, cancel := context.WithTimeout(w.ctx, w.roomTimeout)
 	defer cancel()
 	if w.room.Acquire(ctx, n) == nil {
 		return true
@@ -54,7 +54,7 @@ func (w *writer) acquireRoom(n int64) bool {
 func (w *writer) waitedInVain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.waitAgain = time.Now().Add(impatience)
+	w.waitAgain = time.Now().Add(roomPause)
 }
 
 // mayWait reports whether a flight may wait for room.

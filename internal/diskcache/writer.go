@@ -43,8 +43,8 @@ type writer struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
 
-	room     *semaphore.Weighted // for bytes in items
-	patience time.Duration
+	room        *semaphore.Weighted // for bytes in items
+	roomTimeout time.Duration
 
 	mu        sync.Mutex
 	closed    bool
@@ -56,7 +56,7 @@ func newWriter(c *Cache, a access) *writer {
 	w := &writer{
 		cache: c, access: a, usage: usage{dir: c.dir, access: a}, touchEvery: touchEvery,
 		items: make(chan item, maxItems), used: make(chan *piece, maxItems), ended: make(chan struct{}),
-		room: semaphore.NewWeighted(c.options.Pending), patience: patience,
+		room: semaphore.NewWeighted(c.options.Pending), roomTimeout: roomTimeout,
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	go guard.Func("diskcache.writer", w.run)()

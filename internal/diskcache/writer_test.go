@@ -27,7 +27,7 @@ func TestBurst(t *testing.T) {
 	o := object.Object{Key: "k", Size: reads * 16 * unitSize, Version: "1"}
 	dir := t.TempDir()
 	c := openCache(t, dir, Options{Pending: 2 << 20})
-	c.writer.patience = time.Minute // the machine may be busy
+	c.writer.roomTimeout = time.Minute // the machine may be busy
 	readUnits(t, c, reads, o)
 	c = flush(t, c, dir)
 	if fake := readUnits(t, c, reads, o); len(fake.taken()) > 0 {
@@ -38,8 +38,8 @@ func TestBurst(t *testing.T) {
 // TestDiskThatDoesNotWrite checks that reads go on while another process keeps this one from writing, and that bytes are stored
 // afterwards.
 func TestDiskThatDoesNotWrite(t *testing.T) {
-	if patience != time.Second/10 || impatience != time.Second || defaultPending != 16<<20 {
-		t.Errorf("SEMANTICS.md promises a tenth of a second, a second and 16 MiB, but these are %v, %v and %d bytes", patience, impatience, defaultPending)
+	if roomTimeout != time.Second/10 || roomPause != time.Second || defaultPending != 16<<20 {
+		t.Errorf("SEMANTICS.md promises a tenth of a second, a second and 16 MiB, found %v, %v and %d bytes", roomTimeout, roomPause, defaultPending)
 	}
 	const reads = 96 // more than fit into memory
 	o := object.Object{Key: "k", Size: reads * 16 * unitSize, Version: "1"}
