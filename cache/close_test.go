@@ -25,7 +25,7 @@ func TestHoldOutlivesCache(t *testing.T) {
 	if err := <-readBlocks(t.Context(), src, row(0, 8)); err != ErrClosed {
 		t.Errorf("%v, expected %v", err, ErrClosed)
 	}
-	if _, err := src.Hold(row(0, 6), 4, Always); err != ErrClosed {
+	if _, err := src.Hold(row(0, 6), HoldOptions{BatchSize: 4, Keep: Always}); err != ErrClosed {
 		t.Errorf("%v, expected %v", err, ErrClosed)
 	}
 	if c.Reserve(1) {
@@ -103,7 +103,7 @@ func TestCloseDuringEverything(t *testing.T) {
 				return err
 			})
 			repeat(func(i int) error {
-				h, err := src.Hold(row(i, i+30), 7, IfSeen)
+				h, err := src.Hold(row(i, i+30), HoldOptions{BatchSize: 7, Keep: IfSeen})
 				if err == nil {
 					h.Close()
 				}

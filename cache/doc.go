@@ -92,7 +92,7 @@
 // there: 0.3 µs. A hit does not take the lock of the recent list, does not wait for a source and does not allocate.
 //
 // A miss costs about 7 µs in addition to the load, or 1.6 µs for each of 32 blocks that are read at once. A load holds no
-// lock, and runs in its own goroutine. If the source answers at once ([Source.AnswersAtOnce]), the goroutine of a request
+// lock, and runs in its own goroutine. If the source answers at once ([Source.Speed]), the goroutine of a request
 // also runs loads, and up to 2 MiB of blocks alone. Such a request does not end early when its context is done. A request
 // runs as many loads at a time as there are processors: up to 32 if the source answers late, and 64 if its requests should be
 // long. It loads up to 8 MiB of blocks before it uses them. Misses take the locks of a shard of the index, of the arena and of

@@ -66,7 +66,7 @@ func TestWorkInFlight(t *testing.T) {
 						done <- err
 						return
 					}
-					h, err := src.Hold([]volume.Vec{b}, 1, Never)
+					h, err := src.Hold([]volume.Vec{b}, HoldOptions{BatchSize: 1})
 					if err == nil {
 						err = h.WaitAll(t.Context())
 						h.Release()

@@ -43,42 +43,27 @@ func (b *batch) isDone() bool {
 	}
 }
 
-// Hold starts to load the blocks, batchSize blocks at a time, and returns a Hold with one user, the caller. The
-// caller should reserve the memory before, and must not change the list until all blocks are loaded. The only error
-// is [ErrClosed].
-func (s *Source) Hold(blocks []volume.Vec, batchSize int, keep Keep) (*Hold, error) {
-	return s.HoldBatches(blocks, inOrder(len(blocks), batchSize), keep)
+// HoldOptions say how the blocks of a [Hold] are loaded.
+type HoldOptions struct {
+	BatchSize int     // blocks that are loaded at a time, in the order of the list
+	BatchOf   []int32 // if not nil, instead: the number of the batch of each block. Batches are loaded in the order of their numbers, from 0 on
+	Keep      Keep
+	Ahead     bool // no user waits yet: if the source answers at once, one core is left to others until a user waits
 }
 
-// HoldAhead is Hold for blocks that no user waits for yet. If the source answers at once, it leaves one core to others until a user
-// waits.
-func (s *Source) HoldAhead(blocks []volume.Vec, batchSize int, keep Keep) (*Hold, error) {
-	return s.hold(blocks, inOrder(len(blocks), batchSize), keep, s.Speed().AtOnce)
-}
-
-// inOrder returns the numbers of the batches of n blocks, batchSize blocks at a time.
-func inOrder(n, batchSize int) []int32 {
-	batchOf := make([]int32, n)
-	for i := range batchOf {
-		batchOf[i] = int32(i / batchSize)
-	}
-	return batchOf
-}
-
-// HoldBatches is Hold with batches of any blocks of the list. batchOf has the number of the batch of each block. Batches are
-// loaded in the order of their numbers, which start at 0.
-func (s *Source) HoldBatches(blocks []volume.Vec, batchOf []int32, keep Keep) (*Hold, error) {
-	return s.hold(blocks, batchOf, keep, false)
-}
-
-// hold is HoldBatches. With ahead, it leaves one core to others until a user waits.
-func (s *Source) hold(blocks []volume.Vec, batchOf []int32, keep Keep, ahead bool) (*Hold, error) {
+// Hold starts to load the blocks, and returns a Hold with one user, the caller. The caller should reserve the memory before, and must not
+// change the list until all blocks are loaded. The only error is [ErrClosed].
+func (s *Source) Hold(blocks []volume.Vec, o HoldOptions) (*Hold, error) {
 	c := s.cache
 	if !c.tryStart() {
 		return nil, ErrClosed
 	}
 	defer c.running.Done()
-	h := &Hold{source: s, blocks: blocks, keep: keep, batchOf: batchOf, entries: make([]*entry, len(blocks)), voxels: make([][]byte, len(blocks))}
+	batchOf := o.BatchOf
+	if batchOf == nil {
+		batchOf = inOrder(len(blocks), max(o.BatchSize, 1))
+	}
+	h := &Hold{source: s, blocks: blocks, keep: o.Keep, batchOf: batchOf, entries: make([]*entry, len(blocks)), voxels: make([][]byte, len(blocks))}
 	for i, n := range batchOf {
 		for int(n) >= len(h.batches) {
 			h.batches = append(h.batches, batch{done: make(chan struct{})})
@@ -88,12 +73,21 @@ func (s *Source) hold(blocks []volume.Vec, batchOf []int32, keep Keep, ahead boo
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.users.Store(1)
 	workers := min(s.workers(), len(h.batches))
-	if ahead && workers == cores && workers > 1 {
+	if o.Ahead && s.Speed().AtOnce && workers == cores && workers > 1 {
 		h.spare.Store(1)
 		workers--
 	}
 	h.start(workers)
 	return h, nil
+}
+
+// inOrder returns the numbers of the batches of n blocks, batchSize blocks at a time.
+func inOrder(n, batchSize int) []int32 {
+	batchOf := make([]int32, n)
+	for i := range batchOf {
+		batchOf[i] = int32(i / batchSize)
+	}
+	return batchOf
 }
 
 // start starts goroutines that load batches. It is called while the cache is open.
@@ -109,7 +103,7 @@ func (h *Hold) start(workers int) {
 	}
 }
 
-// startSpare starts the goroutine that HoldAhead did not start.
+// startSpare starts the goroutine that a Hold ahead of its users has left out.
 func (h *Hold) startSpare() {
 	if h.spare.Load() == 0 || h.spare.Swap(0) == 0 || !h.source.cache.tryStart() {
 		return

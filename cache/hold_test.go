@@ -17,7 +17,7 @@ import (
 // newHold returns a hold of blocks.
 func newHold(t *testing.T, src *Source, bs []volume.Vec, size int, keep Keep) *Hold {
 	t.Helper()
-	h, err := src.Hold(bs, size, keep)
+	h, err := src.Hold(bs, HoldOptions{BatchSize: size, Keep: keep})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestHoldBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newArray(1, volume.Vec{64, 1, 1}, 5000)
 		bs := row(0, 12)
-		h, err := newTestCache(t, 0).Source(a).HoldBatches(bs, []int32{0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 2, 3}, Never)
+		h, err := newTestCache(t, 0).Source(a).Hold(bs, HoldOptions{BatchOf: []int32{0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 2, 3}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestHoldAhead(t *testing.T) {
 				first--
 			}
 			bs := row(0, 64)
-			h, err := newTestCache(t, 0).Source(&atOnce{array: a, answers: answers}).HoldAhead(bs, 1, Never)
+			h, err := newTestCache(t, 0).Source(&atOnce{array: a, answers: answers}).Hold(bs, HoldOptions{BatchSize: 1, Ahead: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -94,7 +94,7 @@ func runLimits(t *testing.T, kind, size, batch int, budget int64, l limits) {
 		func() {
 			memory := count * BlockMemory(size)
 			reserved := c.Reserve(memory)
-			h, err := src.Hold(row(0, count), batch, Never)
+			h, err := src.Hold(row(0, count), HoldOptions{BatchSize: batch})
 			if fail(err); err == nil {
 				fail(h.WaitAll(context.Background()))
 				for i, voxels := range h.Voxels() {

@@ -17,7 +17,7 @@ type scheduledHold struct {
 }
 
 func (s *schedule) hold(n int, blocks []volume.Vec, p step) *scheduledHold {
-	h, err := s.sources[n].Hold(blocks, int(p[4])%40+1, Keep(p[5])%3)
+	h, err := s.sources[n].Hold(blocks, HoldOptions{BatchSize: int(p[4])%40 + 1, Keep: Keep(p[5]) % 3})
 	if err != nil {
 		s.check(n, context.Background(), err)
 		return nil

@@ -34,17 +34,13 @@ type portionKey struct {
 // readers of many small files: they wait for a reply several times for each file.
 func (l *limits) newPortion(src *cache.Source, key portionKey, keep cache.Keep, ahead bool) (*portion, error) {
 	blocks := slices.Collect(key.blocks.All())
-	var hold *cache.Hold
-	var err error
-	if src.Speed().Long > 0 && !src.Speed().Near {
-		hold, err = src.HoldBatches(blocks, cells(blocks, l.cell), keep)
+	o := cache.HoldOptions{Keep: keep, Ahead: ahead}
+	if speed := src.Speed(); speed.Long > 0 && !speed.Near {
+		o.BatchOf = cells(blocks, l.cell)
 	} else {
-		load := src.Hold
-		if ahead {
-			load = src.HoldAhead
-		}
-		hold, err = load(blocks, batchSize(key.blocks.Size(), l.leastBlocks(src)), keep)
+		o.BatchSize = batchSize(key.blocks.Size(), l.leastBlocks(src))
 	}
+	hold, err := src.Hold(blocks, o)
 	if err != nil {
 		return nil, err
 	}
