@@ -26,8 +26,7 @@ type opened struct {
 var (
 	_ io.ReaderAt         = (*opened)(nil)
 	_ vfs.ContextReaderAt = (*opened)(nil)
-	_ vfs.CachedReader    = (*opened)(nil)
-	_ vfs.PartsReader     = (*opened)(nil)
+	_ vfs.ObjectFile      = (*opened)(nil)
 )
 
 // Sizes of the requests of a reader that reads in order. Files of metadata are read with one.
@@ -68,7 +67,7 @@ func (h *opened) ReadAtContext(ctx context.Context, p []byte, off int64) (int, e
 	return n, nil
 }
 
-// ReadParts implements [vfs.PartsReader].
+// ReadParts implements [vfs.ObjectFile].
 func (h *opened) ReadParts(ctx context.Context, parts []vfs.Range) error {
 	last := parts[len(parts)-1]
 	if parts[0].Off < 0 || last.Off+int64(len(last.P)) > h.o.Size {
@@ -92,7 +91,7 @@ type Cached interface {
 	ReadCached(o Object, p []byte, off int64) bool
 }
 
-// ReadCached implements [vfs.CachedReader].
+// ReadCached implements [vfs.ObjectFile].
 func (h *opened) ReadCached(p []byte, off int64) bool {
 	c, ok := h.f.b.(Cached)
 	return ok && c.ReadCached(h.o, p, off)

@@ -183,7 +183,7 @@ func TestRequests(t *testing.T) {
 		}
 		m.objects["mag/z0/x0"] = "third bytes!"
 		if file, err = f.Open("mag/z0/x0"); err == nil {
-			err = file.(vfs.PartsReader).ReadParts(t.Context(), []vfs.Range{{P: make([]byte, 3)}})
+			err = file.(vfs.ObjectFile).ReadParts(t.Context(), []vfs.Range{{P: make([]byte, 3)}})
 		}
 		check("a replaced object, in parts", "read mag/z0/x0", err, vfs.ErrChanged)
 		b, err = fs.ReadFile(f, "mag/z0/x0")

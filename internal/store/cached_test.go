@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"testing"
@@ -37,6 +38,15 @@ func (f *halfCached) ReadCached(p []byte, off int64) bool {
 		p[i] = 'c'
 	}
 	return true
+}
+
+func (f *halfCached) ReadParts(_ context.Context, ranges []vfs.Range) error {
+	for _, r := range ranges {
+		if _, err := f.ReadAt(r.P, r.Off); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type halfCachedFS struct {

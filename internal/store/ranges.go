@@ -185,7 +185,7 @@ func (f *readable) fillParts(ctx context.Context, parts []vfs.Range, n int) erro
 	if len(parts) == 1 {
 		return f.fill(ctx, parts[0].P, parts[0].Off)
 	}
-	if p, ok := f.File.(vfs.PartsReader); ok {
+	if p, ok := f.File.(vfs.ObjectFile); ok {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

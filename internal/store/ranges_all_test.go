@@ -67,6 +67,8 @@ func (s smallParts) ReadParts(_ context.Context, ranges []vfs.Range) error {
 	return err
 }
 
+func (s smallParts) ReadCached([]byte, int64) bool { return false }
+
 // TestAllRanges reads all lists of one and two small ranges of a file of 12 bytes, and many of three, with requests of up to 4 bytes: in time, late and
 // from an object store.
 func TestAllRanges(t *testing.T) {

@@ -70,12 +70,16 @@ func ReadRanges(ctx context.Context, f fs.File, ranges []Range) {
 	}
 }
 
-// PartsReader is an open file that reads parts which are close to each other with one request.
-type PartsReader interface {
-	// ReadParts fills the ranges, which do not overlap, in the order of their offsets. It needs no memory for the gaps between them.
+// ObjectFile is an open file of an object store, of which parts may be on a disk of this machine.
+type ObjectFile interface {
+	// ReadParts fills the ranges with one request. They do not overlap, and are in the order of their offsets. It needs no memory for
+	// the gaps between them.
 	// The error is that of all ranges, whose own errors it does not set. It is io.ErrUnexpectedEOF if the file is too short.
 	// After an error the content of the ranges is undefined.
 	ReadParts(ctx context.Context, ranges []Range) error
+	// ReadCached fills p from byte offset off and returns true if that needs no request to the source. If it returns false, the
+	// content of p is undefined.
+	ReadCached(p []byte, off int64) bool
 }
 
 // Advisor is an open file that takes advice about future reads.

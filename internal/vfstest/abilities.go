@@ -61,10 +61,10 @@ var abilities = []ability{
 	ask(file, "Speed", func(x vfs.SpeedReporter) any { return x.Speed() }),
 	ask(file, "ReadAtContext", cancelRead),
 	ask(file, "ReadRanges", func(x vfs.RangeReader) any { return readRanges(x.ReadRanges) }),
-	ask(file, "ReadParts", func(x vfs.PartsReader) any {
+	ask(file, "ReadParts", func(x vfs.ObjectFile) any {
 		return readRanges(func(ctx context.Context, r []vfs.Range) { r[0].Err = x.ReadParts(ctx, r) })
 	}),
-	ask(file, "ReadCached", func(x vfs.CachedReader) any { return x.ReadCached(make([]byte, 1), 0) }),
+	ask(file, "ReadCached", func(x vfs.ObjectFile) any { return x.ReadCached(make([]byte, 1), 0) }),
 	ask(file, "WillNeed", func(x vfs.Advisor) any { x.WillNeed(0, 1); return nil }),
 	ask(file, "SeekData", func(x vfs.HoleSeeker) any { off, err := x.SeekData(0); return fmt.Sprint(off, err) }),
 	ask(file, "SeekHole", func(x vfs.HoleSeeker) any { off, err := x.SeekHole(0); return fmt.Sprint(off, err) }),

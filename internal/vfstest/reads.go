@@ -68,7 +68,7 @@ func (s tester) readAt(name string, f fs.File, off, n int) {
 	if !bytes.Equal(p[:got], want) || err != nil && err != io.EOF || err == nil && got < n {
 		s.Errorf("%s: %d of %d bytes at %d, %v, expected %d", name, got, n, off, err, len(want))
 	}
-	if c, ok := f.(vfs.CachedReader); ok && c.ReadCached(p, int64(off)) && !bytes.Equal(p, want) {
+	if c, ok := f.(vfs.ObjectFile); ok && c.ReadCached(p, int64(off)) && !bytes.Equal(p, want) {
 		s.Errorf("%s: the cached %d bytes at %d are wrong", name, n, off)
 	}
 }
@@ -96,7 +96,7 @@ func (s tester) ranges(name string, f fs.File) {
 			s.Errorf("%s: range of %d bytes at %d: wrong, or %v", name, len(r.P), r.Off, r.Err)
 		}
 	}
-	p, ok := f.(vfs.PartsReader)
+	p, ok := f.(vfs.ObjectFile)
 	if !ok || len(inside) == 0 {
 		return
 	}
