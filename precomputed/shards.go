@@ -146,8 +146,8 @@ type chunkInfo struct {
 func (i chunkInfo) Name() string { return i.name }
 func (i chunkInfo) Size() int64  { return i.size }
 
-// Container implements [vfs.SharedInfo]: the shard.
-func (i chunkInfo) Container() string { return i.FileInfo.Name() }
+// Source implements [vfs.DerivedInfo]: the shard.
+func (i chunkInfo) Source() fs.FileInfo { return i.FileInfo }
 
 // Stored implements [vfs.StoredInfo].
 func (i chunkInfo) Stored() int64 { return i.size }

@@ -113,8 +113,8 @@ func unitOf(name string, info fs.FileInfo) string {
 // containerOf returns the stored file that a file shares with others; empty: none.
 func containerOf(info fs.FileInfo) string {
 	if d, ok := info.(vfs.DerivedInfo); ok {
-		if s, ok := d.Source().(vfs.SharedInfo); ok {
-			return s.Container()
+		if chunk, ok := d.Source().(vfs.DerivedInfo); ok {
+			return chunk.Source().Name()
 		}
 	}
 	return ""

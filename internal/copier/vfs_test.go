@@ -27,6 +27,6 @@ func TestStableForwards(t *testing.T) {
 		"file.ReadRanges": view, "file.ReadParts": view, "file.ReadCached": view, "file.WillNeed": view,
 		"file.ReadOnce": "it is for the page cache", "file.Seek": copier,
 		"info.Version": "versions of the view differ between machines", "info.Stored": "it differs between machines: storedBytes uses Source",
-		"info.Container": "containerOf asks the Source", "info.Attributes": copier, "info.Live": "the status files are around the view, not in it",
+		"info.Attributes": copier, "info.Live": "the status files are around the view, not in it",
 	})
 }

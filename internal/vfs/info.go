@@ -64,16 +64,10 @@ func StoredOf(info fs.FileInfo) int64 {
 	return info.Size()
 }
 
-// DerivedInfo is an fs.FileInfo of a file that is computed from what is in the store.
+// DerivedInfo is an fs.FileInfo of a file that is computed from what is in the store, or of a chunk in a stored file.
 type DerivedInfo interface {
 	// Source describes the stored file.
 	Source() fs.FileInfo
-}
-
-// SharedInfo is an fs.FileInfo of something that is in one stored file together with others.
-type SharedInfo interface {
-	// Container returns the name of the stored file.
-	Container() string
 }
 
 // AttributedInfo is an fs.FileInfo that knows the extended attributes of the file.

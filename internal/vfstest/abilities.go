@@ -75,7 +75,6 @@ var abilities = []ability{
 	deriving(info, "Version", func(x vfs.VersionedInfo) any { return x.Version() }),
 	ask(info, "Stored", func(x vfs.StoredInfo) any { return x.Stored() }),
 	ask(info, "Source", func(x vfs.DerivedInfo) any { return x.Source().Name() }),
-	ask(info, "Container", func(x vfs.SharedInfo) any { return x.Container() }),
 	ask(info, "Attributes", func(x vfs.AttributedInfo) any { return fmt.Sprint(x.Attributes()) }),
 	ask(info, "Live", func(x vfs.LiveInfo) any { return x.Live() }),
 }

@@ -127,7 +127,6 @@ type insideInfo struct {
 func (n insideInfo) Version() vfs.Version { return vfs.Version{byte(n.i.length("info.Version"))} }
 func (n insideInfo) Stored() int64        { return int64(n.i.length("info.Stored")) }
 func (n insideInfo) Source() fs.FileInfo  { n.i.called("info.Source"); return n }
-func (n insideInfo) Container() string    { n.i.called("info.Container"); return "container" }
 func (n insideInfo) Live() bool           { return n.i.says("info.Live") }
 func (n insideInfo) Attributes() map[string]string {
 	n.i.called("info.Attributes")

@@ -40,6 +40,6 @@ func TestArchiveForwards(t *testing.T) {
 		"tree.Stat": "describes an entry, not the archive", "info.Stored": "an entry takes its own length",
 		"file.ReadParts": ranges, "file.ReadCached": ranges, "file.Seek": "the position in an entry is not that in the archive",
 		"file.SeekData": inside, "file.SeekHole": inside, "file.ReadOnce": inside, "file.Push": inside,
-		"info.Source": inside, "info.Container": inside, "info.Attributes": inside, "info.Live": inside,
+		"info.Source": inside, "info.Attributes": inside, "info.Live": inside,
 	})
 }
