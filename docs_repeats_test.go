@@ -1,0 +1,66 @@
+package wkwfs_test
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// repeatWords is how many equal words in a row are a repeat.
+const repeatWords = 10
+
+// repeating are the documents that may still repeat others, with the reason.
+var repeating = map[string]string{
+	"ARCHITECTURE.md": "its list of decisions repeats PERFORMANCE.md, until it links there",
+	"PERFORMANCE.md":  "its figures stand in several tables, until one table has them",
+	"SEMANTICS.md":    "its promises repeat what pages for users say, until they are tables",
+}
+
+// TestDocumentsSayThingsOnce finds the same ten words in a row at two places of the documents. Code, tables' lines of dashes and
+// links do not count.
+func TestDocumentsSayThingsOnce(t *testing.T) {
+	type place struct {
+		path string
+		word int
+	}
+	seen := map[string]place{}
+	all := documents(t)
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		if repeating[path] != "" {
+			continue
+		}
+		words := wordsIn(all[path])
+		last := -repeatWords
+		for i := 0; i+repeatWords <= len(words); i++ {
+			key := strings.Join(words[i:i+repeatWords], " ")
+			if strings.Contains(key, "|") {
+				continue // goes over the end of a sentence or of a cell
+			}
+			before, repeated := seen[key]
+			if repeated && i >= last+repeatWords {
+				t.Errorf("%s repeats %s: %s", path, before.path, key)
+				last = i
+			}
+			if !repeated {
+				seen[key] = place{path, i}
+			}
+		}
+	}
+}
+
+var (
+	codeBlock   = regexp.MustCompile("(?ms)^```.*?^```$|^    .*?$")
+	linkTarget  = regexp.MustCompile(`\]\([^)]*\)`)
+	endOfPhrase = regexp.MustCompile(`[.:;!?]+(\s|$)|\||\n\n+|(?m)^[*#] `)
+	wordPattern = regexp.MustCompile(`[\pL\pN_'.-]+|\|`)
+)
+
+// wordsIn returns the words of a text in Markdown in lower case, with "|" at the end of each sentence and cell.
+func wordsIn(text string) []string {
+	text = codeBlock.ReplaceAllString(text, " | ")
+	text = linkTarget.ReplaceAllString(text, "]")
+	text = endOfPhrase.ReplaceAllString(text, " | ")
+	return wordPattern.FindAllString(strings.ToLower(text), -1)
+}
