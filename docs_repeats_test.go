@@ -14,7 +14,6 @@ const repeatWords = 10
 // repeating are the documents that may still repeat others, with the reason.
 var repeating = map[string]string{
 	"ARCHITECTURE.md": "its list of decisions repeats PERFORMANCE.md, until it links there",
-	"PERFORMANCE.md":  "its figures stand in several tables, until one table has them",
 	"SEMANTICS.md":    "its promises repeat what pages for users say, until they are tables",
 }
 
