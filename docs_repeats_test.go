@@ -13,8 +13,7 @@ const repeatWords = 10
 
 // repeating are the documents that may still repeat others, with the reason.
 var repeating = map[string]string{
-	"ARCHITECTURE.md": "its list of decisions repeats PERFORMANCE.md, until it links there",
-	"SEMANTICS.md":    "its promises repeat what pages for users say, until they are tables",
+	"SEMANTICS.md": "its promises repeat what pages for users say, until they are tables",
 }
 
 // TestDocumentsSayThingsOnce finds the same ten words in a row at two places of the documents. Code, tables' lines of dashes and

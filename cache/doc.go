@@ -106,4 +106,42 @@
 // [Cache.Close] waits for all loads and for the requests that wait for them. It releases all kept blocks. Blocks in
 // use by requests or holds stay valid, and other requests find them. Requests for any other block return [ErrClosed].
 // When the last block is released, all memory is unmapped.
+//
+// # Decisions
+//
+// Voxels are off the Go heap. The arena maps memory in huge pages and lends it again, last freed first. Fresh
+// memory is the most expensive part of a first touch: the kernel clears it, and a virtual machine has to ask its
+// host for it. So the next span is prepared while one is being lent.
+//
+// A list of recent blocks stands in front of ristretto. Ristretto admits by frequency. A reader without slabs asks
+// 32 times for each block of a slab, so newcomers would be rejected. An exact LRU list of ⁴⁄₅ of the budget stands
+// in front (package cache).
+//
+// # Memory of a server
+//
+// Memory is the budget and work in flight. Tests hold the resident memory to the budget and 128 MiB. The bounds are
+//
+//   - 64 MiB of blocks that are being loaded, and half of the budget for blocks that take more than 8 MiB meanwhile.
+//     Voxels of slabs do not count: the budget has them. What decoding a block takes besides counts if it is more
+//     than 2 MiB (volume.MemoryReporter): it is known from the metadata before anything is read. Of an object store,
+//     stored bytes always count;
+//   - 16 MiB of free memory for decoding, and one index of a Precomputed minishard of more than 1 MiB, or one large
+//     block of Blosc, at a time;
+//   - 32 loads with a little more than 1 MiB of stored blocks each if the source answers late; 64 of a distant
+//     source, or an object store without a disk cache;
+//   - for each directory that a source consists of, --io-depth requests at a time with 32 MiB, to an object store 72
+//     MiB, and as many lookups. An object store reads them into the memory of stored blocks or voxels;
+//   - with a disk cache, for each store: 24 MiB of requests, and 16 MiB that are not yet on the disk;
+//   - for each object store, 64 MiB of names and attributes, and 128 answers of listings, about 20 MB;
+//   - for all object stores, 16 MiB of answers that are being read and parsed, and up to three times as much that
+//     parsing makes of them;
+//   - for each zip archive, 1.1 times its directory, which has up to 256 MiB: that is not within the 128 MiB;
+//   - for each Precomputed scale and each array, 32 MiB of positions of chunks;
+//   - for all mags, 16 MiB of jump tables, 16 MiB of pages of shard indexes of Zarr, and 8 MiB of those that are
+//     being read and checked, 32 MiB of minishard indexes of Precomputed, and versions of 512 Ki cubes in snapshots,
+//     about 40 MB. At most 256 cubes of each snapshot stay open, fewer if the process may have fewer descriptors;
+//   - a chunk for each open file of ome.zarr, a batch of 4,096 entries for each open directory, and 16 MiB of paths
+//     of nodes that the kernel may ask for after it has forgotten them;
+//   - in wkwfs nfs, 64 MiB of requests and replies in flight, 16 MiB of long paths, 32 batches of listings, and 76
+//     KiB for each of up to 1,024 connections.
 package cache

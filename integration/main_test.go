@@ -1,5 +1,12 @@
 // Package integration tests the program as its users run it. It builds the program once, runs it as a process
 // of its own, and reads its mounts through the kernel.
+//
+// Files say by their names what they try: model_test.go compares with a naive model; random*_test.go makes random
+// sessions against a model of the whole tree, and a failing run prints the seed that repeats it; faults*_test.go
+// and late*_test.go have disks and servers that fail, answer late or not at all; systemd_test.go runs the unit in
+// systemd, as the first process of a system that can write nothing of the machine. Those with the tags clients and
+// browser need programs from Debian: make test-clients, make test-browser. cloud*_test.go start versitygw, fake-
+// gcs-server and nginx, each behind a cloudproxy; -cloud.all is their long form.
 package integration
 
 import (

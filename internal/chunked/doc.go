@@ -20,4 +20,11 @@
 //
 // A chunk has at most [MaxChunkBytes], because it is decoded as a whole. All mags together keep up to 16 MiB of
 // shard indexes, and each 32 MiB of positions of chunks.
+//
+// # Decisions
+//
+// Large chunks of Blosc are several blocks. Blosc encodes the blocks of a chunk apart from each other, so a read
+// of a few voxels need not decode all of it. Only the header of a chunk has the length of its blocks, so we
+// compute the length that c-blosc chooses for the settings in the metadata. If that is wrong, the voxels are
+// right, and some blocks are decoded more than once.
 package chunked

@@ -7,6 +7,15 @@
 // the foreground. The pipe of a server that crashes ends empty.
 //
 // The process that has started the server may wait for its end, for a service manager. Then both print to the same stderr.
+//
+// # Decisions
+//
+// The main process of a service is not the server. A service manager waits for the end of its main process, and a
+// server may have readers for days. It cannot hand over: systemd accepts another main process during a stop only
+// since version 256. The other process takes 3 MB.
+//
+// The server leaves its session only after it has mounted. Until then autofs lets only the process group that
+// mounts look at the mountpoint.
 package daemon
 
 import (

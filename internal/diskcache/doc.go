@@ -37,4 +37,19 @@
 // is removed, so that its blocks are free even if another process has it open.
 //
 // All types are safe for concurrent use, and all processes of a machine may share a directory.
+//
+// # Decisions
+//
+// The disk cache has no index. Each 2 MiB of an object are a file with a checksum for each page. A page with a
+// wrong checksum is absent, so nothing is synced, and a crash needs no repair. The number of bytes in use is in a
+// file, too high rather than too low after a crash. An eviction lists all files, once for each twentieth of the
+// size.
+//
+// Requests for the disk cache are widened to 64 KiB. On a line of 90 MB/s this takes 0.7 ms, and saves two of
+// three requests of a reader in order. With 256 KiB, a random reader of blocks would fetch thirteen times what it
+// needs.
+//
+// Fetched bytes wait for a place among the 16 MiB to be written, up to a tenth of a second. Before, 10 to 55
+// percent of a dd of R were not stored. The memory is mapped for each request: kept for the next one, it took 10
+// to 25 MiB more.
 package diskcache

@@ -28,6 +28,14 @@
 //
 // If a format cannot describe an array, the error is an [*Unrepresentable]. All functions may be called by many
 // goroutines at once.
+//
+// # Decisions
+//
+// header is a package of its own, because formats are pure functions of a description and need no view to be
+// tested.
+//
+// A TIFF is classic while it fits, otherwise a BigTIFF, because ImageJ opens no BigTIFF by itself. A file has one
+// description: ImageJ's in a classic TIFF, OME-XML in a BigTIFF.
 package header
 
 import (

@@ -9,4 +9,9 @@
 // answers late.
 //
 // A reader waits while its cube is opened, and while the survey that it needs is taken. It waits for nothing else.
+//
+// # Decisions
+//
+// Volumes have the access of their least readable cube: the daemon may be root, and the kernel asks only about the
+// file that is opened.
 package mosaic

@@ -1,4 +1,14 @@
 // Package peer says which user of this machine has made a connection. The kernel knows that, whatever the other process claims.
+//
+// # Decisions
+//
+// The user of a local NFS connection comes from the kernel's table of sockets. Any program can claim any user with
+// AUTH_SYS. The kernels' clients use ports of root to prove that they tell the truth; programs such as libnfs
+// cannot, and should not need root to read a user's own files.
+//
+// The link in the arguments of a browser is for one user (ownRequest in cmd/wkwfs), by the same table. Other
+// programs write a file that only the user may read, and that leads the browser on. Browsers in snaps, as on
+// Ubuntu, cannot read such a file, and xdg-open may open it in an editor.
 package peer
 
 import (

@@ -81,4 +81,13 @@
 // [Reader.Close] waits for these.
 //
 // No read needs what is done ahead of it. So after a panic there, the Reader gives back its memory, and reads go through the cache.
+//
+// # Decisions
+//
+// Random planes are not decoded ahead. A reader of a piece of a plane pays only for its piece, and the code has
+// one mechanism less. The price: on a busy machine, a whole plane takes 1.1 to 1.3 times as long.
+//
+// Slices in order leave a core to their reader (cache.HoldOptions.Ahead). A slice takes five requests, one after
+// the other. If the next slab is decoded on all cores meanwhile, threads that decode take the processor of the
+// reader or of the reply, and Linux lets them keep it for about 3 ms.
 package prefetch

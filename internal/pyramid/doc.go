@@ -22,4 +22,22 @@
 //
 // A cube that is not compressed has its blocks at fixed places. They are not spooled, but written as they are cut: groups of blocks
 // that are next to each other in the file and in the slab.
+//
+// # Decisions
+//
+// Large cubes on ext4 are written past the page cache. The disk writes while the next blocks are copied or
+// encoded. A buffered import would copy all voxels into new pages first, and then wait for the sync. If the disk
+// writes fewer than 400 MiB in a second in this way, the rest of the import goes through the page cache.
+//
+// Such a cube is assembled at the same position in a page as in the file, because its first block starts at byte
+// 16. The whole pages are written directly, and the pages at both ends through the page cache. One goroutine
+// writes, because ext4 holds the lock of a file that grows for each write.
+//
+// The spool is the queue of compressed cubes for the disk. 7/16 of the blocks of a cube become complete at the
+// same time, and wait for the disk where they are. One goroutine copies them, in the order of the file, into runs
+// of 4 MiB. Encoding waits only if the memory of the spool is full. If the spool does not fit into the memory, its
+// blocks go to a file.
+//
+// Workers of an import yield after each block. Otherwise a goroutine whose write has ended gets a processor up to
+// 10 ms later.
 package pyramid

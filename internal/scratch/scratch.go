@@ -1,5 +1,10 @@
 // Package scratch lends memory for a short time: for stored bytes, and for steps between them and voxels. The garbage collector does not see
 // larger buffers. So their memory is free as soon as they are given back, and not at the next collection.
+//
+// # Decisions
+//
+// Memory for decoding is not on the heap. A chunk of 128 MiB is garbage until the next collection, which starts
+// when the heap has grown by half. So three of them would be in memory at a time.
 package scratch
 
 import (

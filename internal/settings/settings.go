@@ -9,6 +9,11 @@
 //
 // The user's configuration file comes before that of the system. Every flag remembers where its
 // value comes from.
+//
+// # Decisions
+//
+// A setting is a flag. -o, environment and files set the flag of the same name. So one place checks a value, and
+// each flag knows where its value came from.
 package settings
 
 import (

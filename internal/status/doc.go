@@ -7,4 +7,12 @@
 //
 // The package knows neither FUSE nor the cache. The caller passes functions that return the numbers of the
 // cache and of the source.
+//
+// # Decisions
+//
+// The status is an fs.FS around the view. FUSE knows only that some files are live (vfs.LiveInfo): they are read
+// past the page cache, with an owner of their own.
+//
+// A count exists once, in Prometheus' counters. Quantiles are computed from the histogram's ranges, and rates from
+// samples of it.
 package status

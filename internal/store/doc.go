@@ -20,4 +20,15 @@
 //
 // A late source is distant if its reads take longer than 3 ms, by the same rule. Then long requests take little longer than short ones:
 // see [vfs.Speed]. An object store is always late, and its requests should always be long.
+//
+// # Decisions
+//
+// The kernel resolves paths in the source: openat2 refuses paths that lead out. An os.Root opens one directory
+// after another, and asks a file server 11 times to open a cube.
+//
+// A link that cannot be followed is listed and fails. If it were left out, it would look like an absent cube and
+// read as zeros.
+//
+// Directories are listed in batches of 4,096 entries (vfs.List), from the store to the kernel. So a listing takes
+// the same memory for any number of cubes. A batch is sorted, which keeps small directories in order.
 package store

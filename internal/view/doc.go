@@ -6,4 +6,13 @@
 //
 // Every file of voxels is read through a [prefetch.Reader]. It reads a box of a cube file, or of the mosaic of a mag.
 // The format of the file may put a header and a tail around the voxels.
+//
+// # Decisions
+//
+// Computed names are listed only up to a million, such as slices and chunks of the Precomputed view. Every entry
+// is found by name. Chunks are blocks where blocks have 16 to 128 voxels a side, otherwise 32 or 64 voxels,
+// aligned with blocks.
+//
+// Holes are rows of absent cubes, at least 64 KiB: gaps inside a row of voxels would cost more to skip than to
+// read.
 package view

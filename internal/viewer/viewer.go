@@ -1,6 +1,16 @@
 // Package viewer holds the Neuroglancer that is built into the program: a page, its scripts and styles, and the
 // licences of all that they contain. "make viewer" builds them from the packages of npm that npm/package-lock.json
 // pins. A program that was built without them works, and has no viewer of its own.
+//
+// # Decisions
+//
+// Neuroglancer is part of the program (internal/viewer, 1.0 MiB), so that wkwfs view needs no internet and other
+// sites need no access. It is built from the packages that a lock file pins, and is not in git: a build without it
+// embeds an empty directory. It contains only the formats that wkwfs serves.
+//
+// The build of Neuroglancer patches it twice. One patch moves a worker beside the page, the other replaces a
+// function that is made of a string: the policy of the page forbids both. A patch that no longer fits fails the
+// build.
 package viewer
 
 import (

@@ -10,4 +10,8 @@
 // announced.
 //
 // The paths below /.wkwfs belong to the server, not to the tree.
+//
+// # Decisions
+//
+// The server makes the view of Neuroglancer. Only the page knows its size, so it zooms.
 package web

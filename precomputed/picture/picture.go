@@ -6,6 +6,10 @@
 //
 // The size in the header of a picture is checked before memory is allocated for it. The functions of the package may
 // be called by many goroutines at once.
+//
+// # Decisions
+//
+// libjxl is shipped as WebAssembly.
 package picture
 
 import (
