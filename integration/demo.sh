@@ -67,6 +67,7 @@ fi
 
 say 'Next steps'
 cat <<'END'
+  export PATH="$PWD/bin:$PATH"                        # the program is bin/wkwfs
   wkwfs sample ~/sample && mkdir -p ~/mnt && wkwfs mount ~/sample ~/mnt
   ls ~/mnt/color/1                                    # volume.npy .nrrd .nii .tif …, z0/y0/x0.raw
   cp ~/mnt/color/1/box/100-200_100-200_50-60.nrrd .   # any box, in any of these formats
