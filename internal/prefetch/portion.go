@@ -12,8 +12,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// portion is a box of blocks that is decoded before a reader needs it: a slab, some rows of blocks of a slab
-// if a slab does not fit in memory, or all of a small array. A slab has up to as many planes of the array as a
+// portion is a box of blocks that is decoded before a reader needs it: a slab, two slabs if requests to the source should be long,
+// or some rows of blocks of a slab if a slab does not fit in memory. A slab has up to as many planes of the array as a
 // block has, and a reader of the whole array needs each block for each of these planes. With portions, each block is
 // decoded once, and replies are gathered from the blocks. That takes a third of the time of copying each block to
 // where its rows belong, because then the processor has to load the memory that it is about to overwrite.
