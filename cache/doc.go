@@ -113,24 +113,23 @@
 // memory is the most expensive part of a first touch: the kernel clears it, and a virtual machine has to ask its
 // host for it. So the next span is prepared while one is being lent.
 //
-// A list of recent blocks stands in front of ristretto. Ristretto admits by frequency. A reader without slabs asks
-// 32 times for each block of a slab, so newcomers would be rejected. An exact LRU list of ⁴⁄₅ of the budget stands
-// in front (package cache).
+// A list of recent blocks stands in front of ristretto: "Which blocks are kept" has the reason, and the numbers.
 //
 // # Memory of a server
 //
-// Memory is the budget and work in flight. Tests hold the resident memory to the budget and 128 MiB. The bounds are
+// Memory is the budget and work in flight. Tests check that the resident memory of a server stays below the budget
+// plus 128 MiB. Each part has a bound of its own, and the sum of these is larger:
 //
-//   - 64 MiB of blocks that are being loaded, and half of the budget for blocks that take more than 8 MiB meanwhile.
-//     Voxels of slabs do not count: the budget has them. What decoding a block takes besides counts if it is more
-//     than 2 MiB (volume.MemoryReporter): it is known from the metadata before anything is read. Of an object store,
-//     stored bytes always count;
+//   - 64 MiB of blocks that are being loaded, and half of the budget for blocks that take more than 8 MiB while
+//     they are loaded. Voxels of slabs do not count: the budget has them. What decoding a block takes besides its
+//     voxels counts if it is more than 2 MiB ([volume.MemoryReporter]): it is known from the metadata before anything
+//     is read. Of an object store, stored bytes always count;
 //   - 16 MiB of free memory for decoding, and one index of a Precomputed minishard of more than 1 MiB, or one large
 //     block of Blosc, at a time;
-//   - 32 loads with a little more than 1 MiB of stored blocks each if the source answers late; 64 of a distant
-//     source, or an object store without a disk cache;
-//   - for each directory that a source consists of, --io-depth requests at a time with 32 MiB, to an object store 72
-//     MiB, and as many lookups. An object store reads them into the memory of stored blocks or voxels;
+//   - 32 loads with a little more than 1 MiB of stored blocks each if the source answers late; 64 loads if the source
+//     is distant, or an object store without a disk cache;
+//   - for each directory that a source consists of, --io-depth requests at a time and as many lookups. The requests
+//     have 32 MiB together, or 72 MiB to an object store, which reads into the memory of stored blocks or voxels;
 //   - with a disk cache, for each store: 24 MiB of requests, and 16 MiB that are not yet on the disk;
 //   - for each object store, 64 MiB of names and attributes, and 128 answers of listings, about 20 MB;
 //   - for all object stores, 16 MiB of answers that are being read and parsed, and up to three times as much that

@@ -71,17 +71,18 @@
 //
 // # Decisions
 //
-// EINTR is not passed on. go-fuse reports every signal of a reader, and programs do not expect EINTR from a file.
-// A read goes on for 5 seconds after a signal.
+// EINTR is not passed on at once. go-fuse reports every signal of a reader, and programs do not expect EINTR from a
+// file. So a read goes on for 5 seconds after a signal.
 //
-// Boxes, and slices in order, are read past the page cache, once. The kernel sends one request for each read of
-// the program, up to 1 MiB, and needs no new pages. A program that opens the file again probably reads it often,
-// so this open uses the page cache.
+// Boxes, and slices in order, are read past the page cache when they are first opened. The kernel sends one request
+// for each read of the program, up to 1 MiB, and needs no new pages. A program that opens the file again probably
+// reads it often, so this open uses the page cache.
 //
 // Programs that read 4 or 128 KiB at a time lose by that: they wait for the server each time, without readahead.
-// The kernel does not change the way of a file that is open. So such a program loses with one file, and the next
-// 256 opens use the page cache. A file of more than 4 MiB is read past the page cache only after a first read of
-// 128 KiB or more.
+// A file that is open stays as it was opened. So such a program loses with one file, and the next 256 opens use the
+// page cache. With a file of more than 4 MiB, a program would lose more. So such a file is read past the page cache
+// only if the reader that was observed last may read large pieces: its first request had 128 KiB, the most that the
+// kernel asks for at first through the page cache.
 //
 // A read is all or nothing. If an answer is short, the kernel fills the rest with zeros.
 //

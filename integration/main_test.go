@@ -5,8 +5,8 @@
 // sessions against a model of the whole tree, and a failing run prints the seed that repeats it; faults*_test.go
 // and late*_test.go have disks and servers that fail, answer late or not at all; systemd_test.go runs the unit in
 // systemd, as the first process of a system that can write nothing of the machine. Those with the tags clients and
-// browser need programs from Debian: make test-clients, make test-browser. cloud*_test.go start versitygw, fake-
-// gcs-server and nginx, each behind a cloudproxy; -cloud.all is their long form.
+// browser need programs from Debian: make test-clients, make test-browser. cloud*_test.go, with the tag
+// clients, start versitygw, fake-gcs-server and nginx, each behind a cloudproxy; -cloud.all is their long form.
 package integration
 
 import (

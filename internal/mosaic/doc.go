@@ -12,6 +12,6 @@
 //
 // # Decisions
 //
-// Volumes have the access of their least readable cube: the daemon may be root, and the kernel asks only about the
+// A volume has the access of its least readable cube: the daemon may be root, and the kernel checks only the
 // file that is opened.
 package mosaic

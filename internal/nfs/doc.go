@@ -34,13 +34,14 @@
 //
 // # Decisions
 //
-// A handle of NFS contains the path of its entry, packed. So the server needs no table of handles: it can start
-// again, or run on another machine over the same source, and clients notice nothing. A hash of the path, as in
-// FUSE, cannot be inverted after a restart. A table on disk would grow with every box that is named.
+// A handle contains the path of its entry, packed, so that the server needs no table of handles. It can start again,
+// or run on another machine over the same source, and clients notice nothing. A hash of the path, as in FUSE, cannot
+// be inverted after a restart. A table on disk would grow with every box that is named.
 //
 // A packed path takes 10 to 40 of the 64 bytes, because numbers are varints and frequent words are one byte.
-// Elements that do not fit become hashes, which a listing inverts. 8 bytes are the version of a file: a change is
-// another handle.
+// Elements that do not fit become hashes, which a listing inverts. 8 bytes are the version of a file: a file that
+// changes gets another handle.
 //
-// Our own NFS server. The Go module that exists answers one request at a time and opens the file for each READ.
+// We have our own NFS server. The Go module that exists answers one request at a time, and opens the file for each
+// READ.
 package nfs

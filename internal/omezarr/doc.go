@@ -11,11 +11,11 @@
 //
 // Chunks of ome.zarr are stored blocks. In C order of z, y, x, the voxels of blocks that follow one another on z
 // are those of one block after the other. The container of Blosc has blocks, too. So LZ4 blocks become a chunk by
-// a header and two numbers for each block, and the program that reads decodes them. PERFORMANCE.md says why chunks
-// are not larger.
+// a header and two numbers for each block, and the program that reads decodes them. Larger chunks would be
+// faster for all of a layer, and slower for planes.
 //
-// wkwfs decodes these blocks, too, only to find damage. That takes 18 µs for a block of 32 KiB (go test ./wkw -run
-// - -bench FillLZ4), beside some hundreds for a chunk to be looked up, opened and read through FUSE.
+// wkwfs decodes these blocks, too, only to find damage. That takes 18 µs for a block of 32 KiB
+// (go test ./wkw -run - -bench FillLZ4). To look up, open and read a chunk through FUSE takes some hundred µs.
 //
 // Index 0 of ome.zarr is voxel 0 of the mag, not the start of the layer. Zarr names chunks by their index: if a
 // cube appeared before the start of a layer without a bounding box, all names would get other voxels, also in

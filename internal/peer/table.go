@@ -3,12 +3,13 @@
 // # Decisions
 //
 // The user of a local NFS connection comes from the kernel's table of sockets. Any program can claim any user with
-// AUTH_SYS. The kernels' clients use ports of root to prove that they tell the truth; programs such as libnfs
-// cannot, and should not need root to read a user's own files.
+// AUTH_SYS. The NFS clients of kernels prove that they tell the truth by a port below 1024, which only root can
+// bind. Programs such as libnfs cannot, and should not need root to read a user's own files.
 //
-// The link in the arguments of a browser is for one user (ownRequest in cmd/wkwfs), by the same table. Other
-// programs write a file that only the user may read, and that leads the browser on. Browsers in snaps, as on
-// Ubuntu, cannot read such a file, and xdg-open may open it in an editor.
+// wkwfs view gives a link to the browser, and other users can see it among the arguments of the process. By the same
+// table, the link works for one user only (ownRequest in cmd/wkwfs). Other programs write a file with a redirection
+// that only the user may read. Browsers in snaps, as on Ubuntu, cannot read such a file, and xdg-open may open it in
+// an editor.
 package peer
 
 import (

@@ -17,7 +17,7 @@
 // are. So the spool holds up to half of the encoded blocks of all cubes at one z.
 //
 // On ext4, one goroutine copies complete sub-cubes out of the spool and has them written past the page cache, while the next slabs
-// are encoded. They take no memory beside the spool, except some runs of 1 MiB. If the memory of the spool is full, encoding waits
+// are encoded. They take no memory beside the spool, except some runs of 4 MiB. If the memory of the spool is full, encoding waits
 // for that goroutine. If the spool is too large for the memory all the same, sub-cubes are written through the page cache.
 //
 // A cube that is not compressed has its blocks at fixed places. They are not spooled, but written as they are cut: groups of blocks
@@ -34,9 +34,9 @@
 // writes, because ext4 holds the lock of a file that grows for each write.
 //
 // The spool is the queue of compressed cubes for the disk. 7/16 of the blocks of a cube become complete at the
-// same time, and wait for the disk where they are. One goroutine copies them, in the order of the file, into runs
-// of 4 MiB. Encoding waits only if the memory of the spool is full. If the spool does not fit into the memory, its
-// blocks go to a file.
+// same time. They stay in the spool until the disk takes them: one goroutine copies them, in the order of the file,
+// into runs of 4 MiB. Encoding waits only if the memory of the spool is full. If the spool does not fit into the
+// memory, its blocks go to a file.
 //
 // Workers of an import yield after each block. Otherwise a goroutine whose write has ended gets a processor up to
 // 10 ms later.

@@ -9,10 +9,12 @@
 //
 // # Decisions
 //
-// Computed names are listed only up to a million, such as slices and chunks of the Precomputed view. Every entry
-// is found by name. Chunks are blocks where blocks have 16 to 128 voxels a side, otherwise 32 or 64 voxels,
+// A directory of computed names, such as slices or chunks of the Precomputed view, lists none of them if they are more
+// than a million (2^20). Every entry is found by name.
+//
+// Chunks of the Precomputed view are blocks where blocks have 16 to 128 voxels a side, otherwise 32 or 64 voxels,
 // aligned with blocks.
 //
-// Holes are rows of absent cubes, at least 64 KiB: gaps inside a row of voxels would cost more to skip than to
-// read.
+// Holes of files are rows of absent cubes that have at least 64 KiB: gaps inside a row of voxels would cost more to
+// skip than to read.
 package view

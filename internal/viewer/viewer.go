@@ -4,13 +4,13 @@
 //
 // # Decisions
 //
-// Neuroglancer is part of the program (internal/viewer, 1.0 MiB), so that wkwfs view needs no internet and other
-// sites need no access. It is built from the packages that a lock file pins, and is not in git: a build without it
-// embeds an empty directory. It contains only the formats that wkwfs serves.
+// Neuroglancer is part of the program (1.0 MiB), so that wkwfs view needs no internet, and no other site needs access
+// to the data. It is built from the packages that a lock file pins, and is not in git: a build without it embeds an
+// empty directory. It contains only the formats that wkwfs serves.
 //
-// The build of Neuroglancer patches it twice. One patch moves a worker beside the page, the other replaces a
-// function that is made of a string: the policy of the page forbids both. A patch that no longer fits fails the
-// build.
+// The build patches Neuroglancer twice. All bundles are in one directory here, so one patch changes the path of a
+// worker. The policy of the page forbids functions that are made of strings, so the other one replaces such a
+// function. A patch that no longer fits fails the build.
 package viewer
 
 import (

@@ -13,5 +13,6 @@
 //
 // # Decisions
 //
-// The server makes the view of Neuroglancer. Only the page knows its size, so it zooms.
+// The server chooses what Neuroglancer shows: layers, contrast and position. Only the page knows its size, so the page
+// chooses the zoom.
 package web

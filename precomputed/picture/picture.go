@@ -9,7 +9,8 @@
 //
 // # Decisions
 //
-// libjxl is shipped as WebAssembly.
+// libjxl is shipped as WebAssembly (libjxl/README.md has its origin), and wazero runs it. There is no decoder of JPEG
+// XL in Go, and with cgo the program would not be static.
 package picture
 
 import (

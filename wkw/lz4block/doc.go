@@ -9,9 +9,8 @@
 // literals, and the offset of the match: its distance back in the output, in bytes. The last sequence ends after its
 // literals. The format is described in lz4_Block_format.md of the LZ4 project.
 //
-// An [Encoder] looks for matches as liblz4 does at its usual level. Any decoder of LZ4 reads its
-// blocks. It is about as fast as liblz4. Its blocks are smaller, because it passes over most matches of less than seven
-// bytes.
+// An [Encoder] is about as fast as liblz4 at its usual level, and works like it, but passes over most matches of less
+// than seven bytes. So its blocks of images are smaller. Any decoder of LZ4 reads them.
 //
 // The package keeps no state. Its functions may be called by many goroutines at once. Each needs its own Encoder.
 //
@@ -26,6 +25,6 @@
 // processor.
 //
 // We encode LZ4 ourselves, too, so that importers compress about as fast as liblz4. The encoder looks for matches
-// of seven bytes. liblz4 looks for four or five, and its images are larger: a short match interrupts the literals
-// and saves almost nothing. LZ4HC is pierrec's.
+// of seven bytes, and liblz4 for four or five: a short match interrupts the literals and saves almost nothing. LZ4HC
+// is not in this package: package wkw uses github.com/pierrec/lz4 for it.
 package lz4block
