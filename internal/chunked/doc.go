@@ -18,8 +18,8 @@
 //
 // # Memory
 //
-// A chunk has at most [MaxChunkBytes], because it is decoded as a whole. All mags together keep up to 16 MiB of
-// shard indexes, and each 32 MiB of positions of chunks.
+// A chunk has at most [MaxChunkBytes], because most codecs decode it as a whole. All mags together keep up to 16 MiB of
+// shard indexes, and each array 32 MiB of positions of chunks.
 //
 // # Decisions
 //

@@ -7,7 +7,7 @@
 // bind. Programs such as libnfs cannot, and should not need root to read a user's own files.
 //
 // wkwfs view gives a link to the browser, and other users can see it among the arguments of the process. By the same
-// table, the link works for one user only (ownRequest in cmd/wkwfs). Other programs write a file with a redirection
+// table, the link works only for this user and root (ownRequest in cmd/wkwfs). Other programs write a file with a redirection
 // that only the user may read. Browsers in snaps, as on Ubuntu, cannot read such a file, and xdg-open may open it in
 // an editor.
 package peer

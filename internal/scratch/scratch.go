@@ -3,8 +3,8 @@
 //
 // # Decisions
 //
-// Memory for decoding is not on the heap. A chunk of 128 MiB is garbage until the next collection, which starts
-// when the heap has grown by half. So three of them would be in memory at a time.
+// Memory for decoding is not on the heap. There, a decoded chunk of 128 MiB would be garbage until the next collection,
+// which starts when the heap has grown by half. So three of them would be in memory at a time.
 package scratch
 
 import (
