@@ -11,8 +11,8 @@
 //
 // Chunks of ome.zarr are stored blocks. In C order of z, y, x, the voxels of blocks that follow one another on z
 // are those of one block after the other. The container of Blosc has blocks, too. So LZ4 blocks become a chunk by
-// a header and two numbers for each block, and the program that reads decodes them. Larger chunks would be
-// faster for all of a layer, and slower for planes.
+// a header and two numbers for each block, and the program that reads decodes them. With larger
+// chunks, all of a layer is read faster, and planes are read more slowly (docs/performance-history.md).
 //
 // wkwfs decodes these blocks, too, only to find damage. That takes 18 µs for a block of 32 KiB
 // (go test ./wkw -run - -bench FillLZ4). To look up, open and read a chunk through FUSE takes some hundred µs.

@@ -19,6 +19,6 @@ var usual = limits{listed: 1 << 20, cubes: 1 << 19, levels: 1024, column: column
 
 // columnLimits say which columns of blocks are chunks of OME-Zarr: those of up to bytes, decoded, and those of up to wideBlocks if these have at
 // most wideBytes. A program that reads all of an array spends most of its time on opening files, so larger columns are faster. A program that
-// reads a plane reads the whole columns, so larger columns are slower. PERFORMANCE.md has figures of both. Types of many bytes are mostly IDs of
+// reads a plane reads the whole columns, so larger columns are slower. docs/performance-history.md has figures of both. Types of many bytes are mostly IDs of
 // segments, which compress well.
 type columnLimits struct{ bytes, wideBytes, wideBlocks int }
