@@ -87,6 +87,10 @@ func readInAllWays(t *testing.T, done func() bool) {
 			})
 		}
 		readers.Wait()
+		for n := range 2 * blocks { // one after the other: blocks are evicted even with one processor
+			check("again", guard.Do("test", func() error { return src.Read(t.Context(), row(n%blocks, n%blocks+1), Always, use) }))
+		}
+		c.frequent.ristretto.Wait()
 		if done() {
 			checkKeyed(t, src, k, 0, blocks)
 		}
