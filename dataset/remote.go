@@ -78,7 +78,7 @@ func (d *directories) whyNothing(url string) error {
 	return hint.Errorf("check the path in the bucket", "%s: there are no objects: %w", b.URL(), fs.ErrNotExist)
 }
 
-// diskCacheTTL is how long answers about objects are valid if a disk cache keeps their bytes: who has one reads the same data again and again.
+// diskCacheTTL is how long answers about objects are valid if a disk cache keeps their bytes. Programs that use one read the same data often.
 const diskCacheTTL = time.Minute
 
 // objects returns how the objects of a store become files.

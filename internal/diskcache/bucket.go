@@ -13,7 +13,7 @@ import (
 type bucket struct {
 	object.Bucket
 	id     string        // of the bucket
-	reader func() string // who reads: a part of keys, as what a user may not read must not come from the disk either
+	reader func() string // who reads. It is a part of keys: what a user may not read must not come from the disk
 	cache  *Cache
 }
 

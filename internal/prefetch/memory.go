@@ -12,8 +12,9 @@ func (r *Reader) reserveWindow() bool {
 		return false // no block is needed twice
 	}
 	l := newLayout(r.array, r.limits)
-	long := r.source.Speed().Long > 0 && l.blocks.Min[2]%r.cell[2] == 0
-	thin := long && r.source.Speed().Near
+	speed := r.source.Speed()
+	long := speed.Long > 0 && l.blocks.Min[2]%r.cell[2] == 0
+	thin := long && speed.Near
 	if long && !thin && r.reserve(l.thick(), true) || r.reserve(l, true) {
 		r.window.thin = thin
 		r.pushing = r.pusher.sink.All && r.pusher.accepts()

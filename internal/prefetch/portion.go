@@ -50,8 +50,8 @@ func (l *limits) newPortion(src *cache.Source, key portionKey, keep cache.Keep, 
 // leastBlocks returns the least number of blocks that are loaded at once.
 func (l *limits) leastBlocks(src *cache.Source) int {
 	least := l.leastBatch
-	if src.Speed().Late && !src.Speed().Near {
-		least = src.Speed().Long // if it is 0, all requests are sent at once
+	if speed := src.Speed(); speed.Late && !speed.Near {
+		least = speed.Long // if it is 0, all requests are sent at once
 	}
 	return least / src.Grid().BlockBytes()
 }
