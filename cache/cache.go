@@ -107,7 +107,7 @@ func (c *Cache) listFor(e *entry, keep Keep, now time.Time) *recentList {
 	if keep == Never {
 		return nil
 	}
-	before := c.history.recordRequest(e.hash, place(e.key), now)
+	before := c.history.recordRequest(e.hash, bucketOf(e.key), now)
 	if e.seenBefore = before != unseen; e.seenBefore {
 		c.frequent.count(e.hash)
 	}

@@ -36,16 +36,16 @@ func newHistory(budget int64, n int) history {
 // of two. Most requests are for rows of blocks, and four buckets share a line of the processor's cache.
 const neighbours = 32
 
-// place returns the number of the bucket of a block. It may be larger than the table.
-func place(k volume.Key) uint64 {
+// bucketOf returns the number of the bucket of a block. It may be larger than the table.
+func bucketOf(k volume.Key) uint64 {
 	inGroup := k.Index % neighbours
 	k.Index /= neighbours
 	return hash(k)*neighbours + inGroup
 }
 
-// recordRequest records a request for the block with hash h and a place, and returns when the block was first requested before.
-func (t history) recordRequest(h, place uint64, now time.Time) recency {
-	b, block, second := &t[place%uint64(len(t))], uint32(h>>40)<<8, uint32(now.Unix())&0xFF
+// recordRequest records a request for the block with hash h, which belongs to a bucket, and returns when the block was first requested before.
+func (t history) recordRequest(h, bucket uint64, now time.Time) recency {
+	b, block, second := &t[bucket%uint64(len(t))], uint32(h>>40)<<8, uint32(now.Unix())&0xFF
 	b[0].Or(0) // a write: if the first access of a page reads, the kernel has to stop all cores when it is written
 	for i := range b {
 		switch slot := b[i].Load(); {

@@ -12,7 +12,7 @@ func TestHistory(t *testing.T) {
 	h := newHistory(0, 1<<10)
 	record := func(from, to uint64) (seenBefore int) {
 		for i := from; i < to; i++ {
-			if h.recordRequest(mix(i), place(volume.Key{Index: i}), time.Now()) != unseen {
+			if h.recordRequest(mix(i), bucketOf(volume.Key{Index: i}), time.Now()) != unseen {
 				seenBefore++
 			}
 		}

@@ -24,9 +24,9 @@ type Request struct {
 
 // Target is where a copy goes, for [Copy].
 type Target struct {
-	Root *os.Root // nothing is written outside of it; nil if a dry run has found no directory
-	Name string   // in Root; "." for a directory
-	note string   // path of the note; empty if there is none
+	Root   *os.Root // nothing is written outside of it; nil if a dry run has found no directory
+	Name   string   // in Root; "." for a directory
+	record string   // path of the record; empty if there is none
 }
 
 // Close closes Root.
@@ -38,10 +38,10 @@ func (t *Target) Close() {
 
 // Complete records that the copy is complete.
 func (t *Target) Complete() error {
-	if t.note == "" {
+	if t.record == "" {
 		return nil
 	}
-	if err := os.Remove(t.note); !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(t.record); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil // another process has made the same copy
@@ -51,15 +51,15 @@ func (t *Target) Complete() error {
 // fails if the target lies in the source.
 //
 // A directory that a copy creates exists when the copy is resumed, and cp would then copy into
-// it. So until the copy is complete, a note beside it, DEST.part.json, names the source and
+// it. So until the copy is complete, a record beside it, DEST.part.json, names the source and
 // the path.
 func (r Request) Target(directory bool) (*Target, error) {
-	at, note, err := r.place(directory)
+	at, record, err := r.target(directory)
 	if err != nil {
 		return nil, err
 	}
 	if directory {
-		return r.makeDirectory(at, note)
+		return r.makeDirectory(at, record)
 	}
 	root, err := os.OpenRoot(filepath.Dir(at))
 	if err != nil {
@@ -71,7 +71,7 @@ func (r Request) Target(directory bool) (*Target, error) {
 // Look is Target for a dry run. It creates nothing. If the directory does not exist, it has no Root. Look fails if the user may not create
 // files there.
 func (r Request) Look(directory bool) (*Target, error) {
-	at, _, err := r.place(directory)
+	at, _, err := r.target(directory)
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +89,8 @@ func (r Request) Look(directory bool) (*Target, error) {
 	return &Target{Root: root, Name: name}, err
 }
 
-// place returns the path of the target, and that of the note, if there is to be one.
-func (r Request) place(directory bool) (at, note string, err error) {
+// target returns the path of the target, and that of the record, if there is to be one.
+func (r Request) target(directory bool) (at, record string, err error) {
 	there, err := os.Stat(r.Dest)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", "", err
@@ -101,8 +101,8 @@ func (r Request) place(directory bool) (at, note string, err error) {
 	case exists && !there.IsDir() && directory:
 		return "", "", fmt.Errorf("%s is a directory, %s a file", r.Path, r.Dest)
 	case directory && r.Contents:
-	case directory && (!exists || r.isNoted()):
-		note = r.noteName()
+	case directory && (!exists || r.isRecorded()):
+		record = r.recordName()
 	case exists && there.IsDir():
 		at = filepath.Join(r.Dest, path.Base(r.Path))
 	case !exists && strings.HasSuffix(r.Dest, "/"):
@@ -115,12 +115,12 @@ func (r Request) place(directory bool) (at, note string, err error) {
 	if err := checkOutside(r.Source, at, directory); err != nil {
 		return "", "", err
 	}
-	return at, note, nil
+	return at, record, nil
 }
 
-func (r Request) makeDirectory(at, note string) (*Target, error) {
-	if note != "" {
-		if err := os.WriteFile(note, r.noteText(), 0o666); err != nil {
+func (r Request) makeDirectory(at, record string) (*Target, error) {
+	if record != "" {
+		if err := os.WriteFile(record, r.recordText(), 0o666); err != nil {
 			return nil, err
 		}
 	}
@@ -131,12 +131,12 @@ func (r Request) makeDirectory(at, note string) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Target{Root: root, Name: ".", note: note}, nil
+	return &Target{Root: root, Name: ".", record: record}, nil
 }
 
-func (r Request) noteName() string { return filepath.Clean(r.Dest) + ".part.json" }
+func (r Request) recordName() string { return filepath.Clean(r.Dest) + ".part.json" }
 
-func (r Request) noteText() []byte {
+func (r Request) recordText() []byte {
 	b, err := json.Marshal(map[string]string{"source": r.Source, "path": r.Path})
 	if err != nil {
 		panic(err) // strings
@@ -144,10 +144,10 @@ func (r Request) noteText() []byte {
 	return append(b, '\n')
 }
 
-// isNoted reports whether the note is there and is of the same copy.
-func (r Request) isNoted() bool {
-	b, err := os.ReadFile(r.noteName())
-	return err == nil && string(b) == string(r.noteText())
+// isRecorded reports whether the record is there and is of the same copy.
+func (r Request) isRecorded() bool {
+	b, err := os.ReadFile(r.recordName())
+	return err == nil && string(b) == string(r.recordText())
 }
 
 // realTarget returns the path with its directory free of links. The directory must exist, the

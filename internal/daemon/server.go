@@ -128,14 +128,14 @@ func (s *Server) Signal(signal os.Signal) error {
 }
 
 // Stop ends the server by SIGTERM, or by SIGKILL if it still runs after some time.
-func (s *Server) Stop(patience time.Duration) error {
+func (s *Server) Stop(limit time.Duration) error {
 	if err := s.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
 	select {
 	case <-s.ended:
 		return nil
-	case <-time.After(patience):
+	case <-time.After(limit):
 		return s.Kill()
 	}
 }

@@ -50,8 +50,8 @@ type Lock struct {
 // usualMoment is how long Take waits in any case: another process may just be giving up the lock.
 const usualMoment = time.Second
 
-// patience is how many moments Take waits at most on a file system without locks: the process that has the lock may have been killed.
-const patience = 30
+// maxMoments is how many moments Take waits at most on a file system without locks: the process that has the lock may have been killed.
+const maxMoments = 30
 
 // Take takes the lock at path, in an existing directory. If other processes hold it until the time to wait is over, the error is ErrBusy.
 func Take(ctx context.Context, path string, o Options) (*Lock, error) {
@@ -61,7 +61,7 @@ func Take(ctx context.Context, path string, o Options) (*Lock, error) {
 		waited := time.Since(start)
 		wait := max(o.Wait, moment)
 		if errors.Is(err, errUnlockable) {
-			wait = min(wait, patience*moment)
+			wait = min(wait, maxMoments*moment)
 		}
 		if err == nil || !errors.Is(err, ErrBusy) || waited > wait {
 			return l, err

@@ -10,11 +10,11 @@ import (
 	"github.com/wkwfs/wkwfs/internal/lru"
 )
 
-// facts are what listings and requests have said about names, each for a while.
+// facts are what listings and requests have shown about names, each for a while.
 type facts struct {
 	mu    sync.Mutex
 	dirs  *lru.Cache[string, *listed]
-	names *lru.Cache[string, *said]
+	names *lru.Cache[string, *timedFact]
 	above *lru.Cache[string, bool]  // directories in which a file was found
 	walks *lru.Cache[string, *walk] // by the directory whose directories a program lists
 
@@ -26,9 +26,9 @@ type facts struct {
 }
 
 const (
-	// maxListed and maxSaid limit the memory of facts, in bytes: of 200,000 objects in directories that were listed, and of others.
+	// maxListed and maxFacts limit the memory of facts, in bytes: of 200,000 objects in directories that were listed, and of others.
 	maxListed = 48 << 20
-	maxSaid   = 16 << 20
+	maxFacts  = 16 << 20
 	factSize  = 160 // of one, without its key and its version
 
 	// maxAbove limits the memory for directories of stores that cannot list, in bytes: 4,000 directories.
@@ -41,7 +41,7 @@ const (
 
 func newFacts(hidesDots bool, least time.Duration) *facts {
 	return &facts{
-		dirs: lru.New[string, *listed](maxListed), names: lru.New[string, *said](maxSaid), above: lru.New[string, bool](maxAbove),
+		dirs: lru.New[string, *listed](maxListed), names: lru.New[string, *timedFact](maxFacts), above: lru.New[string, bool](maxAbove),
 		walks: newWalks(), hidesDots: hidesDots, least: least, listing: map[string]chan struct{}{},
 	}
 }
@@ -81,8 +81,8 @@ type listed struct {
 	deepUntil time.Time // one answer has not all keys below the directory, as far as is known until then
 }
 
-// said is what was said about a name.
-type said struct {
+// timedFact is what a listing or a request has shown about a name, and how long that is valid.
+type timedFact struct {
 	fact
 	until     time.Time
 	described bool // it may be opened in this version later, too
@@ -142,21 +142,21 @@ func (k *facts) validListing(dir string) (listed, bool) {
 	return *d, true
 }
 
-// say records what the answer to a request that started then said about a name.
-func (k *facts) say(name string, found fact, start time.Time) {
+// record records what the answer to a request that started then showed about a name.
+func (k *facts) record(name string, found fact, start time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if d, ok := k.dirs.Get(path.Dir(name)); ok && d.entries != nil && !k.isHidden(name) && d.entries.get(name).contradicts(found) {
 		k.dirs.Remove(path.Dir(name)) // it is older
 	}
-	k.put(name, &said{fact: found, until: k.validUntil(start)})
+	k.put(name, &timedFact{fact: found, until: k.validUntil(start)})
 }
 
-// maxStreamed is the number of entries of a directory with too many that are kept, at least. That is a quarter of maxSaid.
+// maxStreamed is the number of entries of a directory with too many that are kept, at least. That is a quarter of maxFacts.
 const maxStreamed = 16 << 10
 
-// sayAll records what a listing that started then said about names.
-func (k *facts) sayAll(listed []fact, start time.Time) {
+// recordAll records what a listing that started then showed about names.
+func (k *facts) recordAll(listed []fact, start time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	until := k.validUntil(start)
@@ -165,7 +165,7 @@ func (k *facts) sayAll(listed []fact, start time.Time) {
 			continue
 		}
 		old, ok := k.names.Get(found.Key)
-		k.put(found.Key, &said{fact: found, until: until, described: ok && old.described && !found.contradicts(old.fact)})
+		k.put(found.Key, &timedFact{fact: found, until: until, described: ok && old.described && !found.contradicts(old.fact)})
 	}
 }
 
@@ -188,10 +188,10 @@ func (k *facts) describe(name string, found fact) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.put(name, &said{fact: found, described: true})
+	k.put(name, &timedFact{fact: found, described: true})
 }
 
-func (k *facts) put(name string, s *said) {
+func (k *facts) put(name string, s *timedFact) {
 	k.names.Put(name, s, int64(factSize+len(name)+len(s.Key)+len(s.Version)))
 }
 

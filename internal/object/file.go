@@ -58,7 +58,7 @@ func (h *opened) ReadAtContext(ctx context.Context, p []byte, off int64) (int, e
 	}
 	n := int(min(int64(len(p)), h.o.Size-off))
 	if err := h.f.b.Read(ctx, h.o, p[:n], off); err != nil {
-		h.noteError(err)
+		h.forgetIfChanged(err)
 		return 0, err
 	}
 	if n < len(p) {
@@ -74,12 +74,12 @@ func (h *opened) ReadParts(ctx context.Context, parts []vfs.Range) error {
 		return io.ErrUnexpectedEOF
 	}
 	err := h.f.b.ReadParts(ctx, h.o, parts)
-	h.noteError(err)
+	h.forgetIfChanged(err)
 	return err
 }
 
-// noteError forgets what is known about the object if it has changed.
-func (h *opened) noteError(err error) {
+// forgetIfChanged forgets what is known about the object if it has changed.
+func (h *opened) forgetIfChanged(err error) {
 	if errors.Is(err, vfs.ErrChanged) {
 		h.f.facts.forget(h.name)
 	}

@@ -19,7 +19,7 @@ import (
 // FS is the objects of a bucket as a read-only file system. A directory is a common prefix of keys. Keys that are not valid paths
 // have no file.
 //
-// What a listing or a request has said about a name is valid for a second, or for 20 times as long as the answer took, up to a
+// What a listing or a request has shown about a name is valid for a second, or for 20 times as long as the answer took, up to a
 // minute. So is absence. A file is opened in the version that is known, even if that is older, because each read names
 // its version: if the object has changed, the read fails with vfs.ErrChanged, and the next open finds the new version. FS is safe
 // for concurrent use.
@@ -223,11 +223,11 @@ func (f *FS) batches(name string, size int) iter.Seq2[[]fact, error] {
 // What it yields first is kept: programs such as ls ask for the attributes of what they list.
 func (f *FS) stream(name string, known []Object, size int, whole func([]fact, error) bool) {
 	var batch []fact
-	start, said := time.Now(), 0
+	start, streamed := time.Now(), 0
 	yield := func(batch []fact, err error) bool {
-		if said < maxStreamed {
-			f.facts.sayAll(batch, start)
-			said += len(batch)
+		if streamed < maxStreamed {
+			f.facts.recordAll(batch, start)
+			streamed += len(batch)
 		}
 		return whole(batch, err)
 	}

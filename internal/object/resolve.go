@@ -43,7 +43,7 @@ func (f *FS) resolve(ctx context.Context, name string, to purpose) (fact, error)
 	switch {
 	case err == nil:
 		found := fact{o, file}
-		f.facts.say(name, found, start)
+		f.facts.record(name, found, start)
 		if parent.err != nil {
 			f.facts.found(name)
 		}
@@ -62,7 +62,7 @@ func (f *FS) resolve(ctx context.Context, name string, to purpose) (fact, error)
 		}
 	}
 	found := fact{Object{Key: name}, kind}
-	f.facts.say(name, found, start)
+	f.facts.record(name, found, start)
 	return found, nil
 }
 
@@ -104,7 +104,7 @@ func (f *FS) probe(ctx context.Context, name string) (kind int, err error) {
 		start, below := time.Now(), path.Join(name, base)
 		o, err := f.b.Head(ctx, below)
 		if err == nil {
-			f.facts.say(below, fact{o, file}, start)
+			f.facts.record(below, fact{o, file}, start)
 			f.facts.found(below)
 		}
 		return err

@@ -87,7 +87,7 @@ func (r *Reader) start(i int, ahead bool) *portion {
 		return nil // the cache is closed: reading the blocks returns this error
 	}
 	before := w.newestPortion()
-	w.place(i, s)
+	w.put(i, s)
 	r.prefetcher.add(s)
 	r.announce(i)
 	if r.pushing && r.state == sequential {

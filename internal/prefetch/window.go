@@ -74,8 +74,8 @@ func (w *window) newestPortion() *portion {
 	return w.portions[(w.oldest+len(w.portions)-1)%len(w.portions)]
 }
 
-// place puts portion i in the place of the oldest portion.
-func (w *window) place(i int, s *portion) {
+// put puts portion i in the place of the oldest portion.
+func (w *window) put(i int, s *portion) {
 	w.portions[w.oldest] = s
 	w.oldest = (w.oldest + 1) % len(w.portions)
 	w.started[i] = true

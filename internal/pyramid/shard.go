@@ -56,7 +56,7 @@ func (l shardLayout) writeTable(f *os.File, p *subCube, ends []uint64) error {
 	for x := range side {
 		for y := range side {
 			for z := range side {
-				offset, length := place(ends, wkw.MortonIndex(volume.Vec{x, y, z}))
+				offset, length := extentOf(ends, wkw.MortonIndex(volume.Vec{x, y, z}))
 				binary.LittleEndian.PutUint64(row[z*entryBytes:], p.offset+offset)
 				binary.LittleEndian.PutUint64(row[z*entryBytes+8:], length)
 			}
@@ -69,8 +69,8 @@ func (l shardLayout) writeTable(f *os.File, p *subCube, ends []uint64) error {
 	return nil
 }
 
-// place returns the offset and the length of block i.
-func place(ends []uint64, i uint64) (offset, length uint64) {
+// extentOf returns the offset and the length of block i.
+func extentOf(ends []uint64, i uint64) (offset, length uint64) {
 	if i > 0 {
 		offset = ends[i-1]
 	}

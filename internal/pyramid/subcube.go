@@ -173,7 +173,7 @@ func (p *subCube) copyRow(k *worker, out []byte, ends []uint64, y, z int, r run)
 	}
 	for x := range m.subCubeSide() {
 		b := volume.Vec{x, y, z}
-		start, length := place(ends, wkw.MortonIndex(b))
+		start, length := extentOf(ends, wkw.MortonIndex(b))
 		to := out[start : start+length]
 		switch n := stored.sizes[x]; {
 		case p.cube.keepsOld(first.Add(b)):

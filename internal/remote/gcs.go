@@ -116,7 +116,7 @@ const maxDescription = 64 << 10
 // Head implements [object.Bucket].
 func (b *gcs) Head(ctx context.Context, key string) (object.Object, error) {
 	o, err := b.describe(ctx, key)
-	return o, b.judge(ctx, err)
+	return o, b.refusals.explain(ctx, err)
 }
 
 // describe is Head with refusals as the store gives them.

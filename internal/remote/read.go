@@ -48,7 +48,7 @@ func (c *client) readParts(ctx context.Context, r request, o object.Object, part
 	isUnknown := false // the version or the size
 	err := c.do(ctx, r, func(answer *http.Response) error {
 		expected, found := parseVersion(o.Version), v.validators(answer.Header)
-		verdict := expected.judge(found)
+		verdict := expected.compare(found)
 		if verdict == other {
 			return permanent{fmt.Errorf("expected version %s, found %s: %w", o.Version, clean(found.version()), vfs.ErrChanged)}
 		}

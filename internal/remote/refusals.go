@@ -36,7 +36,7 @@ type refusals struct {
 	mu     sync.Mutex
 	known  string    // key of an object that exists; "": none was found yet
 	proven time.Time // start of the last request that succeeded
-	said   bool
+	logged bool
 
 	proving sync.Mutex // held while the known object is asked for
 	listing sync.Mutex // held while the store is asked to list
@@ -56,8 +56,8 @@ func (r *refusals) found(key string, start time.Time) {
 	}
 }
 
-// judge returns fs.ErrNotExist if a refusal of an object means that it is absent, else err.
-func (r *refusals) judge(ctx context.Context, err error) error {
+// explain returns fs.ErrNotExist if a refusal of an object means that it is absent, else err.
+func (r *refusals) explain(ctx context.Context, err error) error {
 	refused := time.Now()
 	var f *failure
 	if !errors.As(err, &f) || !errors.Is(f.class, fs.ErrPermission) || f.status == 0 || !slices.Contains(absentCodes, f.code) {
@@ -103,9 +103,9 @@ func (r *refusals) lastKnown() (key string, proven time.Time) {
 func (r *refusals) isNew() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	said := r.said
-	r.said = true
-	return !said
+	logged := r.logged
+	r.logged = true
+	return !logged
 }
 
 // prove returns an error unless a request for an existing object, sent after the given time, succeeds.

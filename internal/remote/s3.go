@@ -135,7 +135,7 @@ func isRegion(text string) bool {
 // Head implements [object.Bucket].
 func (b *s3) Head(ctx context.Context, key string) (object.Object, error) {
 	o, err := b.describe(ctx, key)
-	return o, b.judge(ctx, err)
+	return o, b.refusals.explain(ctx, err)
 }
 
 // describe is Head with refusals as the store gives them.

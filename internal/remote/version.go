@@ -69,8 +69,8 @@ const (
 	other                  // it is another one
 )
 
-// judge compares the validators of an answer with those that are expected.
-func (v validators) judge(answer validators) verdict {
+// compare compares the validators of an answer with those that are expected.
+func (v validators) compare(answer validators) verdict {
 	switch {
 	case v.strong != "" && answer.strong != "":
 		if v.strong == answer.strong {
@@ -156,7 +156,7 @@ func (c *client) complete(ctx context.Context, d described, get request, of func
 	if err != nil {
 		return d.Object, explainRead(err)
 	}
-	c.noteReads(d.validators, read)
+	c.recordReads(d.validators, read)
 	d.Version = d.validators.and(read).version()
 	return d.Object, nil
 }
@@ -168,8 +168,8 @@ const (
 	more     // of some objects: so all descriptions need one
 )
 
-// noteReads notes whether a read has said more than is expected.
-func (c *client) noteReads(expected, read validators) {
+// recordReads records whether a read has shown more than is expected.
+func (c *client) recordReads(expected, read validators) {
 	if expected.and(read) != expected {
 		c.readsSay.Store(more)
 		return

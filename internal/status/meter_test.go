@@ -245,7 +245,7 @@ func TestFields(t *testing.T) {
 		"reads": {"count", "bytes", "p50_seconds", "p99_seconds"},
 		"now":   {"seconds", "reads_per_second", "bytes_per_second", "p50_seconds", "p99_seconds"},
 		"cache": {"budget_bytes", "held_bytes", "hits", "shared", "decoded", "failures", "decoded_bytes", "dropped", "hit_rate"},
-		"source_io": {"reads", "read_bytes", "looks", "under_way", "most_under_way", "longest_wait_seconds", "requests", "repeated", "read_latency",
+		"source_io": {"reads", "read_bytes", "lookups", "in_flight", "most_in_flight", "longest_wait_seconds", "requests", "repeated", "read_latency",
 			"look_latency", "late"},
 		"disk_cache": {"dir", "size_bytes", "used_bytes", "hits", "shared", "misses", "hit_bytes", "fetched_bytes", "written_bytes",
 			"dropped_bytes", "evicted", "evicted_bytes", "damaged"},

@@ -102,7 +102,7 @@ func (m *Meter) registerSource() {
 	}{
 		{"reads", "Reads of the source.", func(s SourceIO) uint64 { return s.Reads }},
 		{"read_bytes", "Bytes read from the source.", func(s SourceIO) uint64 { return s.ReadBytes }},
-		{"looks", "Lookups in the source: files that were described or opened, and listed directories.", func(s SourceIO) uint64 { return s.Lookups }},
+		{"lookups", "Lookups in the source: files that were described or opened, and listed directories.", func(s SourceIO) uint64 { return s.Lookups }},
 		{"requests", "Requests over the network to object stores.", func(s SourceIO) uint64 { return s.Requests }},
 		{"repeated", "Requests to object stores that repeated one that had failed.", func(s SourceIO) uint64 { return s.Repeated }},
 	} {
@@ -115,8 +115,8 @@ func (m *Meter) registerSource() {
 		labels     prometheus.Labels
 		of         func(SourceIO) float64
 	}{
-		{"under_way", "Requests to the source in flight.", nil, func(s SourceIO) float64 { return float64(s.InFlight) }},
-		{"most_under_way", "The most requests to the source that were in flight at a time.", nil, func(s SourceIO) float64 { return float64(s.MostInFlight) }},
+		{"in_flight", "Requests to the source in flight.", nil, func(s SourceIO) float64 { return float64(s.InFlight) }},
+		{"most_in_flight", "The most requests to the source that were in flight at a time.", nil, func(s SourceIO) float64 { return float64(s.MostInFlight) }},
 		{"longest_wait_seconds", "Time since the start of the oldest request in flight.", nil, func(s SourceIO) float64 { return s.LongestWait }},
 		{"late", "1 if the source is late, 0 otherwise.", nil, func(s SourceIO) float64 { return boolValue(s.Late) }},
 		{"latency_seconds", latencyHelp, latencyLabels("read", "0.5"), func(s SourceIO) float64 { return s.ReadLatency.P50 }},

@@ -82,10 +82,10 @@ func (c Cache) withRate() Cache {
 type SourceIO struct {
 	Reads     uint64 `json:"reads"`
 	ReadBytes uint64 `json:"read_bytes"`
-	Lookups   uint64 `json:"looks"`
+	Lookups   uint64 `json:"lookups"`
 
-	InFlight     int     `json:"under_way"`            // requests without an answer
-	MostInFlight int     `json:"most_under_way"`       // the maximum of InFlight since the start
+	InFlight     int     `json:"in_flight"`            // requests without an answer
+	MostInFlight int     `json:"most_in_flight"`       // the maximum of InFlight since the start
 	LongestWait  float64 `json:"longest_wait_seconds"` // time since the start of the oldest request in flight
 
 	ReadLatency   Latency `json:"read_latency"`

@@ -182,7 +182,7 @@ func TestMetrics(t *testing.T) {
 			"errors": {failed, 1},
 			"hits":   {families["wkwfs_cache_hits_total"].GetMetric()[0].GetCounter().GetValue(), 80},
 			"looked": {families["wkwfs_source_reads_total"].GetMetric()[0].GetCounter().GetValue(), 9},
-			"wait":   {families["wkwfs_source_under_way"].GetMetric()[0].GetGauge().GetValue(), 6},
+			"wait":   {families["wkwfs_source_in_flight"].GetMetric()[0].GetGauge().GetValue(), 6},
 			"late":   {families["wkwfs_source_late"].GetMetric()[0].GetGauge().GetValue(), 1},
 			"p99":    {quantile(families["wkwfs_source_latency_seconds"], "look", "0.99"), 0.5},
 			"disk":   {families["wkwfs_disk_cache_hits_total"].GetMetric()[0].GetCounter().GetValue(), 12},

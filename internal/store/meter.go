@@ -20,8 +20,8 @@ func (m *meter) init(o Options) {
 	m.distance.init(o.Local, distantAnswer)
 }
 
-// judge counts an answer of n bytes for the lateness of the source.
-func (m *meter) judge(took time.Duration, n int) {
+// observe counts an answer of n bytes for the lateness of the source.
+func (m *meter) observe(took time.Duration, n int) {
 	m.distance.add(took, n)
 	m.lateness.add(took, n)
 }

@@ -101,7 +101,7 @@ func (q *queue) release(slot int, m *meter, n int, timed bool) {
 	m.handOver(slot, now)
 	m.count(now, took, n)
 	if timed {
-		m.judge(took, n)
+		m.observe(took, n)
 	}
 }
 
@@ -118,7 +118,7 @@ func (q *queue) releaseReads(slot int, ranges []vfs.Range, took []time.Duration)
 		}
 		q.reads.count(now, took[i], n)
 		if n > 0 {
-			q.reads.judge(took[i], n)
+			q.reads.observe(took[i], n)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func (q *queue) releaseLookups(slot int, took []time.Duration) {
 	q.lookups.handOver(slot, now)
 	for _, d := range took {
 		q.lookups.count(now, d, 0)
-		q.lookups.judge(d, 0)
+		q.lookups.observe(d, 0)
 	}
 }
 

@@ -11,7 +11,7 @@ type Stats struct {
 	InFlight     int           // requests in flight
 	MostInFlight int           // the most requests that were in flight at a time
 	LongestWait  time.Duration // time since the start of the oldest request in flight; 0 if there is none
-	Late         bool          // the source is late, judged by its reads
+	Late         bool          // the source is late, as its reads show
 
 	// Of object stores, which a Scheduled does not count itself: requests over the network, and those of them that repeated one
 	// that had failed. A read or a lookup may need none, or several.
