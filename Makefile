@@ -56,15 +56,10 @@ test-once:
 	@$(GOTEST) $(ONCE) $(PACKAGES)
 	@$(CHECK_TOP)
 
-# The tests that are left out start no goroutine, or take long and use the goroutines of other tests that are here. test-all runs
-# them with the race detector, too. By default, the detector delays the end of every process by a second.
-empty :=
-NOT_RACED = TestTreeIsAFileSystem TestCompression TestManyMags TestLimitsOfProperties TestDeepBox TestSnapshotOfMany TestLargeIndex \
-	TestDrawReferenceData TestRangesAtBoundaries TestSharesAreDisjoint TestSharesAreEqual TestNewItems TestPlanInAnyOrder TestCutBox \
-	TestPartsOfCheck TestPartsOfCopy TestPartsOfShards TestFile TestFillDamaged TestPrecomputed TestOMEZarrRoundTrip TestListingTakesNoMemory \
-	TestDamagedPart TestDivided TestFinishNamesMissingParts TestPartResumes TestLargeListingAgrees TestManyCubes TestReferenceData TestChooseByValues
+# The tests that skip in short form start no goroutine, or take long and use the goroutines of other tests. test-all runs them with
+# the race detector, too. By default, the detector delays the end of every process by a second.
 test-race:
-	@GORACE=atexit_sleep_ms=10 TESTLOG=bin/test-race.json $(GOTEST) -race -short $(ONCE) -skip '^($(subst $(empty) ,|,$(strip $(NOT_RACED))))$$' $(CONCURRENT)
+	@GORACE=atexit_sleep_ms=10 TESTLOG=bin/test-race.json $(GOTEST) -race -short $(ONCE) $(CONCURRENT)
 
 ## test-all: all tests; then again with the race detector, with mounts of a program that has it, under longer load, in long form, with all damages, with all jobs of the benchmark, and on one processor
 test-all: check test-once

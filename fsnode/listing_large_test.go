@@ -105,6 +105,9 @@ func TestListingOfLarge(t *testing.T) {
 
 // TestListingTakesNoMemory: an open directory takes the memory of some thousand entries.
 func TestListingTakesNoMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	const limit = 100 << 20
 	n := voxeltest.Large(2_000_000)
 	s := newSessionWith(t, newLarge(n), Options{AnswersAtOnce: func() bool { return true }})

@@ -41,6 +41,9 @@ func sum(b []byte) string {
 
 // TestReferenceData reads every array that other programs wrote, voxel for voxel.
 func TestReferenceData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	root, arrays, _ := readManifest(t)
 	for _, a := range arrays {
 		t.Run(a.Path, func(t *testing.T) {

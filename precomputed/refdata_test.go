@@ -100,6 +100,9 @@ func openScale(t *testing.T, dir, key string) volume.Mag {
 }
 
 func TestReferenceData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	root := refdata.Dir(t, "precomputed")
 	var manifest struct {
 		Volumes []struct {

@@ -19,6 +19,9 @@ import (
 
 // TestFile writes and reads cubes of all types, channels, block types and geometries, and compares each voxel.
 func TestFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	sides := []int{1, 2, 4, 8, 16, 32, 64}
 	if testing.Short() {
 		sides = []int{1, 8, 32}

@@ -17,6 +17,9 @@ import (
 // truncates the cube at each byte. Each block of a Fill must have the voxels or the error that it has when it is read
 // alone.
 func TestFillDamaged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	cuts := 1
 	if testing.Short() {
 		cuts = 7 // goroutines do the same at each

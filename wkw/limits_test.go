@@ -38,6 +38,9 @@ func shortMag(int) string { return `{"mag":1}` }
 // TestLimitsOfProperties: metadata of more layers or mags than any real dataset has is an error that names the limit and
 // the file. It takes little memory.
 func TestLimitsOfProperties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it starts no goroutine")
+	}
 	padding := strings.Repeat(" ", 1<<20)
 	for _, c := range []struct {
 		name string
@@ -78,6 +81,9 @@ func TestLimitsOfProperties(t *testing.T) {
 // TestManyMags: layers and mags are found by name. Without that, the time grows with the square of their number, and the
 // numbers below take hours.
 func TestManyMags(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	files := magAt("color/1")
 	in := source(t, files, magAt("layer0/1"))
 	everywhere := func(i int) string { return fmt.Sprintf(`{"mag": [%d, 1, 1], "path": "./color/1"}`, i+1) }
@@ -157,6 +163,9 @@ func TestManyDirectories(t *testing.T) {
 
 // TestManyCubes: a directory of many cubes takes little memory in all that lists cubes, and each is found once.
 func TestManyCubes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	const limit = 64 << 20
 	n := voxeltest.Large(1_000_000)
 	h := Header{CubeBlocks: 1, BlockSide: 1, BlockType: Raw, Type: volume.Uint8, Channels: 1}

@@ -24,6 +24,9 @@ type refMag struct {
 }
 
 func TestReferenceData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	for _, set := range refdata.WKW() {
 		dir := refdata.Dir(t, set)
 		b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))

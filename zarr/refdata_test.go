@@ -27,6 +27,9 @@ func openDir(t testing.TB, dir string) fs.FS {
 
 // TestReferenceData reads every array that other programs wrote, voxel for voxel.
 func TestReferenceData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	root, manifest := refdata.Arrays(t)
 	count := 0
 	for _, a := range manifest.Arrays {

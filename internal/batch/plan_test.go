@@ -34,6 +34,9 @@ func planOf(items []item) *Plan {
 // TestSharesAreDisjoint: each item is in exactly one share, whatever the sizes are, and however many parts there are. Shares
 // count what they have.
 func TestSharesAreDisjoint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it starts no goroutine")
+	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for name, items := range map[string][]item{
 		"none":   nil,
@@ -72,6 +75,9 @@ func TestSharesAreDisjoint(t *testing.T) {
 
 // TestNewItems: an item that appears after a plan was made is in exactly one share, too.
 func TestNewItems(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it starts no goroutine")
+	}
 	for _, n := range []int{0, 1, 20, 5000} {
 		plan := planOf(cubes(n, func(i int) int64 { return int64(i) }))
 		var shares []Share
@@ -94,6 +100,9 @@ func TestNewItems(t *testing.T) {
 
 // TestSharesAreEqual: of 1,000 parts, the largest and the smallest have at most 5 % more or less than an equal share.
 func TestSharesAreEqual(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it starts no goroutine")
+	}
 	random := rand.New(rand.NewPCG(3, 4))
 	const n = 1000
 	for name, items := range map[string][]item{
@@ -155,6 +164,9 @@ func TestLikely(t *testing.T) {
 
 // TestPlanInAnyOrder: plans of the same items are the same in any order. Other items, or other bytes, make another plan.
 func TestPlanInAnyOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it starts no goroutine")
+	}
 	items := cubes(5000, func(i int) int64 { return int64(i) * 1000 })
 	plan := planOf(items)
 	shuffled := slices.Clone(items)

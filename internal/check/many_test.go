@@ -26,6 +26,9 @@ func tinyCubes(t *testing.T, n int) *voxeltest.Many {
 
 // TestManyCubes: a check of many cubes in one directory takes little memory.
 func TestManyCubes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	const limit = 100 << 20
 	n := voxeltest.Large(200_000)
 	var lines []string

@@ -41,6 +41,9 @@ func runPart(t *testing.T, root volume.Root, part batch.Part) ([]string, *check.
 // TestPartsOfCheck: the parts of a check find what a check of the whole source finds, each fault once, and each part makes the
 // same plan.
 func TestPartsOfCheck(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	for _, c := range []struct{ dir, name string }{
 		{"../../testdata/damaged", "."},
 		{"../../testdata/damaged/color", "."},
@@ -85,6 +88,9 @@ func TestPartsOfCheck(t *testing.T) {
 
 // TestPartsOfShards: all chunks of a shard are in one part, so parts do not read the same file.
 func TestPartsOfShards(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	for name, shards := range map[string]int{"sh_cseg": 5, "sh_flat_grid": 3, "sh_asymmetric": 16, "sh_one": 1} {
 		root, err := precomputed.Recognise(os.DirFS(refdata.Dir(t, "precomputed", name)), ".", precomputed.Options{})
 		if err != nil {

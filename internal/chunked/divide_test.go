@@ -26,6 +26,9 @@ func divided() *model {
 
 // TestDivided: which chunks have several blocks.
 func TestDivided(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	for _, test := range []struct {
 		name   string
 		change func(a *Array, o *Options)
@@ -115,6 +118,9 @@ func openDivided(t *testing.T, m *model, fsys fs.FS) volume.CubeFile {
 // TestDamagedPart: damage in a part of a chunk that is decoded alone is an error for the voxels of this part, alone or beside others,
 // and the rest reads. If the whole chunk is concerned, all of it is an error.
 func TestDamagedPart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	const first, second = 1, 2
 	for _, test := range []struct {
 		name    string

@@ -160,6 +160,9 @@ func TestFillValue(t *testing.T) {
 
 // TestManyCubes: an array of more cubes than are kept in a list lists none, and all can be walked and opened.
 func TestManyCubes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	for _, fill := range [][]byte{nil, {1}} {
 		a := &Array{Shape: []int{4, 4, 4}, Chunk: []int{1, 2, 2}, Type: volume.Uint8, Order: []int{2, 1, 0}, Key: Key{"c", "/"}, Fill: fill}
 		_, m := writeArray(t, a, Options{maxPositions: 14}, "[0 0 0]")

@@ -146,6 +146,9 @@ func TestMisplaced(t *testing.T) {
 // TestLargeIndex: of an index of several pieces, only the pages that are needed are read and kept, once its checksums are right. A wrong byte
 // anywhere in it is an error for all of its chunks.
 func TestLargeIndex(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	const chunks, page = 64, 2 * entryBytes
 	for _, checksums := range []int{0, 1, 2} {
 		a := &Array{Shape: []int{1, 1, chunks}, Chunk: []int{1, 1, chunks}, Type: volume.Uint8, Order: []int{0, 1, 2}, Key: Key{"c", "/"},

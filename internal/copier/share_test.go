@@ -105,6 +105,9 @@ func checkCopy(t *testing.T, dir string, files []*fakeFile) {
 
 // TestPartsOfCopy: the parts of a copy together copy all files, each file once.
 func TestPartsOfCopy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	for _, n := range []int{1, 2, 7, 40} {
 		dir, files := t.TempDir(), fakeCubes(60)
 		copied := 0

@@ -19,6 +19,9 @@ import (
 // TestRangesAtBoundaries reads ranges around the boundaries of pages, units, pieces and objects: first from the source, then from
 // the disk after a restart, without a request.
 func TestRangesAtBoundaries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it starts no goroutine")
+	}
 	for _, size := range []int64{1, pageSize - 1, pageSize, pageSize + 1, unitSize, unitSize + 1, pieceSize - 1, pieceSize, pieceSize + 1, 2*pieceSize + unitSize + 7} {
 		o := object.Object{Key: "k", Size: size, Version: "1"}
 		edges := []int64{0, 1, pageSize - 1, pageSize, pageSize + 1, unitSize - 1, unitSize, pieceSize - 1, pieceSize, pieceSize + 1, size - 1, size}

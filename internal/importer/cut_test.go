@@ -66,6 +66,9 @@ func checkCut(t *testing.T, c *cutter, n int) []volume.Box {
 
 // TestCutBox cuts random boxes with random stored bytes, in parts of any number.
 func TestCutBox(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it starts no goroutine")
+	}
 	random := rand.New(rand.NewPCG(7, 8))
 	for range cases(200) {
 		var box volume.Box

@@ -225,6 +225,9 @@ func TestPartsWithAnotherCut(t *testing.T) {
 
 // TestFinishNamesMissingParts: an import is not finished before all of its parts are complete. The error has their numbers.
 func TestFinishNamesMissingParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	dir := voxeltest.TempDir(t)
 	a := large()
 	name := voxeltest.Export(t, dir, a, voxeltest.Pattern(a.Grid), ".nrrd")
@@ -331,6 +334,9 @@ func TestFinishRemovesWhatIsLeft(t *testing.T) {
 
 // TestPartResumes: a part that was interrupted goes on where it was. What others have written stays.
 func TestPartResumes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	dir := voxeltest.TempDir(t)
 	a := large()
 	name := voxeltest.Export(t, dir, a, voxeltest.Pattern(a.Grid), ".nrrd")

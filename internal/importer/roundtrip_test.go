@@ -118,6 +118,9 @@ func largest(properties string) string {
 
 // TestReferenceData imports volumes from datasets that other programs wrote.
 func TestReferenceData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	var sets []string
 	for _, set := range refdata.WKW() {
 		for _, pattern := range []string{".", "*"} {

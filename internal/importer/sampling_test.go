@@ -33,6 +33,9 @@ func blobs(p volume.Vec, n int) int {
 
 // TestChooseByValues: labels have large areas of one value, and images have noise. All else is in doubt.
 func TestChooseByValues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it starts no goroutine")
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for name, test := range map[string]struct {
 		value func(p volume.Vec) int

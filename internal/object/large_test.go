@@ -65,6 +65,9 @@ func TestLargeListing(t *testing.T) {
 // TestLargeListingAgrees: a directory that is divided has the same entries in the same order as in one listing, whatever else is in
 // it.
 func TestLargeListingAgrees(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	random := rand.New(rand.NewPCG(5, 6))
 	others := []string{"", "x", "x9~", "x9~0", "x9\U0010FFFFz", "x:", "x1", "x1/y", "x5000.wkw/below", "a", "y", "xä", "x-1.wkw", "x9.wkw/", "x9", "X3.wkw", "9", "x007.wkw", "z0/x0.wkw"}
 	for range 20 {

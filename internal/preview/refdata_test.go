@@ -14,6 +14,9 @@ import (
 
 // TestDrawReferenceData draws planes of all formats, as other programs wrote them, and compares them with volume.ReadBox.
 func TestDrawReferenceData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	drawn := 0
 	for _, format := range []string{"wkw", "precomputed", "zarr"} {
 		dir := refdata.Dir(t, format)

@@ -56,6 +56,9 @@ func TestSeeds(t *testing.T) {
 
 // TestCompression: LZ4 compresses image and segmentation like real data.
 func TestCompression(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it starts no goroutine")
+	}
 	cut := Cut{Box: volume.Box{Min: volume.Cube(500), Max: volume.Vec{596, 596, 532}}, Block: 32, Mag: 1}
 	var raw, stored, sequences int
 	em, segmentation := Usual.EM(cut), Usual.Segmentation(cut)

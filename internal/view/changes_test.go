@@ -142,6 +142,9 @@ func TestSnapshotOfAll(t *testing.T) {
 // TestSnapshotOfMany opens a volume of more cubes than a snapshot knows. Each cube keeps the version in which it is first
 // read. A volume that is opened a second later shows the current cubes.
 func TestSnapshotOfMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	const n = 20_000 + 1 // a complete snapshot has at most 20,000 cubes
 	r := &row{map[int]byte{}, n}
 	tree := view.New(volume.Root{Mag: r}, view.Options{})

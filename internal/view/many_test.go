@@ -40,6 +40,9 @@ func smallCube(t *testing.T) []byte {
 // TestListingTakesNoMemory: a directory of any number of cubes is listed with the memory of some thousand entries, and so
 // is the survey that finds the bounding box.
 func TestListingTakesNoMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	const limit = 100 << 20
 	n := voxeltest.Large(1_000_000) // 10 million need no more
 	tree, _ := manyCubes(t, n)
@@ -97,6 +100,9 @@ func TestListIsComplete(t *testing.T) {
 
 // TestDeepBox: slices of a box of any depth are listed only up to a million. Each of them can be opened by name.
 func TestDeepBox(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	cube := smallCube(t)
 	for _, c := range []struct {
 		depth  int

@@ -176,6 +176,9 @@ func TestOMEZarrChanges(t *testing.T) {
 // TestOMEZarrRoundTrip opens copies of the views as Zarr sources. They have the voxels and voxel sizes of the layer, and end
 // where it ends. They start at 0.
 func TestOMEZarrRoundTrip(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	for _, source := range []string{"wkw/sparse", "wkw/two_channels", "wkw/type_uint16", "wkw/type_int64", "wkw/type_double"} {
 		tree := open(t, refdata.Dir(t, source), ".")
 		layers, err := fs.ReadDir(tree, ".")

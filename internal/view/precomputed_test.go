@@ -21,6 +21,9 @@ import (
 
 // TestPrecomputed reads all chunks of the Precomputed view of several layers, and compares them with the model.
 func TestPrecomputed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	for _, c := range []struct {
 		block, channels int
 		value           volume.Type

@@ -54,6 +54,9 @@ func TestIndex(t *testing.T) {
 
 // TestLargeIndex checks that a large directory is complete as JSON, and that a page says what it does not show.
 func TestLargeIndex(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
+	}
 	const n = 24_000
 	files := fstest.MapFS{}
 	for i := range n {
