@@ -96,7 +96,7 @@ var arrows = map[string][]string{
 	"internal/view":   {"internal/lru", "internal/vfs", "internal/tree", "volume", "internal/header", "internal/omezarr", "cache", "internal/flat", "internal/mosaic", "internal/prefetch", "internal/span"},
 	"internal/copier": {"internal/batch", "internal/hint", "internal/lockfile", "internal/parallel", "internal/paths", "internal/tree", "internal/vfs", "internal/span"},
 	"fsnode":          {"internal/guard", "internal/lru", "internal/vfs", "internal/log", "internal/parallel", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
-	"internal/status": {"internal/guard", "internal/hint", "internal/vfs", "golang.org/x/sys", "internal/tree", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
+	"internal/status": {"internal/diskcache", "internal/guard", "internal/hint", "internal/vfs", "golang.org/x/sys", "internal/tree", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
 
 	"internal/nfs":     {"internal/guard", "internal/nfs/xdr", "internal/log", "internal/lru", "internal/parallel", "internal/peer", "internal/tree", "internal/vfs"},
 	"internal/nfs/xdr": {},

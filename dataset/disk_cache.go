@@ -66,7 +66,8 @@ func (c *DiskCache) Close() {
 	}
 }
 
-// DiskCacheStats are the numbers of a disk cache since it was opened by this process. Used and Size are for all processes.
+// DiskCacheStats are the numbers of a disk cache since it was opened by this process. UsedBytes and SizeBytes are for all
+// processes.
 type DiskCacheStats = diskcache.Stats
 
 // Stats returns the numbers of the cache. ok is false if no dataset has needed it yet.

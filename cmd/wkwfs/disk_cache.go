@@ -10,7 +10,6 @@ import (
 	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/settings"
-	"github.com/wkwfs/wkwfs/internal/status"
 )
 
 // diskCacheFlags are the flags of commands that may keep on a disk what they read from a URL.
@@ -95,15 +94,4 @@ func (c *diskCache) stats() (s dataset.DiskCacheStats, used bool) {
 		return s, false
 	}
 	return c.kept.Stats()
-}
-
-// status is stats for the status of a server.
-func (c *diskCache) status() status.DiskCache {
-	s, _ := c.stats()
-	return status.DiskCache{
-		Dir: s.Dir, SizeBytes: s.Size, UsedBytes: s.Used,
-		Hits: s.Hits, Shared: s.Shared, Misses: s.Misses,
-		HitBytes: s.HitBytes, FetchedBytes: s.FetchedBytes, WrittenBytes: s.WrittenBytes, DroppedBytes: s.DroppedBytes,
-		Evicted: s.Evicted, EvictedBytes: s.EvictedBytes, Damaged: s.Damaged,
-	}
 }

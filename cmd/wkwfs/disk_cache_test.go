@@ -27,8 +27,9 @@ func TestDiskCacheIsOpenedWhenNeeded(t *testing.T) {
 			t.Fatal(err)
 		}
 		disk.close()
-		if _, err := os.Stat(dir); (err == nil) != test.want || (disk.status().Dir == dir) != test.want {
-			t.Errorf("%+v of %s: %v, %+v", test.flags, test.source, err, disk.status())
+		stats, _ := disk.stats()
+		if _, err := os.Stat(dir); (err == nil) != test.want || (stats.Dir == dir) != test.want {
+			t.Errorf("%+v of %s: %v, %+v", test.flags, test.source, err, stats)
 		}
 	}
 }

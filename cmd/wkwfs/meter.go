@@ -35,7 +35,7 @@ func newMeter(s mountSettings, mountpoint string, logs log.Place, blocks *cache.
 			}
 		},
 		SourceIO:  func() status.SourceIO { return sourceIO(opened.Stats()) },
-		DiskCache: disk.status,
+		DiskCache: func() status.DiskCache { s, _ := disk.stats(); return s },
 	})
 }
 

@@ -91,7 +91,7 @@ func TestSizeWhileWriting(t *testing.T) {
 			for _, c := range caches {
 				s := c.Stats()
 				evicted += uint64(s.Evicted)
-				if s.WrittenBytes == 0 || s.Used > test.wantUsed {
+				if s.WrittenBytes == 0 || s.UsedBytes > test.wantUsed {
 					t.Errorf("%+v", s)
 				}
 			}
@@ -132,7 +132,7 @@ func TestSizeOnDisk(t *testing.T) {
 	if n := allocated(t, dir); n > size || n < size/8 {
 		t.Errorf("%d bytes are allocated, of %d", n, int64(size))
 	}
-	if used := c.Stats().Used; used < allocated(t, filepath.Join(dir, formatDir))-fixedCost {
+	if used := c.Stats().UsedBytes; used < allocated(t, filepath.Join(dir, formatDir))-fixedCost {
 		t.Errorf("the cache counts %d bytes of %d", used, allocated(t, dir))
 	}
 }

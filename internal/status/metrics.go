@@ -3,6 +3,7 @@ package status
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -52,9 +53,10 @@ func (m *Meter) register() {
 	m.registry = prometheus.NewRegistry()
 	m.registry.MustRegister(m.latency, m.bytes, m.slow, failed, panics, about,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.registerCache()
-	m.registerSource()
-	m.registerDiskCache()
+	m.registerNumbers("wkwfs_cache_", func() any { return m.options.Cache() })
+	m.registerNumbers("wkwfs_source_", func() any { return m.options.SourceIO() })
+	m.registerNumbers("wkwfs_disk_cache_", func() any { return m.options.DiskCache() })
+	m.registerLatencies()
 }
 
 func counter(name, help string) prometheus.Counter {
@@ -64,83 +66,50 @@ func counter(name, help string) prometheus.Counter {
 // validLabel makes a path valid UTF-8, as labels must be.
 func validLabel(path string) string { return strings.ToValidUTF8(path, "\uFFFD") }
 
-// registerCache registers the numbers of the cache.
-func (m *Meter) registerCache() {
-	for _, c := range []struct {
-		name, help string
-		of         func(Cache) uint64
-	}{
-		{"hits", "Blocks that were in the cache when a reader needed them.", func(c Cache) uint64 { return c.Hits }},
-		{"shared", "Blocks for which a reader waited because another reader was loading them.", func(c Cache) uint64 { return c.Shared }},
-		{"decoded", "Blocks that were read and decoded.", func(c Cache) uint64 { return c.Decoded }},
-		{"failures", "Blocks that could not be read or decoded.", func(c Cache) uint64 { return c.Failures }},
-		{"decoded_bytes", "Decoded bytes of the blocks that were read.", func(c Cache) uint64 { return c.DecodedBytes }},
-		{"dropped", "Blocks that were evicted because of the budget.", func(c Cache) uint64 { return c.Dropped }},
-	} {
-		m.registry.MustRegister(prometheus.NewCounterFunc(
-			prometheus.CounterOpts{Name: "wkwfs_cache_" + c.name + "_total", Help: c.help},
-			func() float64 { return float64(c.of(m.options.Cache())) }))
-	}
-	for _, g := range []struct {
-		name, help string
-		of         func(Cache) int64
-	}{
-		{"budget", "Maximum memory of decoded blocks.", func(c Cache) int64 { return c.BudgetBytes }},
-		{"held", "Memory of decoded blocks.", func(c Cache) int64 { return c.HeldBytes }},
-	} {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(
-			prometheus.GaugeOpts{Name: "wkwfs_cache_" + g.name + "_bytes", Help: g.help},
-			func() float64 { return float64(g.of(m.options.Cache())) }))
+// registerNumbers registers the fields of a struct that have a tag metric, which is the help of the metric. of returns the struct with
+// its current numbers. Fields of type uint64 are counters, others are gauges. The name of a metric is that of the field in JSON.
+func (m *Meter) registerNumbers(prefix string, of func() any) {
+	for _, field := range reflect.VisibleFields(reflect.TypeOf(of())) {
+		help, ok := field.Tag.Lookup("metric")
+		if !ok {
+			continue
+		}
+		name, value := prefix+field.Tag.Get("json"), func() float64 { return number(reflect.ValueOf(of()).FieldByIndex(field.Index)) }
+		if field.Type.Kind() == reflect.Uint64 {
+			m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name + "_total", Help: help}, value))
+		} else {
+			m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+		}
 	}
 }
 
-// registerSource registers the numbers of the source.
-func (m *Meter) registerSource() {
-	for _, c := range []struct {
-		name, help string
-		of         func(SourceIO) uint64
-	}{
-		{"reads", "Reads of the source.", func(s SourceIO) uint64 { return s.Reads }},
-		{"read_bytes", "Bytes read from the source.", func(s SourceIO) uint64 { return s.ReadBytes }},
-		{"lookups", "Lookups in the source: files that were described or opened, and listed directories.", func(s SourceIO) uint64 { return s.Lookups }},
-		{"requests", "Requests over the network to object stores.", func(s SourceIO) uint64 { return s.Requests }},
-		{"repeated", "Requests to object stores that repeated one that had failed.", func(s SourceIO) uint64 { return s.Repeated }},
-	} {
-		m.registry.MustRegister(prometheus.NewCounterFunc(
-			prometheus.CounterOpts{Name: "wkwfs_source_" + c.name + "_total", Help: c.help},
-			func() float64 { return float64(c.of(m.options.SourceIO())) }))
-	}
-	for _, g := range []struct {
-		name, help string
-		labels     prometheus.Labels
-		of         func(SourceIO) float64
-	}{
-		{"in_flight", "Requests to the source in flight.", nil, func(s SourceIO) float64 { return float64(s.InFlight) }},
-		{"most_in_flight", "The most requests to the source that were in flight at a time.", nil, func(s SourceIO) float64 { return float64(s.MostInFlight) }},
-		{"longest_wait_seconds", "Time since the start of the oldest request in flight.", nil, func(s SourceIO) float64 { return s.LongestWait }},
-		{"late", "1 if the source is late, 0 otherwise.", nil, func(s SourceIO) float64 { return boolValue(s.Late) }},
-		{"latency_seconds", latencyHelp, latencyLabels("read", "0.5"), func(s SourceIO) float64 { return s.ReadLatency.P50 }},
-		{"latency_seconds", latencyHelp, latencyLabels("read", "0.99"), func(s SourceIO) float64 { return s.ReadLatency.P99 }},
-		{"latency_seconds", latencyHelp, latencyLabels("look", "0.5"), func(s SourceIO) float64 { return s.LookupLatency.P50 }},
-		{"latency_seconds", latencyHelp, latencyLabels("look", "0.99"), func(s SourceIO) float64 { return s.LookupLatency.P99 }},
-	} {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(
-			prometheus.GaugeOpts{Name: "wkwfs_source_" + g.name, Help: g.help, ConstLabels: g.labels},
-			func() float64 { return g.of(m.options.SourceIO()) }))
-	}
-}
-
-const latencyHelp = "Time that answers of the source took in about the last minute."
-
-func latencyLabels(request, quantile string) prometheus.Labels {
-	return prometheus.Labels{"request": request, "quantile": quantile}
-}
-
-func boolValue(b bool) float64 {
-	if b {
+// number returns the value of a field of a type that statuses have.
+func number(v reflect.Value) float64 {
+	switch {
+	case v.Kind() == reflect.Bool && v.Bool():
 		return 1
+	case v.Kind() == reflect.Bool:
+		return 0
 	}
-	return 0
+	return v.Convert(reflect.TypeFor[float64]()).Float()
+}
+
+// registerLatencies registers how long answers of the source took.
+func (m *Meter) registerLatencies() {
+	for _, g := range []struct {
+		request, quantile string
+		of                func(SourceIO) float64
+	}{
+		{"read", "0.5", func(s SourceIO) float64 { return s.ReadLatency.P50 }},
+		{"read", "0.99", func(s SourceIO) float64 { return s.ReadLatency.P99 }},
+		{"look", "0.5", func(s SourceIO) float64 { return s.LookupLatency.P50 }},
+		{"look", "0.99", func(s SourceIO) float64 { return s.LookupLatency.P99 }},
+	} {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "wkwfs_source_latency_seconds", Help: "Time that answers of the source took in about the last minute.",
+			ConstLabels: prometheus.Labels{"request": g.request, "quantile": g.quantile},
+		}, func() float64 { return g.of(m.options.SourceIO()) }))
+	}
 }
 
 // metricsText returns all metrics in the text format of Prometheus.

@@ -1,6 +1,13 @@
 package status
 
-import "time"
+import (
+	"time"
+
+	"github.com/wkwfs/wkwfs/internal/diskcache"
+)
+
+// DiskCache describes the cache on a disk of a source with a URL. All is 0 if there is no such cache.
+type DiskCache = diskcache.Stats
 
 // Status describes a server at one time. Its JSON is a public interface. Durations are in seconds, sizes and
 // offsets in bytes.
@@ -58,15 +65,15 @@ type Latency struct {
 
 // Cache describes the cache of decoded blocks. It counts blocks since the start of the server.
 type Cache struct {
-	BudgetBytes  int64   `json:"budget_bytes"`
-	HeldBytes    int64   `json:"held_bytes"`
-	Hits         uint64  `json:"hits"`     // found in the cache
-	Shared       uint64  `json:"shared"`   // waited for, because another reader was loading them
-	Decoded      uint64  `json:"decoded"`  // read and decoded
-	Failures     uint64  `json:"failures"` // could not be read or decoded
-	DecodedBytes uint64  `json:"decoded_bytes"`
-	Dropped      uint64  `json:"dropped"`  // evicted because of the budget
-	HitRate      float64 `json:"hit_rate"` // fraction of Hits and Shared among all blocks that readers needed, 0 to 1
+	BudgetBytes  int64   `json:"budget_bytes" metric:"Maximum memory of decoded blocks."`
+	HeldBytes    int64   `json:"held_bytes" metric:"Memory of decoded blocks."`
+	Hits         uint64  `json:"hits" metric:"Blocks that were in the cache when a reader needed them."`                    // found in the cache
+	Shared       uint64  `json:"shared" metric:"Blocks for which a reader waited because another reader was loading them."` // waited for, because another reader was loading them
+	Decoded      uint64  `json:"decoded" metric:"Blocks that were read and decoded."`                                       // read and decoded
+	Failures     uint64  `json:"failures" metric:"Blocks that could not be read or decoded."`                               // could not be read or decoded
+	DecodedBytes uint64  `json:"decoded_bytes" metric:"Decoded bytes of the blocks that were read."`
+	Dropped      uint64  `json:"dropped" metric:"Blocks that were evicted because of the budget."` // evicted because of the budget
+	HitRate      float64 `json:"hit_rate"`                                                         // fraction of Hits and Shared among all blocks that readers needed, 0 to 1
 }
 
 // withRate sets the hit rate.
@@ -80,21 +87,21 @@ func (c Cache) withRate() Cache {
 // SourceIO counts the requests to the source since the start of the server. A lookup describes or opens a
 // file, or lists a directory. The latencies are those of about the last minute.
 type SourceIO struct {
-	Reads     uint64 `json:"reads"`
-	ReadBytes uint64 `json:"read_bytes"`
-	Lookups   uint64 `json:"lookups"`
+	Reads     uint64 `json:"reads" metric:"Reads of the source."`
+	ReadBytes uint64 `json:"read_bytes" metric:"Bytes read from the source."`
+	Lookups   uint64 `json:"lookups" metric:"Lookups in the source: files that were described or opened, and listed directories."`
 
-	InFlight     int     `json:"in_flight"`            // requests without an answer
-	MostInFlight int     `json:"most_in_flight"`       // the maximum of InFlight since the start
-	LongestWait  float64 `json:"longest_wait_seconds"` // time since the start of the oldest request in flight
+	InFlight     int     `json:"in_flight" metric:"Requests to the source in flight."`                                   // requests without an answer
+	MostInFlight int     `json:"most_in_flight" metric:"The most requests to the source that were in flight at a time."` // the maximum of InFlight since the start
+	LongestWait  float64 `json:"longest_wait_seconds" metric:"Time since the start of the oldest request in flight."`    // time since the start of the oldest request in flight
 
 	ReadLatency   Latency `json:"read_latency"`
 	LookupLatency Latency `json:"look_latency"`
-	Late          bool    `json:"late"` // many requests are sent at once (see package store)
+	Late          bool    `json:"late" metric:"1 if the source is late, 0 otherwise."` // many requests are sent at once (see package store)
 
 	// Requests over the network to object stores, and those that repeated one that had failed. 0 for directories.
-	Requests uint64 `json:"requests"`
-	Repeated uint64 `json:"repeated"`
+	Requests uint64 `json:"requests" metric:"Requests over the network to object stores."`
+	Repeated uint64 `json:"repeated" metric:"Requests to object stores that repeated one that had failed."`
 }
 
 // SlowReads counts the reads that took at least Threshold seconds.
