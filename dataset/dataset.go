@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/filesource"
 	"github.com/wkwfs/wkwfs/internal/guard"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/paths"
@@ -122,7 +124,7 @@ var ErrNotRecognised = errors.New("not a WKW, Zarr, N5 or Precomputed dataset, l
 // explain adds the path to an error of recognise, and a hint if there is no source at the path.
 func (d *directories) explain(fsys fs.FS, path string, err error) error {
 	if info, stat := fs.Stat(fsys, baseOf(path)); stat == nil && info.Mode().IsRegular() && filepath.Ext(path) != ".wkw" {
-		return hint.Errorf("a file that is a SOURCE is a .wkw file, or an archive .ozx or .zip; wkwfs import writes other files into a dataset", "%w", located(path, err))
+		return hint.Errorf("a file that is a SOURCE is a .wkw file, an archive .ozx or .zip, or an array such as .npy, .nrrd, .nii, .mrc or .tif", "%w", located(path, err))
 	}
 	if !errors.Is(err, wkw.ErrNotRecognised) {
 		return located(path, err)
@@ -164,10 +166,8 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 		Outside: d.outside(path),
 		Log:     log,
 	}
-	if name != "." && isArchive(name) {
-		if info, err := fs.Stat(fsys, name); err == nil && info.Mode().IsRegular() {
-			return d.recogniseArchive(fsys, name)
-		}
+	if info, err := fs.Stat(fsys, name); name != "." && err == nil && info.Mode().IsRegular() {
+		return d.recogniseFile(fsys, name, o)
 	}
 	arrays, isArrays, fault := recogniseArrays(fsys, name, o)
 	if isArrays && fault == nil {
@@ -181,10 +181,31 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 		return root, err
 	}
 	root, other := precomputed.Recognise(fsys, name, precomputed.Options{Outside: d.outside(path)})
-	if errors.Is(other, precomputed.ErrNotRecognised) {
+	if !errors.Is(other, precomputed.ErrNotRecognised) {
+		return root, other
+	}
+	root, other = filesource.Recognise(fsys, name, filesource.Options{Log: log})
+	if errors.Is(other, filesource.ErrNotRecognised) {
 		return root, err
 	}
+	if root.Dataset != nil && name == "." && d.sourcesIn(fsys, path) != nil {
+		return volume.Root{}, err // these are more likely to be meant than a file beside them
+	}
 	return root, other
+}
+
+// recogniseFile opens a file: an archive, a file of another program, or a cube of WKW.
+func (d *directories) recogniseFile(fsys fs.FS, name string, o wkw.Options) (volume.Root, error) {
+	if isArchive(name) {
+		return d.recogniseArchive(fsys, name)
+	}
+	if path.Ext(name) != ".wkw" {
+		root, err := filesource.Recognise(fsys, name, filesource.Options{Log: o.Log})
+		if !errors.Is(err, filesource.ErrNotRecognised) {
+			return root, err
+		}
+	}
+	return wkw.Recognise(fsys, name, o)
 }
 
 // maxTried is the number of entries of a directory that are tried as sources.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/filesource"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/object"
 	"github.com/wkwfs/wkwfs/internal/paths"
@@ -21,7 +22,7 @@ func (d *directories) openRemote(url string) (root volume.Root, err error) {
 	url = remote.Clean(url)
 	d.root = url
 	dir, name := url, "."
-	if filepath.Ext(remote.Base(url)) == ".wkw" { // no other format is a single file
+	if base := remote.Base(url); filepath.Ext(base) == ".wkw" || filesource.IsNamed(base) {
 		dir, name = remote.Dir(url), remote.Base(url)
 	}
 	fsys, err := d.openURL(dir)

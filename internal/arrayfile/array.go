@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/wkwfs/wkwfs/volume"
@@ -27,8 +28,19 @@ type Array struct {
 	voxels    voxels
 	natural   *natural // what SetAxes has changed; nil if it was not called
 	bigEndian bool
+	dir       directory // of the files
 	files     []*file
 }
+
+// directory is where the files of an array are.
+type directory struct {
+	fs.FS
+	name    string // in the file system
+	display string // for messages; "": it has no path
+}
+
+// path returns the path of a file for messages.
+func (d directory) path(name string) string { return filepath.Join(d.display, name) }
 
 // voxels is where the voxels of an array are.
 type voxels interface {
@@ -61,7 +73,9 @@ func (a *Array) warn(format string, args ...any) {
 func (a *Array) Close() error {
 	var all []error
 	for _, f := range a.files {
-		all = append(all, f.close())
+		if f.held() != nil {
+			all = append(all, f.drop())
+		}
 	}
 	return errors.Join(all...)
 }

@@ -3,7 +3,7 @@ package arrayfile
 import (
 	"bytes"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,19 +15,19 @@ var suffixes = map[string]string{
 }
 
 // openDirectory opens the pictures of a directory. Each is a plane.
-func openDirectory(a *Array, dir string) error {
-	names, err := pictures(dir)
+func openDirectory(a *Array, _ string) error {
+	names, err := pictures(a.dir)
 	if err != nil {
 		return err
 	}
 	var all []plane
 	for i, name := range names {
-		f, err := a.open(filepath.Join(dir, name))
+		f, err := a.open(name)
 		if err != nil {
 			return err
 		}
 		p, err := a.openPlane(f, i == 0)
-		f.close()
+		f.drop() // read-only: nothing can be lost
 		if err != nil {
 			return err
 		}
@@ -38,8 +38,8 @@ func openDirectory(a *Array, dir string) error {
 }
 
 // pictures returns the names of the pictures of a directory, in the order of the numbers in them. All have one format.
-func pictures(dir string) (names []string, err error) {
-	entries, err := os.ReadDir(dir)
+func pictures(dir directory) (names []string, err error) {
+	entries, err := fs.ReadDir(dir.FS, dir.name)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func pictures(dir string) (names []string, err error) {
 		names = append(names, name)
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("%s: no .tif, .png or .jpg files in the directory", dir)
+		return nil, fmt.Errorf("%s: no .tif, .png or .jpg files in the directory", dir.path("."))
 	}
 	if len(first) > 1 {
 		var found []string
@@ -64,7 +64,7 @@ func pictures(dir string) (names []string, err error) {
 			found = append(found, name)
 		}
 		slices.Sort(found)
-		return nil, fmt.Errorf("%s: expected planes of one format, found %s", dir, strings.Join(found, " beside "))
+		return nil, fmt.Errorf("%s: expected planes of one format, found %s", dir.path("."), strings.Join(found, " beside "))
 	}
 	slices.SortFunc(names, compareNatural)
 	return names, nil

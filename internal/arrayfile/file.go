@@ -1,43 +1,104 @@
 package arrayfile
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
+	"path"
+	"sync"
 	"syscall"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// file is a file with the size and version that it had when it was opened. The files of a directory are only open while they are
-// read: there may be more than a process can have open.
+// file is a file with the size and version that it had when it was opened. Unless it is held, it is only open while it is read:
+// a directory may have more files than a process can have open.
 type file struct {
-	name    string
-	handle  *os.File // nil if the file is opened for each read
+	name    string // for messages
+	in      fs.FS  // has the file
+	at      string // its name there
+	info    fs.FileInfo
 	size    int64
 	version vfs.Version
 	state   string // as version, and the same on all machines that see the file
+
+	mu     sync.Mutex
+	handle fs.File // nil if the file is opened for each read
+	holds  int     // of the handle
 }
 
 // Name returns the path of the file.
 func (f *file) Name() string { return f.name }
 
-// openRegular opens a regular file.
-func openRegular(path string) (*file, error) {
-	f, err := os.Open(path)
+// openRegular opens a regular file. display is its path for messages.
+func openRegular(fsys fs.FS, name, display string) (*file, error) {
+	f, info, err := vfs.OpenRegular(fsys, name)
+	if err != nil {
+		if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
+			err = &fs.PathError{Op: failed.Op, Path: display, Err: failed.Err}
+		}
+		return nil, err
+	}
+	return &file{
+		name: display, in: fsys, at: name, info: info, size: info.Size(), version: vfs.VersionOf(info), state: stateOf(info),
+		handle: f, holds: 1,
+	}, nil
+}
+
+// hold keeps the file open until drop is called as often as hold.
+func (f *file) hold() error {
+	f.mu.Lock()
+	held := f.handle != nil
+	if held {
+		f.holds++
+	}
+	f.mu.Unlock()
+	if held {
+		return nil
+	}
+	now, err := f.reopen()
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	if f.handle == nil {
+		f.handle, now = now, nil
+	}
+	f.holds++
+	f.mu.Unlock()
+	if now != nil { // another hold was faster
+		return now.Close()
+	}
+	return nil
+}
+
+// drop ends a hold. The last one closes the file.
+func (f *file) drop() error {
+	f.mu.Lock()
+	var last fs.File
+	if f.holds--; f.holds == 0 {
+		last, f.handle = f.handle, nil
+	}
+	f.mu.Unlock()
+	if last == nil {
+		return nil
+	}
+	return last.Close()
+}
+
+// reopen opens the file again. It fails if the file has changed.
+func (f *file) reopen() (fs.File, error) {
+	now, err := openRegular(f.in, f.at, f.name)
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: not a regular file", path)
+	if now.version != f.version {
+		now.handle.Close() // read-only: nothing can be lost
+		return nil, f.changed()
 	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return &file{path, f, info.Size(), vfs.VersionOf(info), stateOf(info)}, nil
+	return now.handle, nil
 }
 
 // stateOf returns what changes when a file changes, without the number of the device, which differs between machines.
@@ -50,39 +111,40 @@ func stateOf(info fs.FileInfo) string {
 	return text
 }
 
-// open opens a file of the array.
-func (a *Array) open(path string) (*file, error) {
-	f, err := openRegular(path)
+// open opens a file of the array, in the directory of its other files.
+func (a *Array) open(name string) (*file, error) {
+	f, err := openRegular(a.dir.FS, path.Join(a.dir.name, name), a.dir.path(name))
 	if err == nil {
 		a.files = append(a.files, f)
 	}
 	return f, err
 }
 
-// close closes the file, if it is open.
-func (f *file) close() error {
-	if f.handle == nil {
-		return nil
-	}
-	err := f.handle.Close()
-	f.handle = nil
-	return err
-}
-
 // reader returns the content of the file, and a function that must be called after the last read.
 func (f *file) reader() (io.ReaderAt, func(), error) {
-	if f.handle != nil {
-		return f.handle, func() {}, nil
+	if held := f.held(); held != nil {
+		return readerAt{held}, func() {}, nil
 	}
-	now, err := openRegular(f.name)
+	now, err := f.reopen()
 	if err != nil {
 		return nil, nil, err
 	}
-	if now.version != f.version {
-		now.close()
-		return nil, nil, f.changed()
-	}
-	return now.handle, func() { now.close() }, nil
+	return readerAt{now}, func() { now.Close() }, nil
+}
+
+// held returns the open file, or nil.
+func (f *file) held() fs.File {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.handle
+}
+
+// readerAt is an open file of any store as an io.ReaderAt.
+type readerAt struct{ fs.File }
+
+// ReadAt implements io.ReaderAt.
+func (r readerAt) ReadAt(p []byte, off int64) (int, error) {
+	return vfs.ReadAt(context.Background(), r.File, p, off)
 }
 
 // ReadAt implements io.ReaderAt.
@@ -106,7 +168,10 @@ func (f *file) start() ([]byte, error) {
 
 // unchanged fails if the file has changed since it was opened.
 func (f *file) unchanged() error {
-	info, err := os.Stat(f.name)
+	if held := f.held(); held != nil && vfs.Unchanged(held, f.info) != nil {
+		return f.changed()
+	}
+	info, err := fs.Stat(f.in, f.at)
 	if err != nil {
 		return err
 	}
@@ -116,6 +181,10 @@ func (f *file) unchanged() error {
 	return nil
 }
 
-func (f *file) changed() error {
-	return fmt.Errorf("%s: the file has changed since it was opened", f.name)
-}
+func (f *file) changed() error { return changedError(f.name) }
+
+// changedError is the error of a file with this name that has changed. It is a [vfs.ErrChanged].
+type changedError string
+
+func (e changedError) Error() string { return string(e) + ": the file has changed since it was opened" }
+func (e changedError) Unwrap() error { return vfs.ErrChanged }

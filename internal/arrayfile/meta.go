@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,7 +102,7 @@ func (a *Array) openMetaImage(f *file) error {
 		if !isSibling(name) || strings.HasPrefix(name, "LIST") || strings.Contains(name, "%") {
 			return h.bad("ElementDataFile", "LOCAL, or the name of one file in the same directory")
 		}
-		if s.file, err = a.open(filepath.Join(filepath.Dir(f.Name()), name)); err != nil {
+		if s.file, err = a.open(name); err != nil {
 			return err
 		}
 		s.offset = 0

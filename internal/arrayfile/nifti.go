@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -157,7 +158,7 @@ func (a *Array) openImage(header string) (*file, error) {
 	if suffix == strings.ToUpper(suffix) {
 		image = ".IMG"
 	}
-	return a.open(strings.TrimSuffix(header, suffix) + image)
+	return a.open(strings.TrimSuffix(path.Base(filepath.ToSlash(header)), suffix) + image)
 }
 
 // finite returns v, or 0 if it is infinite or not a number.

@@ -49,7 +49,7 @@ func (a *Array) openNRRD(f *file) error {
 		if !isSibling(name) || strings.HasPrefix(name, "LIST") || strings.Contains(name, "%") {
 			return h.bad("data file", "the name of one file in the same directory")
 		}
-		if data, err = a.open(filepath.Join(filepath.Dir(f.Name()), name)); err != nil {
+		if data, err = a.open(name); err != nil {
 			return err
 		}
 		offset = 0

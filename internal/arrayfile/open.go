@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -22,15 +24,34 @@ func Open(path string) (*Array, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		return openWith(openDirectory, path)
+		return openWith(openDirectory, directory{os.DirFS(path), ".", path}, ".")
 	}
-	return openWith(openFile, path)
+	return openWith(openFile, parent(path), filepath.Base(path))
 }
 
-// openWith returns an array that open has opened. If open fails, openWith closes the files.
-func openWith(open func(*Array, string) error, path string) (*Array, error) {
-	a := &Array{}
-	if err := open(a, path); err != nil {
+// OpenFS is [Open] for a file or directory of a file system, with a slash-separated name.
+func OpenFS(fsys fs.FS, name string) (*Array, error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return openWith(openDirectory, directory{fsys, name, name}, ".")
+	}
+	dir := path.Dir(name)
+	return openWith(openFile, directory{fsys, dir, dir}, path.Base(name))
+}
+
+// parent returns the directory of a file.
+func parent(path string) directory {
+	dir := filepath.Dir(path)
+	return directory{os.DirFS(dir), ".", dir}
+}
+
+// openWith returns an array that open has opened, in a directory. If open fails, openWith closes the files.
+func openWith(open func(*Array, string) error, dir directory, name string) (*Array, error) {
+	a := &Array{dir: dir}
+	if err := open(a, name); err != nil {
 		a.Close()
 		return nil, err
 	}
@@ -40,8 +61,8 @@ func openWith(open func(*Array, string) error, path string) (*Array, error) {
 // startSize is the number of bytes that suffice to recognise a format, and for a header of NIfTI or MRC.
 const startSize = mrcSize
 
-func openFile(a *Array, path string) error {
-	f, err := a.open(path)
+func openFile(a *Array, name string) error {
+	f, err := a.open(name)
 	if err != nil {
 		return err
 	}
@@ -71,7 +92,7 @@ func openFile(a *Array, path string) error {
 	case bytes.HasPrefix(start, []byte(gzipMagic)):
 		return a.openGzip(f)
 	}
-	if header, ok := headerOf(path); ok {
+	if header, ok := a.headerOf(name); ok {
 		return openFile(a, header)
 	}
 	at, ok, err := findHDF5(f)
@@ -79,10 +100,10 @@ func openFile(a *Array, path string) error {
 	case err != nil:
 		return err
 	case ok:
-		return &volume.UnsupportedError{File: path, Part: "HDF5", Offset: at,
+		return &volume.UnsupportedError{File: f.Name(), Part: "HDF5", Offset: at,
 			Expected: "an array of its own, such as an .npy file that h5py and numpy write", Found: "an HDF5 file"}
 	}
-	return fmt.Errorf("%s: %w", path, ErrNotRecognised)
+	return fmt.Errorf("%s: %w", f.Name(), ErrNotRecognised)
 }
 
 // hdf5Magic is the start of the superblock of an HDF5 file: "HDF5 File Format Specification", II.A.
@@ -128,17 +149,17 @@ func (a *Array) openGzip(f *file) error {
 	return fmt.Errorf("%s: expected NIfTI or MRC in a file that is compressed by gzip; gunzip expands others", f.Name())
 }
 
-// headerOf returns the path of the NIfTI header that belongs to a file of voxels.
-func headerOf(path string) (string, bool) {
-	suffix := filepath.Ext(path)
+// headerOf returns the name of the NIfTI header that belongs to a file of voxels.
+func (a *Array) headerOf(name string) (string, bool) {
+	suffix := path.Ext(name)
 	if !strings.EqualFold(suffix, ".img") {
 		return "", false
 	}
-	header := strings.TrimSuffix(path, suffix) + ".hdr"
+	header := strings.TrimSuffix(name, suffix) + ".hdr"
 	if suffix == ".IMG" {
-		header = strings.TrimSuffix(path, suffix) + ".HDR"
+		header = strings.TrimSuffix(name, suffix) + ".HDR"
 	}
-	_, err := os.Stat(header)
+	_, err := fs.Stat(a.dir.FS, path.Join(a.dir.name, header))
 	return header, err == nil
 }
 

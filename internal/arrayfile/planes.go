@@ -18,6 +18,12 @@ type plane interface {
 	decoded() bool
 	// stored returns the stored bytes of the plane.
 	stored() int64
+	// unit returns the size of what is decoded at least, in pixels.
+	unit() (width, rows int)
+	// sources returns the files that have the plane.
+	sources() []*file
+	// storedAs names the compression for people.
+	storedAs() string
 	// place returns the path of the file, and the offset of the plane in it, in bytes; -1 if the file has no other.
 	place() (file string, offset int64)
 }
@@ -70,9 +76,13 @@ func (p *planes) read(ctx context.Context, box volume.Box, dst []byte) error {
 		part := dst[:row*size[1]]
 		dst = dst[len(part):]
 		var err error
-		if size[0] == g.Size[0] {
+		tiled, ok := p.all[z].(*tiffPage)
+		switch {
+		case size[0] == g.Size[0]:
 			err = p.all[z].readRows(box.Min[1], box.Max[1], part)
-		} else {
+		case ok && tiled.tiled && !tiled.half:
+			err = tiled.readTiles(box, part)
+		default:
 			err = readColumns(p.all[z], box, part)
 		}
 		if err != nil {

@@ -2,6 +2,7 @@ package arrayfile
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/wkwfs/wkwfs/volume"
@@ -18,8 +19,8 @@ type RawShape struct {
 
 // OpenRaw opens a file of voxels without a header. The size of the file must match.
 func OpenRaw(path string, s RawShape) (*Array, error) {
-	return openWith(func(a *Array, path string) error {
-		f, err := a.open(path)
+	return openWith(func(a *Array, name string) error {
+		f, err := a.open(name)
 		if err != nil {
 			return err
 		}
@@ -29,7 +30,7 @@ func OpenRaw(path string, s RawShape) (*Array, error) {
 			return err
 		}
 		return a.setRawAxes(s.Axes)
-	}, path)
+	}, parent(path), filepath.Base(path))
 }
 
 // setRawAxes sets the layout of a file without a header. Unlike that of other files, its shape follows from the names of the axes.

@@ -51,6 +51,7 @@ type flat struct {
 	swapped    bool // values are stored as big-endian
 	half       bool // values are stored as float16, and read as float32
 	sequential bool
+	packed     *unpacked // the ReaderAt, if it unpacks a stream
 	limits
 }
 

@@ -93,6 +93,32 @@ func (p *tiffPage) readBand(r io.ReaderAt, y0, y1 int, dst []byte) error {
 	return nil
 }
 
+// readTiles reads a box of a page of tiles, in which z is not looked at. It decodes only the tiles that have pixels of the box.
+func (p *tiffPage) readTiles(box volume.Box, dst []byte) error {
+	r, done, err := p.f.reader()
+	if err != nil {
+		return err
+	}
+	defer done()
+	voxel := p.grid.VoxelBytes()
+	row, tile := box.Size()[0]*voxel, p.width*voxel
+	chunk := scratch(int(p.chunkBytes(0)))
+	defer recycle(chunk)
+	for band := box.Min[1] / p.rows; band*p.rows < box.Max[1]; band++ {
+		for i := box.Min[0] / p.width; i*p.width < box.Max[0]; i++ {
+			if err := p.expand(r, band*p.across()+i, chunk); err != nil {
+				return err
+			}
+			x0, x1 := max(box.Min[0], i*p.width), min(box.Max[0], (i+1)*p.width)
+			for y := max(box.Min[1], band*p.rows); y < min(box.Max[1], (band+1)*p.rows); y++ {
+				from := chunk[(y-band*p.rows)*tile+(x0-i*p.width)*voxel:]
+				copy(dst[(y-box.Min[1])*row+(x0-box.Min[0])*voxel:][:(x1-x0)*voxel], from)
+			}
+		}
+	}
+	return nil
+}
+
 // readPlain reads a part of a chunk without compression.
 func (p *tiffPage) readPlain(r io.ReaderAt, i, skip int, dst []byte) error {
 	if n, err := r.ReadAt(dst, int64(p.offsets[i])+int64(skip)); n < len(dst) {

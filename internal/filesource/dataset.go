@@ -1,0 +1,110 @@
+package filesource
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// layer is an array as a layer of one mag.
+type layer struct{ mag *mag }
+
+var _ volume.Layer = (*layer)(nil)
+
+// magName is the name of the only mag.
+const magName = "1"
+
+// Stat describes the file or the folder.
+func (l *layer) Stat() (fs.FileInfo, error) { return l.mag.Stat() }
+
+// Mags returns the name of the only mag.
+func (l *layer) Mags() ([]string, error) { return []string{magName}, nil }
+
+// Mag returns the only mag.
+func (l *layer) Mag(name string) (volume.Mag, error) {
+	if name != magName {
+		return nil, fmt.Errorf("mag %s: %w", name, fs.ErrNotExist)
+	}
+	return l.mag, nil
+}
+
+// dataset is a folder of files, each of which is a layer.
+type dataset struct {
+	fsys   fs.FS
+	dir    string
+	names  []string // of the layers, sorted
+	layers map[string]*layer
+	left   []volume.Omission
+}
+
+var (
+	_ volume.Dataset = (*dataset)(nil)
+	_ volume.Omitter = (*dataset)(nil)
+)
+
+// newDataset opens the files of a folder. Those that cannot be opened are left out, with the reason.
+func newDataset(fsys fs.FS, dir string, files []string, o Options) *dataset {
+	d := &dataset{fsys: fsys, dir: dir, layers: map[string]*layer{}}
+	stems := map[string]int{}
+	for _, file := range files {
+		stems[stemOf(file)]++
+	}
+	for _, file := range files {
+		l, err := openLayer(fsys, path.Join(dir, file), o)
+		if err != nil {
+			d.left = append(d.left, volume.Omission{Name: file, Reason: err.Error(), Fault: true})
+			continue
+		}
+		name := stemOf(file)
+		if stems[name] > 1 {
+			name = file
+		}
+		d.layers[name] = l
+		d.names = append(d.names, name)
+	}
+	slices.Sort(d.names)
+	return d
+}
+
+// stemOf returns the name of a file without its suffix.
+func stemOf(file string) string {
+	for _, suffix := range suffixes {
+		if n := len(file) - len(suffix); n > 0 && strings.EqualFold(file[n:], suffix) {
+			return file[:n]
+		}
+	}
+	return file
+}
+
+// Stat describes the folder.
+func (d *dataset) Stat() (fs.FileInfo, error) { return fs.Stat(d.fsys, d.dir) }
+
+// Layers returns the names of the files without their suffixes.
+func (d *dataset) Layers() ([]string, error) { return slices.Clone(d.names), nil }
+
+// Layer returns the layer with a name.
+func (d *dataset) Layer(name string) (volume.Layer, error) {
+	l, ok := d.layers[name]
+	if !ok {
+		return nil, fmt.Errorf("layer %s: %w", name, fs.ErrNotExist)
+	}
+	return l, nil
+}
+
+// Omitted returns the files that cannot be opened.
+func (d *dataset) Omitted() []volume.Omission { return d.left }
+
+// Files returns a file system without files.
+func (d *dataset) Files() fs.FS { return noFiles{} }
+
+type noFiles struct{}
+
+func (noFiles) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+func (noFiles) ReadDir(string) ([]fs.DirEntry, error) { return nil, nil }

@@ -1,0 +1,10 @@
+// Package filesource shows files of other programs as volumes: arrays in the formats of package arrayfile, and folders of them.
+//
+// A file is a layer of one mag with one cube, whose blocks are what its format reads at once: rows of a flat file, strips or tiles of a
+// TIFF, whole pictures. A folder of pictures is one layer. Any other folder is a dataset, in which each file is a layer with the name of
+// the file without its suffix. Axes, channels, voxel size and position are those that an import of the file takes, because package
+// arrayfile decides them for both.
+//
+// A stream that is compressed as a whole has no random access. It is decompressed once, up to the last byte that was asked for, into an
+// unnamed file in the directory for large temporary files.
+package filesource
