@@ -22,6 +22,8 @@ type Array struct {
 	Labels      Labels
 	// Layout has the axes of the file, unless its header names them. SetAxes changes them.
 	Layout Layout
+	// Coarser has the smaller copies of a pyramid, finest first. They share the files of the array.
+	Coarser []*Array
 	// Warnings has a sentence for each assumption about the header, and for each part of the header that is not followed.
 	Warnings []string
 

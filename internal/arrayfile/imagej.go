@@ -69,7 +69,7 @@ func (a *Array) arrangeImageJ(d *tiffDirectory, values imageJ, pages []plane) ([
 	slices, frames := values.count("slices"), values.count("frames")
 	if len(pages) == 1 && images > 1 {
 		var err error
-		if pages, err = pages[0].(*tiffPage).repeat(images); err != nil {
+		if pages, err = repeat(pages[0], images); err != nil {
 			return nil, err
 		}
 	}

@@ -27,7 +27,7 @@ func (a *Array) arrangeShaped(d *tiffDirectory, s shaped, pages []plane) ([]plan
 	images, ok := s.images(pages[0])
 	if ok && s.Truncated && len(pages) == 1 && images > 1 {
 		var err error
-		if pages, err = pages[0].(*tiffPage).repeat(images); err != nil {
+		if pages, err = repeat(pages[0], images); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,10 @@
 package arrayfile
 
-import "github.com/wkwfs/wkwfs/internal/fileformat/tiff"
+import (
+	"fmt"
+
+	"github.com/wkwfs/wkwfs/internal/fileformat/tiff"
+)
 
 // openTIFF reads the directories of a file. Each page is a plane, unless the description says that several are its channels.
 func (a *Array) openTIFF(f *file) error {
@@ -10,6 +14,7 @@ func (a *Array) openTIFF(f *file) error {
 	}
 	var pages []plane
 	var first *tiffDirectory
+	var copies [][]uint64 // offsets of the directories of smaller copies, of each page
 	seen := map[int64]bool{}
 	for at != 0 {
 		if seen[at] {
@@ -24,10 +29,15 @@ func (a *Array) openTIFF(f *file) error {
 		if kind, err := d.single(tiff.TagNewSubfileType, 0); err == nil && kind&^tiff.Page == tiff.Reduced {
 			continue // a smaller copy of another page
 		}
-		page, err := d.page()
+		page, err := d.plane()
 		if err != nil {
 			return err
 		}
+		smaller, err := d.numbers(tiff.TagSubIFDs)
+		if err != nil {
+			return err
+		}
+		copies = append(copies, smaller)
 		if pages = append(pages, page); len(pages) == 1 {
 			first = d
 		}
@@ -38,13 +48,63 @@ func (a *Array) openTIFF(f *file) error {
 	if pages, err = a.arrange(first, pages); err != nil {
 		return err
 	}
-	return a.setPlanes(pages)
+	if err := a.setPlanes(pages); err != nil {
+		return err
+	}
+	a.openCopies(r, first, copies)
+	return nil
+}
+
+// openCopies opens the smaller copies of the planes, as OME-TIFF has them: level i of the pyramid is the i-th copy of each page. A level
+// that cannot be opened ends the pyramid, with a warning.
+func (a *Array) openCopies(r *tiffReader, first *tiffDirectory, copies [][]uint64) {
+	for level := range copies[0] {
+		b, err := a.openCopy(r, first, copies, level)
+		if err != nil {
+			a.warn("the pyramid of the TIFF has %d usable copies: %v", level, err)
+			return
+		}
+		a.Coarser = append(a.Coarser, b)
+	}
+}
+
+// openCopy opens one level of smaller copies.
+func (a *Array) openCopy(r *tiffReader, first *tiffDirectory, copies [][]uint64, level int) (*Array, error) {
+	var pages []plane
+	for i, all := range copies {
+		if level >= len(all) {
+			return nil, r.bad("SubIFDs", first.at, fmt.Sprintf("a copy %d of page %d", level, i), "none")
+		}
+		d, _, err := r.directory(int64(all[level]))
+		if err != nil {
+			return nil, err
+		}
+		d.reduced = true
+		page, err := d.plane()
+		if err != nil {
+			return nil, err
+		}
+		pages = append(pages, page)
+	}
+	b := &Array{dir: a.dir, files: a.files, bigEndian: a.bigEndian}
+	pages, err := b.arrange(first, pages)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.setPlanes(pages); err != nil {
+		return nil, err
+	}
+	g, whole := b.Grid, a.Grid
+	if g.Size != g.Size.Min(whole.Size) || g.Type != whole.Type || g.Channels != whole.Channels {
+		return nil, r.bad("SubIFDs", first.at, "smaller copies of the page", g.Size)
+	}
+	return b, nil
 }
 
 // arrange reads the description of the first page and returns the planes in their order.
 func (a *Array) arrange(d *tiffDirectory, pages []plane) ([]plane, error) {
 	a.palette(d)
-	a.describeBits(pages[0].(*tiffPage))
+	a.describeBits(firstPage(pages[0]))
 	description := d.text(tiff.TagImageDescription)
 	switch {
 	case isImageJ(description):
@@ -85,13 +145,13 @@ func (a *Array) openTIFFPlane(f *file, first bool) (plane, error) {
 		}
 		next = after
 	}
-	page, err := d.page()
+	page, err := d.plane()
 	if err != nil {
 		return nil, err
 	}
 	if first {
 		a.palette(d)
-		a.describeBits(page)
+		a.describeBits(firstPage(page))
 		if text := d.text(tiff.TagImageDescription); isImageJ(text) {
 			a.describeImageJ(d, parseImageJ(text))
 		}

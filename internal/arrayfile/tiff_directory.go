@@ -28,6 +28,7 @@ type tiffEntry struct {
 type tiffDirectory struct {
 	*tiffReader
 	at      int64
+	reduced bool // the page may be a smaller copy of another one
 	entries map[uint16]tiffEntry
 }
 

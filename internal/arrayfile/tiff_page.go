@@ -19,6 +19,7 @@ type tiffPage struct {
 	compression     uint64
 	predictor       uint64
 	tiled           bool
+	samples         int // planes in which the samples of pixels lie one after the other; 1: samples are interleaved
 	width, rows     int // of a chunk, in pixels
 	offsets, counts []uint64
 }
@@ -36,8 +37,12 @@ type tiffChoice struct {
 func (d *tiffDirectory) page() (*tiffPage, error) {
 	p := &tiffPage{tiffReader: d.tiffReader, at: d.at}
 	var width, height, bits, format, samples, planar, photometric, reduced, orientation, fill, depth uint64
+	kinds := []uint64{0, tiff.Page}
+	if d.reduced {
+		kinds = append(kinds, tiff.Reduced, tiff.Reduced|tiff.Page)
+	}
 	for _, c := range []tiffChoice{
-		{tiff.TagNewSubfileType, "NewSubfileType", 0, []uint64{0, 2}, &reduced},
+		{tiff.TagNewSubfileType, "NewSubfileType", 0, kinds, &reduced},
 		{tiff.TagImageWidth, "ImageWidth", 0, nil, &width},
 		{tiff.TagImageLength, "ImageLength", 0, nil, &height},
 		{tiff.TagBitsPerSample, "BitsPerSample", 1, []uint64{1, 8, 16, 32, 64}, &bits},
@@ -71,8 +76,10 @@ func (d *tiffDirectory) page() (*tiffPage, error) {
 		return nil, d.bad("BitsPerSample", d.at, "8 to 64 for several channels, signed values and differences", bits)
 	case !ok:
 		return nil, d.bad("SampleFormat", d.at, "numbers of 8 to 64 bits", fmt.Sprintf("%d with %d bits", format, bits))
-	case planar != tiff.Interleaved && samples > 1:
-		return nil, d.bad("PlanarConfiguration", d.at, "interleaved channels", planar)
+	}
+	p.samples = 1
+	if planar != tiff.Interleaved && samples > 1 {
+		p.samples, samples = int(samples), 1
 	}
 	if p.compression == tiff.Uncompressed {
 		p.predictor = 1 // TIFF 6.0, section 14: it belongs to a compression
@@ -87,8 +94,36 @@ func (d *tiffDirectory) page() (*tiffPage, error) {
 	if err := p.findChunks(d); err != nil {
 		return nil, err
 	}
-	p.join()
 	return p, nil
+}
+
+// plane returns the page as a plane. Samples that lie one after the other become channels.
+func (d *tiffDirectory) plane() (plane, error) {
+	p, err := d.page()
+	if err != nil {
+		return nil, err
+	}
+	if p.samples == 1 {
+		p.join()
+		return p, nil
+	}
+	n := len(p.offsets) / p.samples
+	channels := make(channelPlane, p.samples)
+	for i := range channels {
+		one := *p
+		one.samples, one.offsets, one.counts = 1, p.offsets[i*n:][:n:n], p.counts[i*n:][:n:n]
+		one.join()
+		channels[i] = &one
+	}
+	return channels, nil
+}
+
+// firstPage returns the page of a plane, or that of its first channel.
+func firstPage(p plane) *tiffPage {
+	if c, ok := p.(channelPlane); ok {
+		p = c[0]
+	}
+	return p.(*tiffPage)
 }
 
 // readChoice reads a field and checks its value.
@@ -141,7 +176,7 @@ func (p *tiffPage) findChunks(d *tiffDirectory) (err error) {
 	if p.counts, err = d.numbers(counts); err != nil {
 		return err
 	}
-	want := int64(p.across()) * int64((p.grid.Size[1]+p.rows-1)/p.rows)
+	want := int64(p.across()) * int64((p.grid.Size[1]+p.rows-1)/p.rows) * int64(p.samples)
 	if int64(len(p.offsets)) != want || int64(len(p.counts)) != want {
 		return p.bad(p.noun()+" offsets", d.at, fmt.Sprintf("%d %ss", want, p.noun()), fmt.Sprintf("%d offsets and %d lengths", len(p.offsets), len(p.counts)))
 	}
@@ -181,7 +216,8 @@ func (p *tiffPage) chunkRows(i int) int {
 	if p.tiled {
 		return p.rows
 	}
-	return min(p.rows, p.grid.Size[1]-i*p.rows)
+	strips := (p.grid.Size[1] + p.rows - 1) / p.rows // of each sample
+	return min(p.rows, p.grid.Size[1]-i%strips*p.rows)
 }
 
 // chunkBytes returns the size of chunk i in bytes when it is expanded.
@@ -211,9 +247,12 @@ func (p *tiffPage) join() {
 	p.offsets, p.counts = []uint64{p.offsets[0]}, []uint64{uint64(p.grid.Bytes())}
 }
 
-// repeat returns n planes that follow each other in the file, from this on.
-func (p *tiffPage) repeat(n int) ([]plane, error) {
-	size := p.grid.Bytes()
+// repeat returns n planes that follow each other in the file, from a page on.
+func repeat(first plane, n int) ([]plane, error) {
+	p, size := firstPage(first), first.shape().Bytes()
+	if _, several := first.(channelPlane); several {
+		return nil, p.bad("PlanarConfiguration", p.at, "interleaved channels in a page that stands for others", 2)
+	}
 	if p.packed || p.compression != tiff.Uncompressed || p.tiled || len(p.offsets) != 1 {
 		return nil, p.bad("images in the description", p.at, "a page for each, or one page without compression", n)
 	}

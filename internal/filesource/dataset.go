@@ -10,26 +10,31 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// layer is an array as a layer of one mag.
-type layer struct{ mag *mag }
+// layer is a stack as a layer. Its mags are named by their factors.
+type layer struct {
+	*stack
+	mags []*mag
+}
 
 var _ volume.Layer = (*layer)(nil)
 
-// magName is the name of the only mag.
-const magName = "1"
-
-// Stat describes the file or the folder.
-func (l *layer) Stat() (fs.FileInfo, error) { return l.mag.Stat() }
-
-// Mags returns the name of the only mag.
-func (l *layer) Mags() ([]string, error) { return []string{magName}, nil }
-
-// Mag returns the only mag.
-func (l *layer) Mag(name string) (volume.Mag, error) {
-	if name != magName {
-		return nil, fmt.Errorf("mag %s: %w", name, fs.ErrNotExist)
+// Mags returns the names of the mags.
+func (l *layer) Mags() ([]string, error) {
+	names := make([]string, len(l.mags))
+	for i, m := range l.mags {
+		names[i] = m.about.Factor.String()
 	}
-	return l.mag, nil
+	return names, nil
+}
+
+// Mag returns the mag with a name.
+func (l *layer) Mag(name string) (volume.Mag, error) {
+	for _, m := range l.mags {
+		if m.about.Factor.String() == name {
+			return m, nil
+		}
+	}
+	return nil, fmt.Errorf("mag %s: %w", name, fs.ErrNotExist)
 }
 
 // dataset is a folder of files, each of which is a layer.

@@ -2,12 +2,20 @@ package filesource
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"io/fs"
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/access"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
+
+// info describes the files of a mag as one. The version names its voxels: other levels have other voxels of the same files.
+func (m *mag) info(files fs.FileInfo) fs.FileInfo {
+	version := vfs.VersionOf(files)
+	sum := sha256.Sum256(fmt.Appendf(version[:], "%d %v", m.n, m.grid))
+	return joinedInfo{files, files.Size(), vfs.StoredOf(files), files.ModTime(), vfs.Version(sum[:16])}
+}
 
 // infoOf describes the files of an array as one: all their bytes, the latest time, and the permissions of users who may read all of
 // them. The version changes with that of any file.

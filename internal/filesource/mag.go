@@ -13,20 +13,37 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// mag is an array as a mag of one cube.
-type mag struct {
+// stack is an array with its smaller copies.
+type stack struct {
 	fsys    fs.FS
 	name    string // of the file, or of the folder of pictures
-	grid    volume.Grid
-	about   volume.About
 	unpack  string // directory for unpacked streams
 	current atomic.Pointer[opened]
 }
 
-// opened is one version of the files of an array.
+// opened is one version of the files of a stack.
 type opened struct {
 	*arrayfile.Array
 	info fs.FileInfo
+}
+
+// level returns the array, or one of its smaller copies, which start at 1. It returns nil if there is none.
+func (o *opened) level(n int) *arrayfile.Array {
+	switch {
+	case n == 0:
+		return o.Array
+	case n <= len(o.Coarser):
+		return o.Coarser[n-1]
+	}
+	return nil
+}
+
+// mag is a level of a stack as a mag of one cube.
+type mag struct {
+	*stack
+	n     int // the level
+	grid  volume.Grid
+	about volume.About
 }
 
 var (
@@ -35,25 +52,33 @@ var (
 	_ vfs.SpeedReporter     = (*mag)(nil)
 )
 
-// newMag returns the array in a file or a folder of pictures. It closes all files.
-func newMag(fsys fs.FS, name string, o Options) (*mag, *arrayfile.Array, error) {
-	m := &mag{fsys: fsys, name: name, unpack: o.Unpack}
-	first, err := m.parse()
-	if err != nil {
-		return nil, nil, err
-	}
-	a := first.Array
-	m.grid = a.Grid
+// newStack opens a file or a folder of pictures. It closes all files.
+func newStack(fsys fs.FS, name string, o Options) (*stack, error) {
+	s := &stack{fsys: fsys, name: name, unpack: o.Unpack}
+	first, err := s.parse()
+	s.current.Store(first)
+	return s, err
+}
+
+// mag returns a level as a mag.
+func (s *stack) mag(n int, o Options) (*mag, error) {
+	whole := s.current.Load()
+	a := whole.level(n)
+	m := &mag{stack: s, n: n, grid: a.Grid}
 	m.grid.Block = blockOf(a.Grid, a.Unit(), cmp.Or(o.blockBytes, blockBytes))
-	if !a.Positioned || a.PositionErr != nil {
-		m.grid.Origin = volume.Vec{}
+	m.about = volume.About{Category: categoryOf(whole.Labels.Content), Compression: a.StoredAs()}
+	m.grid.Origin = volume.Vec{}
+	for axis := range 3 {
+		m.about.Factor[axis] = (whole.Grid.Size[axis] + a.Grid.Size[axis]/2) / a.Grid.Size[axis]
+		m.grid.Spacing[axis] = whole.Grid.Spacing[axis] * float64(m.about.Factor[axis])
+		if whole.Positioned && whole.PositionErr == nil {
+			m.grid.Origin[axis] = whole.Grid.Origin[axis] / m.about.Factor[axis]
+		}
 	}
 	if err := m.grid.Validate(); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
-	m.about = volume.About{Factor: volume.Factor{1, 1, 1}, Category: categoryOf(a.Labels.Content), Compression: a.StoredAs()}
-	m.current.Store(first)
-	return m, a, nil
+	return m, nil
 }
 
 // categoryOf returns the category of a layer, or "" if the header does not show it.
@@ -67,13 +92,13 @@ func categoryOf(c arrayfile.Content) string {
 	return ""
 }
 
-// parse opens the array as it is now, and closes its files.
-func (m *mag) parse() (*opened, error) {
-	a, err := arrayfile.OpenFS(m.fsys, m.name)
+// parse opens the files as they are now, and closes them.
+func (s *stack) parse() (*opened, error) {
+	a, err := arrayfile.OpenFS(s.fsys, s.name)
 	if err != nil {
 		return nil, err
 	}
-	a.Unpack(m.unpack)
+	a.Unpack(s.unpack)
 	if err := a.Release(); err != nil {
 		return nil, err
 	}
@@ -81,7 +106,7 @@ func (m *mag) parse() (*opened, error) {
 }
 
 // Stat describes the file or the folder.
-func (m *mag) Stat() (fs.FileInfo, error) { return fs.Stat(m.fsys, m.name) }
+func (s *stack) Stat() (fs.FileInfo, error) { return fs.Stat(s.fsys, s.name) }
 
 // About describes the array.
 func (m *mag) About() volume.About { return m.about }
@@ -119,7 +144,7 @@ func (m *mag) StatCubes(zyx ...int) (fs.FileInfo, error) {
 		}
 		infos[i] = info
 	}
-	return infoOf(infos), nil
+	return m.info(infoOf(infos)), nil
 }
 
 // OpenCube opens the only cube. If the files have changed since they were opened last, their headers are read again.
@@ -137,21 +162,21 @@ func (m *mag) OpenCube(c volume.Vec) (volume.CubeFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cube{mag: m, opened: now}, nil
-}
-
-// reopen reads the headers again. The geometry of a mag does not change.
-func (m *mag) reopen() (*opened, error) {
-	now, err := m.parse()
-	if err != nil {
-		return nil, err
-	}
-	g := now.Grid
-	if g.Size != m.grid.Size || g.Type != m.grid.Type || g.Channels != m.grid.Channels {
+	a := now.level(m.n)
+	if a == nil || a.Grid.Size != m.grid.Size || a.Grid.Type != m.grid.Type || a.Grid.Channels != m.grid.Channels {
+		now.Drop() // read-only: nothing can be lost
 		return nil, fmt.Errorf("%s: its size or type has changed: %w", m.name, volume.ErrChanged)
 	}
-	m.current.Store(now)
-	return now, nil
+	return &cube{mag: m, Array: a, described: m.info(now.info)}, nil
+}
+
+// reopen reads the headers again.
+func (s *stack) reopen() (*opened, error) {
+	now, err := s.parse()
+	if err == nil {
+		s.current.Store(now)
+	}
+	return now, err
 }
 
 // only fails with fs.ErrNotExist if a position is not 0.
@@ -165,7 +190,8 @@ func (m *mag) only(position []int) error {
 // cube is the array while it is read.
 type cube struct {
 	*mag
-	*opened
+	*arrayfile.Array
+	described fs.FileInfo
 }
 
 var (
@@ -177,10 +203,10 @@ var (
 func (c *cube) Grid() volume.Grid { return c.grid }
 
 // Info describes the files as they were when they were opened.
-func (c *cube) Info() fs.FileInfo { return c.info }
+func (c *cube) Info() fs.FileInfo { return c.described }
 
 // Version returns the version of the files.
-func (c *cube) Version() volume.Version { return vfs.VersionOf(c.info) }
+func (c *cube) Version() volume.Version { return vfs.VersionOf(c.described) }
 
 // Close closes the files.
 func (c *cube) Close() error { return c.Drop() }

@@ -61,21 +61,31 @@ func Recognise(fsys fs.FS, name string, o Options) (root volume.Root, err error)
 
 // openLayer opens a file or a folder of pictures as a layer.
 func openLayer(fsys fs.FS, name string, o Options) (*layer, error) {
-	m, a, err := newMag(fsys, name, o)
+	s, err := newStack(fsys, name, o)
 	if errors.Is(err, arrayfile.ErrNotRecognised) {
 		return nil, ErrNotRecognised
 	}
 	if err != nil {
 		return nil, err
 	}
-	l := &layer{mag: m}
+	l, a := &layer{stack: s}, s.current.Load()
+	for n := range 1 + len(a.Coarser) {
+		m, err := s.mag(n, o)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 && m.about.Factor == l.mags[n-1].about.Factor {
+			break
+		}
+		l.mags = append(l.mags, m)
+	}
 	for _, text := range a.Warnings {
 		o.Log.Warn(text, "file", name)
 	}
 	if a.PositionErr != nil {
 		o.Log.Warn("the position in the header is not used: "+a.PositionErr.Error(), "file", name)
 	}
-	if m.about.Compression == "gzip" {
+	if l.mags[0].about.Compression == "gzip" {
 		o.Log.Warn(fmt.Sprintf("the voxels are one compressed stream without random access: reads unpack it once, up to %d bytes in %s",
 			a.Grid.Bytes(), o.Unpack), "file", name)
 	}

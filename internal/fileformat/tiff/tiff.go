@@ -32,6 +32,7 @@ const (
 	TagTileLength          = 323
 	TagTileOffsets         = 324
 	TagTileByteCounts      = 325
+	TagSubIFDs             = 330
 	TagExtraSamples        = 338
 	TagSampleFormat        = 339
 )
