@@ -75,3 +75,9 @@ func named(path string, err error) error {
 func notSupported(format string, args ...any) error {
 	return &NotSupportedError{What: fmt.Sprintf(format, args...)}
 }
+
+// isFormat reports whether an error is about the bytes of the file, and not about reading them.
+func isFormat(err error) bool {
+	var format *FormatError
+	return errors.As(err, &format)
+}
