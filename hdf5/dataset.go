@@ -75,12 +75,10 @@ func (d *Dataset) check(addr uint64) error {
 			return bad("compact data", fmt.Sprintf("%d bytes", size), len(l.data))
 		}
 	case Contiguous:
-		if !l.hasSize {
-			l.size = size
-		}
-		if l.size != size && l.addr != undefined && !d.external {
+		if l.hasSize && l.size < size && l.addr != undefined && !d.external {
 			return bad("size of contiguous data", size, l.size)
 		}
+		l.size = size
 	case Chunked:
 		return d.checkChunk(bad)
 	}

@@ -25,6 +25,7 @@ type entry struct {
 type ChunkIndex struct {
 	d       *Dataset
 	grid    []uint64 // chunks along each axis
+	most    uint64   // bytes that a stored chunk may have
 	entries []entry  // sorted by their keys
 	twice   []uint64 // a bit for each entry: it has the bytes or the key of another
 	missing []hole
@@ -41,7 +42,7 @@ const maxHoles = 1000
 
 // readIndex reads the index of chunks, whatever it is.
 func (d *Dataset) readIndex() (*ChunkIndex, error) {
-	x := &ChunkIndex{d: d}
+	x := &ChunkIndex{d: d, most: filterBound(d.filters, d.chunkBytes)}
 	cells, ok := uint64(1), true
 	for i, n := range d.space.dims {
 		chunk := d.layout.chunk[i]
@@ -87,7 +88,8 @@ func (x *ChunkIndex) lose(err error, has func(scaled []uint64) bool) error {
 	return nil
 }
 
-// findOverlaps marks chunks that have bytes or a position in common.
+// findOverlaps marks chunks that have bytes or a position in common. Those that are refused for their own place or size do not count:
+// they would take others with them.
 func (x *ChunkIndex) findOverlaps() {
 	if len(x.entries) == 0 {
 		return
@@ -102,6 +104,13 @@ func (x *ChunkIndex) findOverlaps() {
 			mark(i - 1)
 		}
 	}
+	order = slices.DeleteFunc(order, func(i int32) bool {
+		_, err := x.d.file.offset("chunk", x.entries[i].addr, uint64(x.entries[i].size))
+		return err != nil || uint64(x.entries[i].size) > x.most
+	})
+	if len(order) == 0 {
+		return
+	}
 	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(x.entries[a].addr, x.entries[b].addr) })
 	longest := order[0] // of those before: the one that ends last
 	for _, i := range order[1:] {
@@ -110,7 +119,7 @@ func (x *ChunkIndex) findOverlaps() {
 			mark(int(longest))
 			mark(int(i))
 		}
-		if e.addr+uint64(e.size) >= last.addr+uint64(last.size) { // addresses near 2^64 are refused elsewhere
+		if e.addr+uint64(e.size) >= last.addr+uint64(last.size) {
 			longest = i
 		}
 	}
@@ -170,8 +179,8 @@ func (x *ChunkIndex) chunk(i int, scaled []uint64) (Chunk, error) {
 // place checks where an entry lies.
 func (x *ChunkIndex) place(e entry, scaled []uint64) (Chunk, error) {
 	d := x.d
-	if most := filterBound(d.filters, d.chunkBytes); e.size == 0 || uint64(e.size) > most {
-		return Chunk{}, x.bad(scaled, e.addr, "size of a chunk", fmt.Sprintf("1 to %d bytes", most), e.size)
+	if e.size == 0 || uint64(e.size) > x.most {
+		return Chunk{}, x.bad(scaled, e.addr, "size of a chunk", fmt.Sprintf("1 to %d bytes", x.most), e.size)
 	}
 	if e.addr < superblockEnd {
 		return Chunk{}, x.bad(scaled, e.addr, "address of a chunk", "one after the superblock", e.addr)
