@@ -1,0 +1,28 @@
+package hdf5
+
+// limits bound what a file can cost, whatever its numbers say. Tests shrink them.
+type limits struct {
+	headerBytes int // of all blocks of an object header
+	messages    int // of an object header
+	names       int // of links of a group, or of attributes of an object
+	nodes       int // of one B-tree, or blocks of one heap
+	chunks      int // of one index
+	chunkBytes  int // decoded
+	links       int // soft links on the way to an object
+	depth       int // elements of a path
+	nested      int // datatypes in datatypes
+	strings     int // bytes of the variable strings of an attribute
+}
+
+var defaultLimits = limits{
+	headerBytes: 64 << 20,
+	messages:    1 << 20,
+	names:       1 << 18,
+	nodes:       1 << 20,
+	chunks:      1 << 22,
+	chunkBytes:  1 << 30,
+	links:       64,
+	depth:       1000,
+	nested:      32,
+	strings:     64 << 20,
+}
