@@ -38,7 +38,7 @@ var arrows = map[string][]string{
 	"wkw":         {"internal/scratch", "internal/lru", "internal/atomicfile", "internal/jsonlimit", "internal/vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync"},
 	"precomputed": {"internal/scratch", "internal/lattice", "internal/lru", "internal/jsonlimit", "internal/vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture"},
 
-	"dataset": {"cache", "internal/diskcache", "internal/filesource", "internal/guard", "internal/hint", "internal/mosaic", "internal/object", "internal/parallel", "internal/paths", "internal/remote", "internal/store", "internal/vfs", "internal/zipfs", "n5", "precomputed", "volume", "wkw", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},
+	"dataset": {"cache", "internal/diskcache", "internal/filesource", "internal/guard", "internal/hdfsource", "internal/hint", "internal/mosaic", "internal/object", "internal/parallel", "internal/paths", "internal/remote", "internal/store", "internal/vfs", "internal/zipfs", "n5", "precomputed", "volume", "wkw", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},
 
 	"zarr":             {"internal/chunked", "internal/codec", "internal/jsonlimit", "volume"},
 	"n5":               {"internal/chunked", "internal/codec", "internal/jsonlimit", "volume"},
@@ -81,6 +81,7 @@ var arrows = map[string][]string{
 
 	"internal/sample":     {"internal/atomicfile", "volume", "wkw"},
 	"internal/arrayfile":  {"internal/fileformat/nifti", "internal/fileformat/nrrd", "internal/fileformat/tiff", "internal/vfs", "volume", "github.com/klauspost/compress", "golang.org/x/image"},
+	"internal/hdfsource":  {"hdf5", "internal/vfs", "volume"},
 	"internal/filesource": {"internal/access", "internal/arrayfile", "internal/vfs", "volume"},
 	"internal/pyramid":    {"internal/atomicfile", "internal/downsample", "volume", "internal/flat", "wkw", "github.com/klauspost/compress", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/importer":   {"internal/arrayfile", "internal/atomicfile", "internal/batch", "internal/downsample", "internal/jsonlimit", "internal/paths", "internal/lockfile", "internal/pyramid", "volume", "wkw"},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/filesource"
 	"github.com/wkwfs/wkwfs/internal/guard"
+	"github.com/wkwfs/wkwfs/internal/hdfsource"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/paths"
 	"github.com/wkwfs/wkwfs/internal/remote"
@@ -124,7 +125,7 @@ var ErrNotRecognised = errors.New("not a WKW, Zarr, N5 or Precomputed dataset, l
 // explain adds the path to an error of recognise, and a hint if there is no source at the path.
 func (d *directories) explain(fsys fs.FS, path string, err error) error {
 	if info, stat := fs.Stat(fsys, baseOf(path)); stat == nil && info.Mode().IsRegular() && filepath.Ext(path) != ".wkw" {
-		return hint.Errorf("a file that is a SOURCE is a .wkw file, an archive .ozx or .zip, or an array such as .npy, .nrrd, .nii, .mrc or .tif", "%w", located(path, err))
+		return hint.Errorf("a file that is a SOURCE is a .wkw file, an archive .ozx or .zip, HDF5, or an array such as .npy, .nrrd, .nii, .mrc or .tif", "%w", located(path, err))
 	}
 	if !errors.Is(err, wkw.ErrNotRecognised) {
 		return located(path, err)
@@ -200,7 +201,14 @@ func (d *directories) recogniseFile(fsys fs.FS, name string, o wkw.Options) (vol
 		return d.recogniseArchive(fsys, name)
 	}
 	if path.Ext(name) != ".wkw" {
-		root, err := filesource.Recognise(fsys, name, filesource.Options{Log: o.Log})
+		root, closeFile, err := hdfsource.Recognise(fsys, name, hdfsource.Options{Log: o.Log})
+		if !errors.Is(err, hdfsource.ErrNotRecognised) {
+			if err == nil {
+				d.onClose(closeFile)
+			}
+			return root, err
+		}
+		root, err = filesource.Recognise(fsys, name, filesource.Options{Log: o.Log})
 		if !errors.Is(err, filesource.ErrNotRecognised) {
 			return root, err
 		}

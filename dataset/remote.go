@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/filesource"
+	"github.com/wkwfs/wkwfs/internal/hdfsource"
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/object"
 	"github.com/wkwfs/wkwfs/internal/paths"
@@ -22,7 +23,7 @@ func (d *directories) openRemote(url string) (root volume.Root, err error) {
 	url = remote.Clean(url)
 	d.root = url
 	dir, name := url, "."
-	if base := remote.Base(url); filepath.Ext(base) == ".wkw" || filesource.IsNamed(base) {
+	if base := remote.Base(url); filepath.Ext(base) == ".wkw" || filesource.IsNamed(base) || hdfsource.IsNamed(base) {
 		dir, name = remote.Dir(url), remote.Base(url)
 	}
 	fsys, err := d.openURL(dir)

@@ -1,0 +1,82 @@
+package hdfsource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync/atomic"
+
+	"github.com/wkwfs/wkwfs/hdf5"
+	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// source is an HDF5 file of a file system.
+type source struct {
+	fsys    fs.FS
+	name    string
+	current atomic.Pointer[opened]
+}
+
+// opened is one version of the file. It stays open: its metadata are read when they are needed.
+type opened struct {
+	*hdf5.File
+	handle fs.File
+	info   fs.FileInfo
+}
+
+// readerAt is an open file of any store as an io.ReaderAt.
+type readerAt struct{ fs.File }
+
+// ReadAt implements io.ReaderAt.
+func (r readerAt) ReadAt(p []byte, off int64) (int, error) {
+	return vfs.ReadAt(context.Background(), r.File, p, off)
+}
+
+// parse opens the file as it is now.
+func (s *source) parse() (*opened, error) {
+	f, info, err := vfs.OpenRegular(s.fsys, s.name)
+	if err != nil {
+		return nil, err
+	}
+	h, err := hdf5.Open(readerAt{f}, info.Size())
+	if err != nil {
+		f.Close() // read-only: nothing can be lost
+		return nil, s.located(err)
+	}
+	o := &opened{h, f, info}
+	s.current.Store(o)
+	return o, nil
+}
+
+// version returns the file as it is now: the open one, if it has not changed.
+func (s *source) version() (*opened, error) {
+	info, err := fs.Stat(s.fsys, s.name)
+	if err != nil {
+		return nil, err
+	}
+	if o := s.current.Load(); vfs.VersionOf(o.info) == vfs.VersionOf(info) {
+		return o, nil
+	}
+	return s.parse()
+}
+
+// close closes the file.
+func (s *source) close() error { return s.current.Load().handle.Close() }
+
+// Stat describes the file.
+func (s *source) Stat() (fs.FileInfo, error) { return fs.Stat(s.fsys, s.name) }
+
+// located adds the name of the file to an error of package hdf5, and makes it one of package volume.
+func (s *source) located(err error) error {
+	var format *hdf5.FormatError
+	var unsupported *hdf5.NotSupportedError
+	switch {
+	case errors.As(err, &format):
+		return &volume.FormatError{File: s.name, Part: "HDF5", Offset: -1, Err: err}
+	case errors.As(err, &unsupported):
+		return &volume.UnsupportedError{File: s.name, Part: "HDF5", Offset: -1, Err: err}
+	}
+	return fmt.Errorf("%s: %w", s.name, err)
+}
