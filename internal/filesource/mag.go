@@ -135,16 +135,25 @@ func (m *mag) StatCubes(zyx ...int) (fs.FileInfo, error) {
 	if len(zyx) < 3 {
 		return m.Stat()
 	}
-	names := m.current.Load().Names()
+	now, err := m.describe(m.current.Load())
+	if err != nil {
+		return nil, err
+	}
+	return m.info(now), nil
+}
+
+// describe describes the files of a version as they are now.
+func (s *stack) describe(o *opened) (fs.FileInfo, error) {
+	names := o.Names()
 	infos := make([]fs.FileInfo, len(names))
 	for i, name := range names {
-		info, err := fs.Stat(m.fsys, name)
+		info, err := fs.Stat(s.fsys, name)
 		if err != nil {
 			return nil, err
 		}
 		infos[i] = info
 	}
-	return m.info(infoOf(infos)), nil
+	return infoOf(infos), nil
 }
 
 // OpenCube opens the only cube. If the files have changed since they were opened last, their headers are read again.
@@ -152,12 +161,9 @@ func (m *mag) OpenCube(c volume.Vec) (volume.CubeFile, error) {
 	if err := m.only(c[:]); err != nil {
 		return nil, err
 	}
-	now := m.current.Load()
-	err := now.Hold()
-	if err != nil {
-		if now, err = m.reopen(); err == nil {
-			err = now.Hold()
-		}
+	now, err := m.latest()
+	if err == nil {
+		err = now.Hold()
 	}
 	if err != nil {
 		return nil, err
@@ -170,8 +176,13 @@ func (m *mag) OpenCube(c volume.Vec) (volume.CubeFile, error) {
 	return &cube{mag: m, Array: a, described: m.info(now.info)}, nil
 }
 
-// reopen reads the headers again.
-func (s *stack) reopen() (*opened, error) {
+// latest returns the files as they are now. If they have changed, it reads the headers again.
+func (s *stack) latest() (*opened, error) {
+	known := s.current.Load()
+	info, err := s.describe(known)
+	if err == nil && vfs.VersionOf(info) == vfs.VersionOf(known.info) {
+		return known, nil
+	}
 	now, err := s.parse()
 	if err == nil {
 		s.current.Store(now)

@@ -201,7 +201,7 @@ func (t *tree) plain(pieceBytes int) (names []string, layers map[string]*layer) 
 		for _, d := range byPath[at] {
 			m, err := t.mag(d, t.axisNames(d, xyz), t.position(d, xyz), pieceBytes)
 			if err != nil {
-				t.leaveOut(d.Path(), isDamage(err) && !errors.Is(err, errNoVolume), err)
+				t.leaveOut(d.Path(), isDamage(err) && !isNoVolume(err), err)
 				continue
 			}
 			if d.Null() || text(d, "CLASS") == "DIMENSION_SCALE" {
@@ -219,3 +219,6 @@ func (t *tree) plain(pieceBytes int) (names []string, layers map[string]*layer) 
 	}
 	return names, layers
 }
+
+// isNoVolume reports whether an error is about a dataset that is no volume.
+func isNoVolume(err error) bool { return errors.Is(err, errNoVolume) }

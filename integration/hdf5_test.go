@@ -1,0 +1,204 @@
+package integration
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/wkwfs/wkwfs/internal/refdata"
+)
+
+// hdf5File is a file of HDF5 that another program wrote. README.md of the reference data explains the fields.
+type hdf5File struct {
+	File, Mount, Group, Expect string
+	Datasets                   []hdf5Dataset
+}
+
+// hdf5Dataset is a dataset of an hdf5File. Positions and sizes are x, y, z.
+type hdf5Dataset struct {
+	Path, Expect, DType, SHA256 string
+	Channels                    int
+	Size, Offset                [3]int
+	Optional, Refusable         bool
+	VoxelSize                   *[3]float64  `json:"voxel_size"`
+	VoxelSizeOr                 [][3]float64 `json:"voxel_size_or"`
+	VoxelSizeOptional           bool         `json:"voxel_size_optional"`
+	AnyOffset                   bool         `json:"any_offset"`
+	Or                          []struct{ SHA256 string }
+	RestSHA256                  string          `json:"sha256_rest"`
+	BadBoxes                    json.RawMessage `json:"bad_boxes"`
+	MayBoxes                    json.RawMessage `json:"may_boxes"`
+	MayAll                      bool            `json:"may_all"`
+	Voxels                      []refdata.Voxel
+}
+
+// hashes returns the hashes that the volume of a dataset may have.
+func (d hdf5Dataset) hashes() []string {
+	all := []string{d.SHA256}
+	for _, o := range d.Or {
+		all = append(all, o.SHA256)
+	}
+	return all
+}
+
+// hdf5Files returns the files of HDF5, and the directory that they are in.
+func hdf5Files(t *testing.T) (root string, files []hdf5File) {
+	t.Helper()
+	name, ok := refdata.Path("hdf5", "manifest.json")
+	if !ok {
+		t.Skip("no reference data of HDF5: they are not part of this repository")
+	}
+	b, err := os.ReadFile(name)
+	var m struct{ Files []hdf5File }
+	if err == nil {
+		err = json.Unmarshal(b, &m)
+	}
+	if err != nil || len(m.Files) < 200 {
+		t.Fatalf("%d files, want at least 200: %v", len(m.Files), err)
+	}
+	return filepath.Dir(name), slices.DeleteFunc(m.Files, func(f hdf5File) bool { return strings.HasSuffix(f.File, ".xz") })
+}
+
+// maxHashed is the largest volume that is read as a whole, in bytes. Sparse ones are larger.
+const maxHashed = 1 << 30
+
+// TestHDF5Files mounts every file of HDF5: sound ones show the voxels that were written, with their place and the size of voxels;
+// what depends on damage is an I/O error or is not shown with the reason, and everything else reads.
+func TestHDF5Files(t *testing.T) {
+	root, files := hdf5Files(t)
+	for _, f := range files {
+		t.Run(f.File, func(t *testing.T) {
+			t.Parallel()
+			f.check(t, filepath.Join(root, f.Mount))
+		})
+	}
+}
+
+func (f hdf5File) check(t *testing.T, source string) {
+	refused := !slices.ContainsFunc(f.Datasets, func(d hdf5Dataset) bool {
+		return d.Expect == "ok" && !d.Optional || d.Expect == "error" && !d.Refusable && d.RestSHA256 != ""
+	})
+	if refused {
+		if got := wkwfs(t, "info", source); got.code != 0 {
+			if got.code > 2 || !strings.Contains(got.stderr, filepath.Base(source)) {
+				t.Errorf("exit code %d, an error without the name of the file: %s", got.code, got.stderr)
+			}
+			return
+		}
+	}
+	dir := mount(t, source)
+	found := map[string]string{} // by hash
+	volumes, err := filepath.Glob(filepath.Join(dir, "*", "*", "volume.raw"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range volumes {
+		if info, err := os.Stat(name); err != nil || info.Size() > maxHashed {
+			continue
+		}
+		sum, err := tryHash(name)
+		if err != nil && !errors.Is(err, syscall.EIO) {
+			t.Error(err)
+		}
+		found[sum] = name
+	}
+	for _, d := range f.Datasets {
+		switch {
+		case d.Expect == "ok" && !d.Optional && d.SHA256 != "" && d.MayBoxes == nil && !d.MayAll:
+			d.wantSound(t, found)
+		case d.Expect == "error" && d.RestSHA256 != "":
+			d.wantRest(t, dir, volumes)
+		}
+	}
+}
+
+// tryHash returns the hash of a file, or its error and "".
+func tryHash(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err != nil {
+		return "", err
+	}
+	return hashOf(b), nil
+}
+
+// wantSound fails unless one of the volumes is that of the dataset, in its place.
+func (d hdf5Dataset) wantSound(t *testing.T, found map[string]string) {
+	t.Helper()
+	for i, sum := range d.hashes() {
+		name, ok := found[sum]
+		if !ok {
+			continue
+		}
+		var about struct {
+			Origin    [3]int
+			VoxelSize *[3]float64 `json:"voxel_size"`
+		}
+		readJSON(t, strings.TrimSuffix(name, "raw")+"json", &about)
+		if i == 0 && !d.AnyOffset && about.Origin != d.Offset {
+			t.Errorf("%s is at %v, want %v", d.Path, about.Origin, d.Offset)
+		}
+		if i == 0 && d.VoxelSize != nil && !d.VoxelSizeOptional && !closeTo(about.VoxelSize, append(d.VoxelSizeOr, *d.VoxelSize)) {
+			t.Errorf("%s has voxels of %v nm, want %v", d.Path, about.VoxelSize, *d.VoxelSize)
+		}
+		return
+	}
+	t.Errorf("no volume is that of %s; found %v", d.Path, found)
+}
+
+// wantRest reads a damaged dataset in boxes: those with damage are I/O errors, and all others are right.
+func (d hdf5Dataset) wantRest(t *testing.T, dir string, volumes []string) {
+	t.Helper()
+	a := refdata.Array{Path: d.Path, DType: d.DType, Channels: d.Channels, Size: d.Size, RestSHA256: d.RestSHA256, Voxels: d.Voxels}
+	if json.Unmarshal(d.BadBoxes, &a.BadBoxes) != nil { // all of it
+		a.BadBoxes = []refdata.Box{{Size: d.Size}}
+	}
+	mag := filepath.Join(dir, strings.ReplaceAll(d.Path, "/", "_"), "1")
+	if !slices.Contains(volumes, filepath.Join(mag, "volume.raw")) {
+		if !d.Refusable && string(d.BadBoxes) != `"all"` {
+			t.Errorf("%s is not shown", d.Path)
+		}
+		return
+	}
+	wantRest(t, mag, a)
+}
+
+// TestHDF5Everywhere: wkwfs cp, serve, check and import, and a mount by HTTP, have the voxels of a mount.
+func TestHDF5Everywhere(t *testing.T) {
+	root, files := hdf5Files(t)
+	i := slices.IndexFunc(files, func(f hdf5File) bool { return f.File == "cremi.hdf" })
+	source, want := filepath.Join(root, files[i].Mount), files[i].Datasets[0].SHA256
+	raw := filepath.Join("volumes_raw", "1", "volume.raw")
+
+	copied := filepath.Join(tempDir(t), "copy")
+	mustRun(t, "cp", "--quiet", "--all", source, ".", copied)
+	if sum, n := hash(t, filepath.Join(copied, raw)); sum != want {
+		t.Errorf("cp: %d bytes with hash %s, want %s", n, sum, want)
+	}
+	if _, b := startWeb(t, nil, "--listen", "127.0.0.1:0", source).get(t, filepath.ToSlash(raw)); hashOf(b) != want {
+		t.Errorf("serve: %d bytes with hash %s, want %s", len(b), hashOf(b), want)
+	}
+	served := httptest.NewServer(http.FileServer(http.Dir(root)))
+	defer served.Close()
+	if sum, n := hash(t, filepath.Join(mount(t, served.URL+"/cremi.hdf"), raw)); sum != want {
+		t.Errorf("by HTTP: %d bytes with hash %s, want %s", n, sum, want)
+	}
+	if got := wkwfs(t, "check", source); got.code != 0 {
+		t.Errorf("check of a sound file: exit code %d, %s", got.code, got.stdout)
+	}
+	if got := wkwfs(t, "check", filepath.Join(root, "damaged", "deflate_cut.h5")); got.code != 1 || !strings.Contains(got.stdout, "vol") {
+		t.Errorf("check of a damaged file: exit code %d, %s", got.code, got.stdout)
+	}
+}
