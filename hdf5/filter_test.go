@@ -109,6 +109,7 @@ func TestNBit(t *testing.T) {
 			[]byte{0x08, 0x08, 0x10, 0x08}, ""},
 		{"big-endian", []uint32{8, 0, 2, 1, 2, 1, 8, 8}, []byte{0xab, 0xcd}, []byte{0xab, 0, 0xcd, 0}, ""},
 		{"as it is", []uint32{8, 1, 2, 1, 2, 1, 16, 0}, []byte{1, 2, 3, 4}, []byte{1, 2, 3, 4}, ""},
+		{"as it is, without a type", []uint32{3, 1, 2}, []byte{1, 2, 3, 4}, []byte{1, 2, 3, 4}, ""},
 		{"an array of two", []uint32{10, 0, 1, 2, 4, 1, 2, 0, 8, 0}, []byte{1, 2}, []byte{1, 0, 2, 0}, ""},
 		{"a compound", []uint32{14, 0, 1, 3, 4, 2, 0, 1, 2, 0, 4, 0, 2, 4, 2}, []byte{0x5a, 0xbc, 0xd0}, []byte{5, 0, 0xab, 0xcd}, ""},
 		{"too few", []uint32{8, 0, 2, 1, 2, 0, 9, 3}, []byte{1, 2}, make([]byte, 4), "18 bits, found 16"},
@@ -130,6 +131,7 @@ func TestParameters(t *testing.T) {
 		err    string
 	}{
 		{filterNBit, nil, "damaged"},
+		{filterNBit, []uint32{3, 0, 2}, "damaged"},
 		{filterNBit, []uint32{8, 0, 2, 1, 2, 0, 17, 0}, "damaged"},
 		{filterNBit, []uint32{8, 0, 2, 9, 2, 0, 9, 0}, "damaged"},
 		{filterNBit, []uint32{8, 0, 2, 2, 1 << 20, 2, 1, 1, 1, 0, 1, 0}, "damaged"},
