@@ -77,7 +77,7 @@ test-all: check test-once
 test-clients:
 	sh integration/clients/install.sh
 	sh integration/cloud/install.sh
-	@WKWFS_REQUIRE_FUSE=1 $(GOTEST) -tags clients ./integration ./internal/codec -run Client -count=1 -timeout 40m
+	@WKWFS_REQUIRE_FUSE=1 $(GOTEST) -tags clients ./integration ./internal/codec ./hdf5 -run Client -count=1 -timeout 40m
 	@WKWFS_REQUIRE_FUSE=1 $(CHECK_TOP)
 	cd integration/kubernetes && $(GO) vet . && $(GO) test -count=1 .
 
@@ -126,11 +126,11 @@ vuln:
 check:
 	@test -z "$$(gofmt -s -l .)" || { gofmt -s -l .; echo 'gofmt -s would change these'; exit 1; }
 	$(GO) vet ./...
-	$(GO) vet -tags clients,browser ./integration ./internal/codec
+	$(GO) vet -tags clients,browser ./integration ./internal/codec ./hdf5
 	$(GO) vet -tags docs ./cmd/wkwfs
 	$(GO) vet -tags panics ./cmd/wkwfs
 	$(GO) tool staticcheck ./...
-	$(GO) tool staticcheck -tags clients,browser ./integration ./internal/codec
+	$(GO) tool staticcheck -tags clients,browser ./integration ./internal/codec ./hdf5
 
 ## systems: go vet for macOS and FreeBSD, tests included. The tests with mounts are for Linux
 systems:

@@ -45,6 +45,7 @@ var arrows = map[string][]string{
 	"internal/chunked": {"internal/access", "internal/codec", "internal/jsonlimit", "internal/lattice", "internal/lru", "internal/parallel", "internal/scratch", "internal/vfs", "volume", "golang.org/x/sync"},
 
 	"wkw/lz4block": {"golang.org/x/sys"},
+	"hdf5":         {"internal/codec", "internal/lru", "internal/parallel", "internal/scratch", "wkw/lz4block"},
 
 	"precomputed/cseg":             {"volume"},
 	"precomputed/compresso":        {"volume"},
@@ -143,7 +144,7 @@ func TestArrows(t *testing.T) {
 
 // public are the packages that other programs may import: those that are neither internal nor programs.
 var public = []string{
-	"cache", "dataset", "fsnode", "n5", "precomputed", "precomputed/compresso", "precomputed/cseg", "precomputed/picture", "volume", "wkw", "wkw/lz4block", "zarr",
+	"cache", "dataset", "fsnode", "hdf5", "n5", "precomputed", "precomputed/compresso", "precomputed/cseg", "precomputed/picture", "volume", "wkw", "wkw/lz4block", "zarr",
 }
 
 // TestPublicPackages checks that a package becomes public on purpose, and that docs/go.md lists it.

@@ -55,7 +55,7 @@ func (o *object) Attributes() ([]*Attribute, error) {
 }
 
 func (o *object) attributePath(name string) string {
-	return fmt.Sprintf("%s, attribute %q", o.path, shorten(name))
+	return fmt.Sprintf("%s: attribute %s", o.path, shorten(name))
 }
 
 // attributeMessages returns the messages of all attributes that can be found.

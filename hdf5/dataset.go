@@ -152,7 +152,7 @@ func (d *Dataset) Readable() error {
 	}
 	for i, f := range d.filters {
 		if _, err := newFilter(f, d.chunkBytes); err != nil {
-			if err := d.needs(i, err); err != nil {
+			if err := d.needs(i, filterError(d.header.addr, "filters", err)); err != nil {
 				return named(d.path, err)
 			}
 		}

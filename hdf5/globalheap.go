@@ -17,23 +17,32 @@ func newGlobalHeaps() globalHeaps {
 	return globalHeaps{mu: new(sync.Mutex), cache: lru.New[uint64, map[uint16][]byte](cachedBytes)}
 }
 
+func (g *globalHeaps) get(addr uint64) (map[uint16][]byte, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.cache.Get(addr)
+}
+
+// put caches a collection of size bytes.
+func (g *globalHeaps) put(addr uint64, all map[uint16][]byte, size int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.cache.Put(addr, all, int64(size+100*len(all)))
+}
+
 // maxCollection is the most bytes of a collection.
 const maxCollection = 16 << 20
 
 // globalObject returns an object of a collection. It is shared.
 func (f *File) globalObject(addr uint64, index uint32) ([]byte, error) {
-	f.heaps.mu.Lock()
-	all, ok := f.heaps.cache.Get(addr)
-	f.heaps.mu.Unlock()
+	all, ok := f.heaps.get(addr)
 	if !ok {
 		var err error
 		var size int
 		if all, size, err = f.collection(addr); err != nil {
 			return nil, err
 		}
-		f.heaps.mu.Lock()
-		f.heaps.cache.Put(addr, all, int64(size+100*len(all)))
-		f.heaps.mu.Unlock()
+		f.heaps.put(addr, all, size)
 	}
 	if index < 1<<16 {
 		if b, ok := all[uint16(index)]; ok {

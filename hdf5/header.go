@@ -188,7 +188,7 @@ func (r *headerReader) message(c *cursor) {
 		c.skip(2)
 	}
 	m.addr = c.addr + uint64(c.at)
-	m.body = c.take(size, fmt.Sprintf("message of type %d", m.kind))
+	m.body = c.take(size, "a message")
 	switch {
 	case c.err != nil:
 	case m.kind == msgContinuation:

@@ -36,12 +36,10 @@ func (x *ChunkIndex) readTree1() error {
 			return 0
 		})
 		var next []treePart
-		for _, part := range level {
-			children, err := r.node(part)
+		for parts := range slices.Chunk(level, r.together()) {
+			children, err := r.nodes(parts)
 			if err != nil {
-				if err = r.lose(err, part.has); err != nil {
-					return err
-				}
+				return err
 			}
 			next = append(next, children...)
 		}
@@ -49,6 +47,56 @@ func (x *ChunkIndex) readTree1() error {
 	}
 	return nil
 }
+
+// together returns how many nodes are in memory at a time.
+func (r *treeReader) together() int {
+	const most, memory = 256, 16 << 20
+	return min(most, max(1, memory/r.d.file.treeNodeBytes(r.most, r.keyBytes())))
+}
+
+const treeOfChunks = "B-tree of chunks"
+
+// nodes reads nodes, whose addresses ascend, and returns their children.
+func (r *treeReader) nodes(parts []treePart) ([]treePart, error) {
+	f := r.d.file
+	if len(r.seen)+len(parts) > f.limit.nodes {
+		return nil, notSupported("an index of more than %d nodes", f.limit.nodes)
+	}
+	var sound []treePart
+	var offsets []int64
+	for _, p := range parts {
+		off, err := f.offset(treeOfChunks, p.addr, 0)
+		if err == nil && r.seen[p.addr] {
+			err = &FormatError{Address: p.addr, Field: treeOfChunks, Expected: "a node that is not yet part of it", Found: "a loop"}
+		}
+		if err != nil {
+			if err = r.lose(err, p.has); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		r.seen[p.addr] = true
+		sound, offsets = append(sound, p), append(offsets, off)
+	}
+	all, err := f.pages.together(offsets, f.treeNodeBytes(r.most, r.keyBytes()))
+	if err != nil {
+		return nil, err
+	}
+	var next []treePart
+	for i, p := range sound {
+		children, err := r.node(p, &cursor{sizes: f.sizes, b: all[i], addr: p.addr, what: treeOfChunks})
+		if err != nil {
+			if err = r.lose(err, p.has); err != nil {
+				return nil, err
+			}
+		}
+		next = append(next, children...)
+	}
+	return next, nil
+}
+
+// keyBytes returns the bytes of a key: a size, a mask, and an offset along each axis and in an element.
+func (r *treeReader) keyBytes() int { return 8 + 8*(r.rank+1) }
 
 // has reports whether a chunk lies in the part.
 func (p *treePart) has(scaled []uint64) bool {
@@ -62,23 +110,14 @@ type treeKey struct {
 }
 
 // node reads a node. If it has an error, nothing of it was added, and it has no children.
-func (r *treeReader) node(p treePart) ([]treePart, error) {
-	const what = "B-tree of chunks"
-	f := r.d.file
-	if r.seen[p.addr] {
-		return nil, &FormatError{Address: p.addr, Field: what, Expected: "a node that is not yet part of it", Found: "a loop"}
-	}
-	if len(r.seen) >= f.limit.nodes {
-		return nil, notSupported("an index of more than %d nodes", f.limit.nodes)
-	}
-	r.seen[p.addr] = true
-	n, err := f.treeNode(what, p.addr, treeChunks, p.level, r.most, 8+8*(r.rank+1))
+func (r *treeReader) node(p treePart, c *cursor) ([]treePart, error) {
+	n, err := readTreeNode(c, treeChunks, p.level, r.most)
 	if err != nil {
 		return nil, err
 	}
 	keys, children := make([]treeKey, n.used), make([]uint64, n.used)
 	for i := range n.used {
-		keys[i] = r.key(n.c, true)
+		keys[i] = r.key(n.c)
 		if children[i] = n.c.address("child"); n.c.err == nil {
 			r.checkKey(n.c, p, keys, i)
 		}
@@ -113,11 +152,11 @@ func (r *treeReader) leaf(keys []treeKey, children []uint64) error {
 }
 
 // key reads a key: the offset of a chunk in elements.
-func (r *treeReader) key(c *cursor, exact bool) treeKey {
+func (r *treeReader) key(c *cursor) treeKey {
 	k := treeKey{size: c.u32("size of a chunk"), mask: c.u32("filter mask"), scaled: make([]uint64, r.rank)}
 	for i := range k.scaled {
 		v, chunk := c.u64("offset of a chunk"), r.d.layout.chunk[i]
-		if exact && c.err == nil && v%chunk != 0 {
+		if c.err == nil && v%chunk != 0 {
 			c.bad("offset of a chunk", fmt.Sprintf("a multiple of %d", chunk), v)
 		}
 		k.scaled[i] = v / chunk
@@ -139,18 +178,17 @@ func (r *treeReader) checkKey(c *cursor, p treePart, keys []treeKey, i int) {
 
 // readTree2 reads a B-tree 2 of chunks.
 func (x *ChunkIndex) readTree2() error {
-	const what = "B-tree of chunks"
 	kind := uint8(10)
 	if len(x.d.filters) > 0 {
 		kind = 11
 	}
-	t, err := x.d.file.tree2(what, x.d.layout.addr, kind)
+	t, err := x.d.file.tree2(treeOfChunks, x.d.layout.addr, kind)
 	if err != nil {
 		return err
 	}
 	rank := len(x.grid)
 	if n := x.entryBytes() + 8*rank; t.recordSize != n {
-		return &FormatError{Address: x.d.layout.addr, Field: what + ": bytes of a record", Expected: n, Found: t.recordSize}
+		return &FormatError{Address: x.d.layout.addr, Field: treeOfChunks + ": bytes of a record", Expected: n, Found: t.recordSize}
 	}
 	scaledOf := func(record []byte) []uint64 {
 		if record == nil {

@@ -3,10 +3,30 @@ package hdf5
 import (
 	"fmt"
 	"strings"
+	"sync"
 )
+
+// rootGroup is the root group, once it was read.
+type rootGroup struct {
+	mu sync.Mutex
+	g  *Group
+}
 
 // Root returns the root group.
 func (f *File) Root() (*Group, error) {
+	f.root.mu.Lock()
+	defer f.root.mu.Unlock()
+	if f.root.g == nil {
+		g, err := f.readRoot()
+		if err != nil {
+			return nil, err
+		}
+		f.root.g = g
+	}
+	return f.root.g, nil
+}
+
+func (f *File) readRoot() (*Group, error) {
 	o, err := f.AtAddress(f.super.root, "/")
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ var errNBit = errors.New("filter n-bit: the parameters are damaged")
 
 // newNBit reads the parameters: their number, whether the bits are stored as they are, the elements, and the type.
 func newNBit(p []uint32, chunkBytes int) (decoder, error) {
-	if len(p) < 5 {
+	if len(p) < 3 {
 		return nil, errNBit
 	}
 	n := nbit{stored: p[1] != 0, elements: int(p[2])}

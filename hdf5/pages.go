@@ -62,13 +62,10 @@ func (p *pages) read(off int64, n int) ([]byte, error) {
 
 // page returns a page. The last one of the file is short.
 func (p *pages) page(i int64) ([]byte, error) {
-	p.mu.Lock()
-	page, ok := p.cache.Get(i)
-	p.mu.Unlock()
-	if ok {
+	if page, ok := p.cached(i); ok {
 		return page, nil
 	}
-	page = make([]byte, min(pageBytes, p.size-i*pageBytes))
+	page := make([]byte, min(pageBytes, p.size-i*pageBytes))
 	if err := p.fill(page, i*pageBytes); err != nil {
 		return nil, err
 	}
@@ -78,14 +75,12 @@ func (p *pages) page(i int64) ([]byte, error) {
 
 // load reads the pages from first to last in one request, if more than one of them is missing.
 func (p *pages) load(first, last int64) error {
-	p.mu.Lock()
 	for first <= last && p.has(first) {
 		first++
 	}
 	for first <= last && p.has(last) {
 		last--
 	}
-	p.mu.Unlock()
 	if first >= last {
 		return nil
 	}
@@ -101,16 +96,23 @@ func (p *pages) load(first, last int64) error {
 	return nil
 }
 
-// has reports whether a page is cached. The lock is held.
+// cached returns a page that is in memory.
+func (p *pages) cached(i int64) ([]byte, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cache.Get(i)
+}
+
+// has reports whether a page is in memory.
 func (p *pages) has(i int64) bool {
-	_, ok := p.cache.Get(i)
+	_, ok := p.cached(i)
 	return ok
 }
 
 func (p *pages) keep(i int64, page []byte) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.cache.Put(i, page, int64(len(page)))
-	p.mu.Unlock()
 }
 
 func (p *pages) fill(b []byte, off int64) error {

@@ -39,6 +39,7 @@ type File struct {
 	limit limits
 	heaps globalHeaps
 	share []sharedIndex
+	root  rootGroup
 }
 
 // Open reads the superblock of a file of size bytes. It finds one after a user block.

@@ -55,7 +55,13 @@ func (r *symbolReader) node(addr uint64, level int) error {
 		return &FormatError{Address: addr, Field: "B-tree of a group", Expected: "a node that is not yet part of it", Found: "a loop"}
 	}
 	r.seen[addr] = true
-	n, err := f.treeNode("B-tree of a group", addr, treeGroup, level, 2*f.super.groupK, f.l)
+	const what = "B-tree of a group"
+	most := 2 * f.super.groupK
+	c, err := f.upTo(what, addr, uint64(f.treeNodeBytes(most, f.l)))
+	if err != nil {
+		return err
+	}
+	n, err := readTreeNode(c, treeGroup, level, most)
 	if err != nil {
 		return err
 	}
@@ -149,12 +155,13 @@ type treeNode struct {
 	used  int
 }
 
-// treeNode reads a node. level is the expected one, or -1.
-func (f *File) treeNode(what string, addr uint64, kind uint8, level, most, keyBytes int) (treeNode, error) {
-	c, err := f.upTo(what, addr, uint64(8+2*f.o+most*(f.o+keyBytes)+keyBytes))
-	if err != nil {
-		return treeNode{}, err
-	}
+// treeNodeBytes returns the bytes of a node of most entries.
+func (f *File) treeNodeBytes(most, keyBytes int) int {
+	return 8 + 2*f.o + most*(f.o+keyBytes) + keyBytes
+}
+
+// readTreeNode reads the start of a node of at most most entries. level is the expected one, or -1.
+func readTreeNode(c *cursor, kind uint8, level, most int) (treeNode, error) {
 	c.signature("TREE")
 	c.expect("type", kind)
 	n := treeNode{c: c, level: int(c.u8("level"))}

@@ -237,7 +237,7 @@ func halfFloat(v uint16) float64 {
 	return f
 }
 
-func (a *Attribute) where() string { return fmt.Sprintf("%s, attribute %q", a.path, shorten(a.Name)) }
+func (a *Attribute) where() string { return fmt.Sprintf("%s: attribute %s", a.path, shorten(a.Name)) }
 
 func (a *Attribute) failed(field string, expected, found any) error {
 	return &FormatError{Path: a.where(), Address: a.addr, Field: field, Expected: expected, Found: found}
@@ -245,7 +245,7 @@ func (a *Attribute) failed(field string, expected, found any) error {
 
 // wrong returns the error for values that the caller cannot have.
 func (a *Attribute) wrong(expected string, t *Datatype) error {
-	return &NotSupportedError{Path: a.where(), What: fmt.Sprintf("%s from values of class %v and %d bytes", expected, t.Class, t.Size)}
+	return &NotSupportedError{Path: a.where(), What: fmt.Sprintf("reading %s from values of class %v and %d bytes", expected, t.Class, t.Size)}
 }
 
 // String returns the name of the class.
