@@ -58,7 +58,7 @@ func (a *Array) usualNames(xyz bool) []string {
 }
 
 // nameLast returns the names of the array. If two of x, y and z are there, an axis without a name is the third: the only one, or the one where it
-// usually is.
+// usually is. If all three are there, the only axis without a name is that of the channels.
 func (a *Array) nameLast(usual []string) []string {
 	var absent, unnamed []int // of x, y and z; of the axes
 	for i, name := range []string{"x", "y", "z"} {
@@ -70,6 +70,11 @@ func (a *Array) nameLast(usual []string) []string {
 		if name == "" {
 			unnamed = append(unnamed, i)
 		}
+	}
+	if len(absent) == 0 && len(unnamed) == 1 && a.extent(unnamed[0]) > 1 && !slices.ContainsFunc(a.Names, func(n string) bool { return axisName(n) == "c" }) {
+		names := slices.Clone(a.Names)
+		names[unnamed[0]] = "c"
+		return names
 	}
 	if len(absent) != 1 || len(unnamed) == 0 {
 		return a.Names
@@ -83,6 +88,14 @@ func (a *Array) nameLast(usual []string) []string {
 	names := slices.Clone(a.Names)
 	names[at] = last
 	return names
+}
+
+// extent returns the length of an axis, or 0 if there are more names than axes.
+func (a *Array) extent(axis int) int {
+	if axis >= len(a.Shape) {
+		return 0
+	}
+	return a.Shape[axis]
 }
 
 // completeNames returns the names of the axes if those of the array do not suffice: the usual ones. If names of the array, such as time,
