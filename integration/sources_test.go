@@ -2,10 +2,12 @@ package integration
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/wkwfs/wkwfs/internal/refdata"
@@ -58,5 +60,33 @@ func TestFilteredArrays(t *testing.T) {
 	}
 	if read < 25 {
 		t.Errorf("%d arrays, want at least 25", read)
+	}
+}
+
+// TestCompressedPrecomputed reads a volume of Precomputed whose chunks are files of several compressions through a mount, voxel for voxel.
+func TestCompressedPrecomputed(t *testing.T) {
+	root, all := refdata.Sources(t, "zarr")
+	for _, s := range all {
+		if s.Name != "pre_mixed" && s.Name != "pre_br_cut" {
+			continue
+		}
+		source := filepath.Join(root, s.Mount)
+		dir := mount(t, source)
+		if s.Expect == "error" {
+			if _, err := os.ReadFile(filepath.Join(dir, "8_8_40", "volume.raw")); !errors.Is(err, syscall.EIO) {
+				t.Errorf("%s: got %v, want EIO", s.Name, err)
+			}
+			if r := wkwfs(t, "check", source); r.code != 1 || !strings.Contains(r.stdout, ".br: ") {
+				t.Errorf("%s: check: exit code %d, %s", s.Name, r.code, r.stdout)
+			}
+			continue
+		}
+		voxels, err := os.ReadFile(filepath.Join(dir, "8_8_40", "volume.raw"))
+		if got := hashOf(voxels); err != nil || got != s.Volumes[0].SHA256 {
+			t.Errorf("%s: %v, %d bytes with hash %s, want %s", s.Name, err, len(voxels), got, s.Volumes[0].SHA256)
+		}
+		if r := wkwfs(t, "check", source); r.code != 0 {
+			t.Errorf("%s: check: exit code %d, %s", s.Name, r.code, r.stdout)
+		}
 	}
 }
