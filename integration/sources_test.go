@@ -3,6 +3,7 @@ package integration
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -88,5 +89,89 @@ func TestCompressedPrecomputed(t *testing.T) {
 		if r := wkwfs(t, "check", source); r.code != 0 {
 			t.Errorf("%s: check: exit code %d, %s", s.Name, r.code, r.stdout)
 		}
+	}
+}
+
+// TestTimes reads images with a time axis through a mount, voxel for voxel: each time is a layer, t0000 and so on, unless there is only one.
+func TestTimes(t *testing.T) {
+	root, all := refdata.Sources(t, "zarr")
+	read := 0
+	for _, s := range all {
+		if !strings.HasPrefix(s.Name, "time_") {
+			continue
+		}
+		source := filepath.Join(root, s.Mount)
+		dir := mount(t, source)
+		if _, err := os.Stat(filepath.Join(dir, "t0000")); os.IsNotExist(err) != s.NoTime {
+			t.Errorf("%s: t0000: got %v, want no such directory: %v", s.Name, err, s.NoTime)
+		}
+		for _, v := range s.Volumes {
+			mag := dir
+			if v.Time != nil {
+				mag = filepath.Join(dir, fmt.Sprintf("t%04d", *v.Time))
+				if _, err := os.Stat(filepath.Join(mag, "ome.zarr", "0", ".zarray")); err != nil {
+					t.Errorf("%s: %v", s.Name, err)
+				}
+			}
+			switch {
+			case v.Mag != nil:
+				mag = filepath.Join(mag, *v.Mag)
+			case v.Time != nil:
+				mag = filepath.Join(mag, "1")
+			}
+			voxels, err := os.ReadFile(filepath.Join(mag, "volume.raw"))
+			if got := hashOf(voxels); err != nil || got != v.SHA256 {
+				t.Errorf("%s: %s: %v, %d bytes with hash %s, want %s", s.Name, mag, err, len(voxels), got, v.SHA256)
+			}
+			read++
+		}
+		if r := wkwfs(t, "check", source); r.code != 0 || r.stderr != "" {
+			t.Errorf("%s: check: exit code %d, %s%s", s.Name, r.code, r.stdout, r.stderr)
+		}
+		if r := wkwfs(t, "info", source); r.code != 0 || strings.Contains(r.stdout, "t0001") == s.NoTime {
+			t.Errorf("%s: info: exit code %d, %s", s.Name, r.code, r.stdout)
+		}
+	}
+	if read < 13 {
+		t.Errorf("%d volumes, want at least 13", read)
+	}
+}
+
+// TestTimesOfLayers: the times of a layer of a group are directories of its own. Each can be copied, and named as SOURCE of a mount by --layer.
+func TestTimesOfLayers(t *testing.T) {
+	root, _ := refdata.Sources(t, "zarr")
+	source := filepath.Join(tempDir(t), "group")
+	for link, to := range map[string]string{"movie": "time_v3", "still": "n_null_all"} {
+		if err := os.CopyFS(filepath.Join(source, link), os.DirFS(filepath.Join(root, to))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeFile(t, filepath.Join(source, "zarr.json"), []byte(`{"zarr_format":3,"node_type":"group"}`))
+	dir := mount(t, source)
+	var names []string
+	for _, at := range []string{dir, filepath.Join(dir, "movie"), filepath.Join(dir, "movie", "t0002")} {
+		entries, err := os.ReadDir(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+	}
+	if got := strings.Join(names, " "); !strings.Contains(got, "movie still t0000 t0001 t0002 ome.zarr ome.zarr3 precomputed s0") {
+		t.Errorf("got the names %s", got)
+	}
+	want, err := os.ReadFile(filepath.Join(dir, "movie", "t0001", "s0", "volume.raw"))
+	if err != nil || len(want) != 2*40*24*12 {
+		t.Errorf("got %d bytes, %v", len(want), err)
+	}
+	copied := filepath.Join(tempDir(t), "t1.raw")
+	mustRun(t, "cp", "-q", source, "movie/t0001/s0/volume.raw", copied)
+	if got, err := os.ReadFile(copied); err != nil || string(got) != string(want) {
+		t.Errorf("copied %d bytes, %v, want %d", len(got), err, len(want))
+	}
+	one := mount(t, "--layer", "movie/t0001", source)
+	if entries, err := os.ReadDir(filepath.Join(one, "movie")); err != nil || len(entries) != 1 {
+		t.Errorf("--layer: got %v, %v, want one time", entries, err)
 	}
 }
