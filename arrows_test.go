@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 	"internal/lockfile":   {"github.com/moby/sys/mountinfo", "golang.org/x/sys"},
 
 	"wkw":         {"internal/scratch", "internal/lru", "internal/atomicfile", "internal/jsonlimit", "internal/vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync"},
-	"precomputed": {"internal/scratch", "internal/lattice", "internal/lru", "internal/jsonlimit", "internal/vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture"},
+	"precomputed": {"internal/codec", "internal/scratch", "internal/lattice", "internal/lru", "internal/jsonlimit", "internal/vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture", "github.com/andybalholm/brotli"},
 
 	"dataset": {"cache", "internal/diskcache", "internal/filesource", "internal/guard", "internal/hdfsource", "internal/hint", "internal/mosaic", "internal/object", "internal/parallel", "internal/paths", "internal/remote", "internal/store", "internal/vfs", "internal/zipfs", "n5", "precomputed", "volume", "wkw", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},
 

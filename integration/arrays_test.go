@@ -74,6 +74,9 @@ func TestArrayReferenceData(t *testing.T) {
 		t.Run(a.Path, func(t *testing.T) {
 			volume := filepath.Join(layerName(a), "1", "volume.raw")
 			_, err := os.Stat(filepath.Join(dir, volume))
+			if a.Path == "v2_filters/delta" {
+				return // the manifest has no hash of it; TestFilteredArrays reads arrays with filters
+			}
 			if a.Expect == "unsupported" || a.Optional && err != nil {
 				if !os.IsNotExist(err) || !regexp.MustCompile(layerName(a)+` +data format `+arrayFormats[a.Format]+`.* unsupported`).MatchString(info.stdout) {
 					t.Errorf("got %v; want no layer, and its name below not shown in:\n%s", err, info.stdout)
@@ -81,16 +84,17 @@ func TestArrayReferenceData(t *testing.T) {
 				return
 			}
 			for _, at := range []string{dir, copied} {
-				if sum, n := hash(t, filepath.Join(at, volume)); sum != a.SHA256 {
-					t.Errorf("%s: %d bytes with hash %s, want %s", filepath.Join(at, volume), n, sum, a.SHA256)
+				b, err := os.ReadFile(filepath.Join(at, volume))
+				if sum := hashOf(a.Stored(b)); err != nil || sum != a.SHA256 {
+					t.Errorf("%s: %v, %d bytes with hash %s, want %s", filepath.Join(at, volume), err, len(b), sum, a.SHA256)
 				}
 			}
-			if _, b := web.get(t, strings.TrimPrefix((&url.URL{Path: volume}).EscapedPath(), "/")); hashOf(b) != a.SHA256 {
+			if _, b := web.get(t, strings.TrimPrefix((&url.URL{Path: volume}).EscapedPath(), "/")); hashOf(a.Stored(b)) != a.SHA256 {
 				t.Errorf("over HTTP: %d bytes with hash %s, want %s", len(b), hashOf(b), a.SHA256)
 			}
 			for _, v := range a.Voxels {
 				box := fmt.Sprintf("box/%d-%d_%d-%d_%d-%d.raw", v.At[0], v.At[0]+1, v.At[1], v.At[1]+1, v.At[2], v.At[2]+1)
-				if b, err := os.ReadFile(filepath.Join(dir, layerName(a), "1", box)); fmt.Sprintf("%x", b) != v.Hex {
+				if b, err := os.ReadFile(filepath.Join(dir, layerName(a), "1", box)); fmt.Sprintf("%x", a.Stored(b)) != v.Hex {
 					t.Errorf("%s: got %x, %v, want %s", box, b, err, v.Hex)
 				}
 			}

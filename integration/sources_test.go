@@ -4,13 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"math"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,201 +14,164 @@ import (
 	"github.com/wkwfs/wkwfs/internal/refdata"
 )
 
-// sourceCase is a file or folder of another program. manifest.json of the reference data explains the fields.
-type sourceCase struct {
-	Name, Mount, Expect, Group string
-	Flags                      []string
-	Optional, Remote           bool
-	Volumes                    []sourceVolume
-}
+// shownFilters are the sources that TestFilteredArrays mounts.
+var shownFilters = regexp.MustCompile(`^(half_|f2_|f3_|names_)`)
 
-// sourceVolume is a volume of a sourceCase. Positions and sizes are x, y, z.
-type sourceVolume struct {
-	DType, SHA256 string
-	Size, Offset  [3]int
-	VoxelSize     *[3]float64  `json:"voxel_size"`
-	VoxelSizeOr   [][3]float64 `json:"voxel_size_or"`
-	Time          *int
-	Optional      bool
-	AnyOffset     bool                      `json:"any_offset"`
-	Or            []struct{ SHA256 string } `json:"or_"`
-	Voxels        []struct {
-		At  [3]int
-		Hex string
+// TestFilteredArrays reads arrays of Zarr with floats of 16 bits, filters and null names of axes, voxel for voxel, through a mount. All of
+// them are layers of one dataset. What is refused is named.
+func TestFilteredArrays(t *testing.T) {
+	root, all := refdata.Sources(t, "zarr")
+	var sources []refdata.Source
+	var layers []any
+	for _, s := range all {
+		if !shownFilters.MatchString(s.Name) || s.Name == "f3_transpose_F" {
+			continue
+		}
+		sources = append(sources, s)
+		format := "zarr3"
+		if _, err := os.Stat(filepath.Join(root, s.Mount, ".zarray")); err == nil {
+			format = "zarr"
+		}
+		mag := map[string]any{"mag": []int{1, 1, 1}, "path": filepath.Join(root, s.Mount)}
+		if format == "zarr" || s.Name == "names_null_all" || s.Name == "names_empty_names" { // its axes have no names
+			mag["axisOrder"] = map[string]int{"z": 0, "y": 1, "x": 2}
+		}
+		layers = append(layers, map[string]any{
+			"name": s.Name, "category": "color", "dataFormat": format, "boundingBox": map[string]any{"topLeft": []int{0, 0, 0}, "width": 40, "height": 24, "depth": 12},
+			"mags": []any{mag},
+		})
 	}
-}
-
-// sourceCases returns the cases of a group, and the directory that they are in.
-func sourceCases(t *testing.T, group string) (root string, cases []sourceCase) {
-	t.Helper()
-	root, ok := refdata.Path("sources", "manifest.json")
-	if !ok {
-		t.Skip("no reference data of files of other programs: they are not part of this repository")
-	}
-	b, err := os.ReadFile(root)
+	b, err := json.Marshal(map[string]any{"scale": []int{4, 4, 30}, "dataLayers": layers})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var m struct{ Cases []sourceCase }
-	if err := json.Unmarshal(b, &m); err != nil {
-		t.Fatal(err)
+	source := t.TempDir()
+	writeFile(t, filepath.Join(source, "datasource-properties.json"), b)
+	dir := mount(t, source, "--follow-links")
+	info := wkwfs(t, "info", "--follow-links", source)
+	read := 0
+	for _, s := range sources {
+		if s.Expect == "refused" {
+			if _, err := os.Stat(filepath.Join(dir, s.Name)); !os.IsNotExist(err) || !strings.Contains(info.stdout, s.Name) {
+				t.Errorf("%s: got %v; want no layer, and its name in:\n%s", s.Name, err, info.stdout)
+			}
+			continue
+		}
+		voxels, err := os.ReadFile(filepath.Join(dir, s.Name, "1", "volume.raw"))
+		if got := hashOf(voxels); err != nil || got != s.Volumes[0].SHA256 {
+			t.Errorf("%s: %v, %d bytes with hash %s, want %s", s.Name, err, len(voxels), got, s.Volumes[0].SHA256)
+		}
+		read++
 	}
-	cases = slices.DeleteFunc(m.Cases, func(c sourceCase) bool { return c.Group != group })
-	if len(cases) < 50 {
-		t.Fatalf("%d cases, want at least 50", len(cases))
+	if read < 25 {
+		t.Errorf("%d arrays, want at least 25", read)
 	}
-	return filepath.Dir(root), cases
 }
 
-// notShown are the cases that a mount refuses although their files are sound, and why.
-var notShown = map[string]string{
-	"ij_hyper": "several points in time", "nii_4d": "several points in time",
-	"knossos_conf": "KNOSSOS", "knossos_seg": "KNOSSOS", "knossos_toml": "KNOSSOS", "knossos_jpg": "KNOSSOS",
+// TestCompressedPrecomputed reads a volume of Precomputed whose chunks are files of several compressions through a mount, voxel for voxel.
+func TestCompressedPrecomputed(t *testing.T) {
+	root, all := refdata.Sources(t, "zarr")
+	for _, s := range all {
+		if s.Name != "pre_mixed" && s.Name != "pre_br_cut" {
+			continue
+		}
+		source := filepath.Join(root, s.Mount)
+		dir := mount(t, source)
+		if s.Expect == "error" {
+			if _, err := os.ReadFile(filepath.Join(dir, "8_8_40", "volume.raw")); !errors.Is(err, syscall.EIO) {
+				t.Errorf("%s: got %v, want EIO", s.Name, err)
+			}
+			if r := wkwfs(t, "check", source); r.code != 1 || !strings.Contains(r.stdout, ".br: ") {
+				t.Errorf("%s: check: exit code %d, %s", s.Name, r.code, r.stdout)
+			}
+			continue
+		}
+		voxels, err := os.ReadFile(filepath.Join(dir, "8_8_40", "volume.raw"))
+		if got := hashOf(voxels); err != nil || got != s.Volumes[0].SHA256 {
+			t.Errorf("%s: %v, %d bytes with hash %s, want %s", s.Name, err, len(voxels), got, s.Volumes[0].SHA256)
+		}
+		if r := wkwfs(t, "check", source); r.code != 0 {
+			t.Errorf("%s: check: exit code %d, %s", s.Name, r.code, r.stdout)
+		}
+	}
 }
 
-// TestSourceFiles mounts files and folders of other programs: each volume has the bytes that the reference data have, its type, its size,
-// its place and the size of its voxels. What is refused is an error with a hint. What is cut off or damaged is an I/O error where bytes
-// are missing, never zeros.
-func TestSourceFiles(t *testing.T) {
-	root, cases := sourceCases(t, "file")
-	for _, c := range cases {
-		t.Run(c.Name, func(t *testing.T) {
-			t.Parallel()
-			if why := notShown[c.Name]; why != "" || c.Expect == "refused" {
-				if got := wkwfs(t, append([]string{"info", filepath.Join(root, c.Mount)}, c.Flags...)...); got.code == 0 && !c.Optional {
-					t.Errorf("%s is shown; want it refused %s:\n%s", c.Mount, why, got.stdout)
+// TestTimes reads images with a time axis through a mount, voxel for voxel: each time is a layer, t0000 and so on, unless there is only one.
+func TestTimes(t *testing.T) {
+	root, all := refdata.Sources(t, "zarr")
+	read := 0
+	for _, s := range all {
+		if !strings.HasPrefix(s.Name, "time_") {
+			continue
+		}
+		source := filepath.Join(root, s.Mount)
+		dir := mount(t, source)
+		if _, err := os.Stat(filepath.Join(dir, "t0000")); os.IsNotExist(err) != s.NoTime {
+			t.Errorf("%s: t0000: got %v, want no such directory: %v", s.Name, err, s.NoTime)
+		}
+		for _, v := range s.Volumes {
+			mag := dir
+			if v.Time != nil {
+				mag = filepath.Join(dir, fmt.Sprintf("t%04d", *v.Time))
+				if _, err := os.Stat(filepath.Join(mag, "ome.zarr", ".zattrs")); err != nil {
+					t.Errorf("%s: %v", s.Name, err)
 				}
-				return
 			}
-			if c.Expect == "error" || c.Optional {
-				if got := wkwfs(t, append([]string{"info", filepath.Join(root, c.Mount)}, c.Flags...)...); got.code != 0 {
-					return // refused as a whole
-				}
+			switch {
+			case v.Mag != nil:
+				mag = filepath.Join(mag, *v.Mag)
+			case v.Time != nil:
+				mag = filepath.Join(mag, "1")
 			}
-			dir := mount(t, filepath.Join(root, c.Mount), c.Flags...)
-			volumes, err := filepath.Glob(filepath.Join(dir, "*", "volume.raw"))
-			deeper, deepErr := filepath.Glob(filepath.Join(dir, "*", "*", "volume.raw"))
-			if volumes = append(volumes, deeper...); err != nil || deepErr != nil || len(volumes) == 0 {
-				t.Fatalf("%d volumes, %v, %v", len(volumes), err, deepErr)
+			voxels, err := os.ReadFile(filepath.Join(mag, "volume.raw"))
+			if got := hashOf(voxels); err != nil || got != v.SHA256 {
+				t.Errorf("%s: %s: %v, %d bytes with hash %s, want %s", s.Name, mag, err, len(voxels), got, v.SHA256)
 			}
-			if c.Expect == "error" {
-				wantUnreadable(t, volumes)
-				return
-			}
-			for _, v := range c.Volumes {
-				v.check(t, volumes)
-			}
-		})
+			read++
+		}
+		if r := wkwfs(t, "check", source); r.code != 0 || r.stderr != "" {
+			t.Errorf("%s: check: exit code %d, %s%s", s.Name, r.code, r.stdout, r.stderr)
+		}
+		if r := wkwfs(t, "info", source); r.code != 0 || strings.Contains(r.stdout, "t0001") == s.NoTime {
+			t.Errorf("%s: info: exit code %d, %s", s.Name, r.code, r.stdout)
+		}
+	}
+	if read < 13 {
+		t.Errorf("%d volumes, want at least 13", read)
 	}
 }
 
-// wantUnreadable fails unless reading one of the volumes is an I/O error.
-func wantUnreadable(t *testing.T, volumes []string) {
-	t.Helper()
-	for _, name := range volumes {
-		f, err := os.Open(name)
+// TestTimesOfLayers: the times of a layer of a group are directories of its own. Each can be copied.
+func TestTimesOfLayers(t *testing.T) {
+	root, _ := refdata.Sources(t, "zarr")
+	source := filepath.Join(tempDir(t), "group")
+	for link, to := range map[string]string{"movie": "time_v3", "still": "n_null_all"} {
+		if err := os.CopyFS(filepath.Join(source, link), os.DirFS(filepath.Join(root, to))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeFile(t, filepath.Join(source, "zarr.json"), []byte(`{"zarr_format":3,"node_type":"group"}`))
+	dir := mount(t, source)
+	var names []string
+	for _, at := range []string{dir, filepath.Join(dir, "movie"), filepath.Join(dir, "movie", "t0002")} {
+		entries, err := os.ReadDir(at)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = io.Copy(io.Discard, f)
-		f.Close()
-		if errors.Is(err, syscall.EIO) {
-			return
+		for _, e := range entries {
+			names = append(names, e.Name())
 		}
 	}
-	t.Errorf("all of %v is read without an error", volumes)
-}
-
-// check fails unless one of the volumes of a mount is v.
-func (v sourceVolume) check(t *testing.T, volumes []string) {
-	t.Helper()
-	var found []string
-	for _, name := range volumes {
-		var about struct {
-			DType         string
-			Shape, Origin [3]int
-			VoxelSize     *[3]float64 `json:"voxel_size"`
-		}
-		readJSON(t, strings.TrimSuffix(name, "raw")+"json", &about)
-		sum, _ := hash(t, name)
-		if sum != v.SHA256 && !slices.ContainsFunc(v.Or, func(o struct{ SHA256 string }) bool { return o.SHA256 == sum }) {
-			found = append(found, fmt.Sprintf("%v of %s: %s", about.Shape, about.DType, sum))
-			continue
-		}
-		if about.Shape != v.Size || about.Origin != v.Offset && !v.AnyOffset {
-			t.Errorf("%s: size %v at %v, want %v at %v", name, about.Shape, about.Origin, v.Size, v.Offset)
-		}
-		if v.VoxelSize != nil && !closeTo(about.VoxelSize, append(v.VoxelSizeOr, *v.VoxelSize)) {
-			t.Errorf("%s: voxels of %v nm, want %v", name, about.VoxelSize, *v.VoxelSize)
-		}
-		for _, voxel := range v.Voxels {
-			box := "box/"
-			for axis, at := range voxel.At {
-				box += fmt.Sprintf("%d-%d%s", at, at+1, [...]string{"_", "_", ".raw"}[axis])
-			}
-			if b, err := os.ReadFile(filepath.Join(filepath.Dir(name), box)); sum == v.SHA256 && fmt.Sprintf("%x", b) != voxel.Hex {
-				t.Errorf("%s: got %x, %v, want %s", box, b, err, voxel.Hex)
-			}
-		}
-		return
+	if got := strings.Join(names, " "); !strings.Contains(got, "movie still t0000 t0001 t0002 ome-v3.zarr ome.zarr precomputed s0") {
+		t.Errorf("got the names %s", got)
 	}
-	if !v.Optional {
-		t.Errorf("no volume of %v %s with hash %s, only %v", v.Size, v.DType, v.SHA256, found)
+	want, err := os.ReadFile(filepath.Join(dir, "movie", "t0001", "s0", "volume.raw"))
+	if err != nil || len(want) != 2*40*24*12 {
+		t.Errorf("got %d bytes, %v", len(want), err)
 	}
-}
-
-// closeTo reports whether a voxel size is one of those that are right, to a millionth.
-func closeTo(got *[3]float64, right [][3]float64) bool {
-	return got != nil && slices.ContainsFunc(right, func(want [3]float64) bool {
-		for axis, size := range want {
-			if math.Abs(got[axis]-size) > 1e-6*size {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-// TestSourceFilesEverywhere: what a mount shows of a file is what wkwfs cp copies, what wkwfs serve sends, and what wkwfs import writes.
-// A server on the web is a source, too.
-func TestSourceFilesEverywhere(t *testing.T) {
-	root, cases := sourceCases(t, "file")
-	files := httptest.NewServer(http.FileServer(http.Dir(root)))
-	defer files.Close()
-	web := files.URL
-	for _, name := range []string{"npy_rgb", "nii_gz", "tiles_edge", "folder_png", "nii_uint8", "nrrd_detached"} {
-		i := slices.IndexFunc(cases, func(c sourceCase) bool { return c.Name == name })
-		if i < 0 {
-			t.Errorf("no case %s", name)
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			c := cases[i]
-			source, want := filepath.Join(root, c.Mount), c.Volumes[0].SHA256
-			copied := filepath.Join(tempDir(t), "copy")
-			if got := wkwfs(t, "cp", "--quiet", "--all", source, ".", copied); got.code != 0 {
-				t.Fatal(got.stderr)
-			}
-			if sum, n := hash(t, filepath.Join(copied, "1", "volume.raw")); sum != want {
-				t.Errorf("cp: %d bytes with hash %s, want %s", n, sum, want)
-			}
-			served := startWeb(t, nil, "--listen", "127.0.0.1:0", source)
-			if _, b := served.get(t, "1/volume.raw"); hashOf(b) != want {
-				t.Errorf("serve: %d bytes with hash %s, want %s", len(b), hashOf(b), want)
-			}
-			dataset := filepath.Join(tempDir(t), "dataset")
-			mustRun(t, "import", "--quiet", "--layer", "l", "--category", "color", "--voxel-size", "1,1,1", source, dataset)
-			imported := mount(t, dataset)
-			if sum, n := hash(t, filepath.Join(imported, "l", "1", "volume.raw")); sum != want {
-				t.Errorf("import: %d bytes with hash %s, want %s", n, sum, want)
-			}
-			if name == "folder_png" {
-				return // this server has no listings
-			}
-			dir := mount(t, web+"/"+c.Mount)
-			if sum, n := hash(t, filepath.Join(dir, "1", "volume.raw")); sum != want {
-				t.Errorf("by HTTP: %d bytes with hash %s, want %s", n, sum, want)
-			}
-		})
+	copied := filepath.Join(tempDir(t), "t1.raw")
+	mustRun(t, "cp", "-q", source, "movie/t0001/s0/volume.raw", copied)
+	if got, err := os.ReadFile(copied); err != nil || string(got) != string(want) {
+		t.Errorf("copied %d bytes, %v, want %d", len(got), err, len(want))
 	}
 }

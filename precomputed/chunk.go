@@ -91,21 +91,21 @@ func (c *chunk) decode(ctx context.Context, memory func(at volume.Vec) []byte) (
 			return c.undecodable(s.encoding.decode(s, *encoded, size, dst))
 		})
 	}
-	if n := s.voxelBytes(size); c.size == int64(n) && c.compression != gzipped { // raw voxels may start as gzip does
+	if n := s.voxelBytes(size); c.size == int64(n) && c.compression <= undeclared { // raw voxels may start as gzip does
 		return c.layOut(size, memory, func(dst []byte) error { return c.reader(ctx).readFull(dst) })
 	}
 	in := c.reader(ctx)
-	isGzip, err := c.isCompressed(in)
+	by, err := c.compressedBy(in)
 	switch n := s.voxelBytes(size); {
 	case err != nil:
 		return nil, err
-	case !isGzip:
+	case by == plain:
 		return nil, c.broken(fmt.Sprintf("%d bytes", n), fmt.Sprint(c.size))
-	case int64(n) > maxRatio*c.size: // the memory is only for what can be there
+	case by == gzipped && int64(n) > maxRatio*c.size: // the memory is only for what can be there
 		return nil, c.undecodable(fmt.Errorf("decompressing: %w", io.ErrUnexpectedEOF))
 	}
 	return c.layOut(size, memory, func(dst []byte) error {
-		n, err := c.gunzip(in, dst)
+		n, err := c.unpack(by, in, dst)
 		if err == nil && n != len(dst) {
 			err = c.broken(fmt.Sprintf("%d bytes", len(dst)), fmt.Sprint(n))
 		}
@@ -116,17 +116,21 @@ func (c *chunk) decode(ctx context.Context, memory func(at volume.Vec) []byte) (
 // encoded returns the encoded bytes of the chunk, in memory of scratch.
 func (c *chunk) encoded(ctx context.Context, size volume.Vec) (*[]byte, error) {
 	in := c.reader(ctx)
-	isGzip, err := c.isCompressed(in)
+	by, err := c.compressedBy(in)
 	if err != nil {
 		return nil, err
 	}
 	n := int(c.size)
-	if isGzip {
+	switch by {
+	case plain:
+	case gzipped:
 		n = min(c.scale.maxEncoded(size), maxRatio*n) // pages that are not written take no memory
+	default:
+		n = c.scale.maxEncoded(size)
 	}
 	buf := scratch.Get(n)
-	if isGzip {
-		n, err = c.gunzip(in, *buf)
+	if by != plain {
+		n, err = c.unpack(by, in, *buf)
 	} else {
 		err = in.readFull(*buf)
 	}
@@ -159,12 +163,15 @@ func (c *chunk) layOut(size volume.Vec, memory func(at volume.Vec) []byte, decod
 	return block, nil
 }
 
-// isCompressed reports whether the chunk is gzip. If neither the info file nor the file name declares it, the first bytes decide.
-func (c *chunk) isCompressed(in *chunkReader) (bool, error) {
+// compressedBy returns the compression of the chunk. If neither the info file nor the file name declares it, the first bytes decide.
+func (c *chunk) compressedBy(in *chunkReader) (compression, error) {
 	if c.compression != undeclared {
-		return c.compression == gzipped, nil
+		return c.compression, nil
 	}
-	return in.startsAsGzip()
+	if isGzip, err := in.startsAsGzip(); err != nil || isGzip {
+		return gzipped, err
+	}
+	return plain, nil
 }
 
 func (c *chunk) broken(expected, found string) error {

@@ -135,10 +135,11 @@ func (s *scaleInfo) maxStored(size volume.Vec) int {
 	return limit + limit/64 + 1<<16
 }
 
-// WorkMemory implements [volume.MemoryReporter]. A chunk that is decompressed is not in memory as it is stored.
+// WorkMemory implements [volume.MemoryReporter]. A chunk in gzip is not in memory as it is stored; unpacking has what the other compressions that
+// were found take.
 func (s *scaleInfo) WorkMemory(volume.Grid) int {
 	size := s.chunk.Min(s.bounds.Size())
-	work, n := latePieceBytes, s.voxelBytes(size)
+	work, n := latePieceBytes+int(s.unpacking.Load()), s.voxelBytes(size)
 	if s.interleaves() {
 		work += n
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,8 +15,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// files stores each chunk in a file (volume.md, "Unsharded chunk storage"). The file has the chunk's name, or name.gz
-// if it is meant to be served with a Content-Encoding. If both exist, the file without the suffix is read.
+// files stores each chunk in a file (volume.md, "Unsharded chunk storage"). The file has the chunk's name, or one of the
+// suffixes of [forms] if it is compressed. If several exist, the first one of these is read.
 type files struct {
 	fsys  fs.FS
 	dir   string
@@ -31,10 +30,6 @@ type files struct {
 	listed  time.Time
 	checked time.Time // when the version was last compared
 }
-
-// unsupportedSuffixes are those of compressions that this package cannot read. Such a chunk exists: it is an error
-// and must not read as zeros.
-var unsupportedSuffixes = []string{".br", ".zst", ".zstd", ".xz", ".bz2", ".lzma"}
 
 // timeResolution is the coarsest resolution of file times. A directory that changes again within this time may keep its
 // modification time, so a listing made within it is not final.
@@ -86,10 +81,8 @@ func (f *files) list() (lattice.Positions, error) {
 // walk implements chunkStore.
 func (f *files) walk(yield func(volume.Vec, error) bool) {
 	for e, err := range f.entries {
-		if err == nil && e.suffix {
-			if _, lstatErr := fs.Lstat(f.fsys, f.path(e.at)); lstatErr == nil {
-				continue // the file without the suffix stands for the chunk
-			}
+		if err == nil && f.standsIn(e) {
+			continue
 		}
 		if !yield(e.at, err) {
 			return
@@ -97,10 +90,23 @@ func (f *files) walk(yield func(volume.Vec, error) bool) {
 	}
 }
 
+// standsIn reports whether another file than an entry is read for its chunk.
+func (f *files) standsIn(e chunkEntry) bool {
+	for _, form := range forms {
+		if form.suffix == e.suffix {
+			break
+		}
+		if _, err := fs.Lstat(f.fsys, f.path(e.at)+form.suffix); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // chunkEntry is an entry of the directory that stands for a chunk.
 type chunkEntry struct {
 	at     volume.Vec
-	suffix bool // its name has the suffix of a compression
+	suffix string // of a compression, in its name
 }
 
 // entries yields the entries of the directory that stand for chunks, of whatever kind. An error is the last item.
@@ -112,37 +118,38 @@ func (f *files) entries(yield func(chunkEntry, error) bool) {
 		}
 		for _, e := range entries {
 			name := withoutSuffix(e.Name())
-			if c, ok := f.scale.parseChunkName(name); ok && !yield(chunkEntry{c, name != e.Name()}, nil) {
+			if c, ok := f.scale.parseChunkName(name); ok && !yield(chunkEntry{c, e.Name()[len(name):]}, nil) {
 				return
 			}
 		}
 	}
 }
 
-// withoutSuffix returns the name of a file without the suffix of a compression.
-func withoutSuffix(name string) string {
-	if dot := strings.IndexByte(name, '.'); dot >= 0 && (name[dot:] == gzipSuffix || slices.Contains(unsupportedSuffixes, name[dot:])) {
-		return name[:dot]
-	}
-	return name
-}
-
 func (f *files) path(c volume.Vec) string { return path.Join(f.dir, f.scale.chunkName(c)) }
 
-func (f *files) stat(c volume.Vec) (fs.FileInfo, error) {
-	for _, name := range []string{f.path(c), f.path(c) + gzipSuffix} {
+func (f *files) stat(c volume.Vec) (found fs.FileInfo, err error) {
+	err = f.look("stat", c, func(name string, _ compression) error {
 		info, err := fs.Stat(f.fsys, name)
 		if err == nil {
 			if err = vfs.CheckKind(name, info, 0); err == nil {
-				return f.describe(c, info), nil
+				found = f.describe(c, info)
+				return nil
 			}
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, vfs.CheckAbsent(f.fsys, ".", name, err)
-		}
-	}
-	return nil, f.missing("stat", c)
+		return f.checkAbsent(name, err)
+	})
+	return found, err
 }
+
+// checkAbsent returns an error that says whether a file is absent, or there and cannot be found.
+func (f *files) checkAbsent(name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return vfs.CheckAbsent(f.fsys, ".", name, err)
+}
+
+func isAbsent(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // describe returns the attributes of chunk c, which is a file. Its version names the voxels: a file may be linked as several chunks, and of
 // several volumes, but a chunk at the end of the scale has other voxels of the same bytes.
@@ -164,48 +171,55 @@ func (i fileInfo) Stored() int64 { return vfs.StoredOf(i.FileInfo) }
 // Version implements [vfs.VersionedInfo].
 func (i fileInfo) Version() vfs.Version { return i.version }
 
-func (f *files) open(c volume.Vec) (*storedChunk, error) {
-	for _, form := range []struct {
-		suffix      string
-		compression compression
-	}{{"", undeclared}, {gzipSuffix, gzipped}} {
-		name := f.path(c) + form.suffix
+func (f *files) open(c volume.Vec) (opened *storedChunk, err error) {
+	err = f.look("open", c, func(name string, by compression) error {
 		file, info, err := vfs.OpenRegular(f.fsys, name)
-		if err == nil {
-			return &storedChunk{file, name, info, f.describe(c, info), 0, info.Size(), form.compression}, nil
+		if err != nil {
+			return f.checkAbsent(name, err)
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, vfs.CheckAbsent(f.fsys, ".", name, err)
-		}
-	}
-	return nil, f.missing("open", c)
+		f.scale.unpacking.Store(max(f.scale.unpacking.Load(), int64(f.scale.unpackMemory(by))))
+		opened = &storedChunk{file, name, info, f.describe(c, info), 0, info.Size(), by}
+		return nil
+	})
+	return opened, err
 }
 
-// missing returns the error for a chunk with neither of the two file names. It is fs.ErrNotExist only if the chunk is
-// absent: no file has it in an unsupported compression, and no link has its name.
-func (f *files) missing(op string, c volume.Vec) error {
-	name := f.path(c)
+// listedAs returns nil if a chunk is listed, or if it is not known which chunks are. The error for one that is not is fs.ErrNotExist.
+func (f *files) listedAs(op string, c volume.Vec) error {
 	for _, fresh := range []bool{false, true} { // a cached listing may be older than the file
 		found, err := f.positions(fresh)
 		if lattice.IsTooMany(err) {
-			break // it is not known which chunks exist
+			return nil
 		}
 		if err != nil {
 			return err
 		}
 		if !found.Contains(c) {
-			return notExist(op, name)
+			return notExist(op, f.path(c))
 		}
 	}
-	for _, suffix := range unsupportedSuffixes {
-		if _, err := fs.Lstat(f.fsys, name+suffix); err == nil {
-			return fmt.Errorf("%s: compression %s is not supported", name+suffix, suffix)
-		}
-	}
-	for _, name := range []string{name, name + gzipSuffix} {
-		if err := vfs.CheckAbsent(f.fsys, ".", name, notExist(op, name)); !errors.Is(err, fs.ErrNotExist) {
+	return nil
+}
+
+// missing returns the error for a chunk that has none of the names that are read.
+func (f *files) missing(op string, c volume.Vec) error {
+	name := f.path(c)
+	for _, form := range forms {
+		name := name + form.suffix
+		if err := vfs.CheckAbsent(f.fsys, ".", name, notExist(op, name)); !isAbsent(err) {
 			return err
 		}
 	}
+	if found, err := f.positions(false); err == nil && found.Contains(c) {
+		return fmt.Errorf("%s.*: a file has this name with a suffix that is not known: expected none, or one of %s", name, knownSuffixes())
+	}
 	return notExist(op, name)
+}
+
+func knownSuffixes() string {
+	var all []string
+	for _, form := range forms[1:] {
+		all = append(all, form.suffix)
+	}
+	return strings.Join(all, ", ")
 }

@@ -79,7 +79,7 @@ func TestChunkFiles(t *testing.T) {
 
 // TestNotAbsent: a chunk that exists and cannot be opened is an error. It does not read as zeros.
 func TestNotAbsent(t *testing.T) {
-	dir := writeFiles(t, map[string][]byte{"info": []byte(goodInfo), name000 + ".br": {1}, name100 + ".zstd": {1}})
+	dir := writeFiles(t, map[string][]byte{"info": []byte(goodInfo), name000 + ".lzma": {1}, name100 + ".lz": {1}})
 	for link, to := range map[string]string{name200: "nowhere", name221 + ".gz": "/etc/passwd", "16_16_30": "nowhere"} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func TestNotAbsent(t *testing.T) {
 	}
 	mag := openScale(t, dir, "8_8_30")
 	want := map[volume.Vec]string{
-		{0, 0, 0}: ".br is not supported", {1, 0, 0}: ".zstd is not supported",
+		{0, 0, 0}: "a suffix that is not known: expected none, or one of .gz, .br", {1, 0, 0}: "a suffix that is not known",
 		{2, 0, 0}: "a symbolic link that leads nowhere", {2, 2, 1}: "leads out of SOURCE",
 	}
 	if got := cubes(t, mag); len(got) != len(want) {
@@ -114,7 +114,8 @@ func TestWrongKinds(t *testing.T) {
 		{name000, "link to a FIFO", "expected a regular file, found a FIFO"},
 		{name000 + ".gz", "directory", "expected a regular file, found a directory"},
 		{name000 + ".gz", "FIFO", "expected a regular file, found a FIFO"},
-		{name000 + ".br", "directory", ".br is not supported"},
+		{name000 + ".br", "directory", "expected a regular file, found a directory"},
+		{name000 + ".foo", "directory", "a suffix that is not known"},
 		{"8_8_30", "file", "8_8_30: expected a directory, found a regular file"},
 		{"8_8_30", "FIFO", "8_8_30: expected a directory, found a FIFO"},
 	} {

@@ -33,31 +33,7 @@ func decompress(in io.Reader, dst []byte) (n int, err error) {
 	if err := r.Reset(in); err != nil {
 		return 0, unexpectedEOF(err)
 	}
-	for n < len(dst) && err == nil {
-		var m int
-		m, err = r.Read(dst[n:])
-		n += m
-	}
-	for err == nil {
-		var m int
-		var past [1]byte
-		if m, err = r.Read(past[:]); m > 0 {
-			return 0, fmt.Errorf("more than %d bytes", len(dst))
-		}
-	}
-	if err != io.EOF {
-		return 0, err
-	}
-	return n, nil
-}
-
-// gunzip decompresses the stored bytes into dst.
-func (c *chunk) gunzip(in *chunkReader, dst []byte) (int, error) {
-	n, err := gunzip(in.buffered(), dst)
-	if in.failed != nil {
-		return 0, in.failed
-	}
-	return n, c.undecodable(err)
+	return readAll(r, dst)
 }
 
 // unexpectedEOF replaces io.EOF, which gzip returns for empty data.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/wkwfs/wkwfs/internal/jsonlimit"
 	"github.com/wkwfs/wkwfs/internal/lattice"
@@ -52,6 +53,7 @@ type scaleInfo struct {
 	resolution resolution
 	factor     volume.Factor // zero if unknown
 	sharding   *sharding     // nil if each chunk has a file
+	unpacking  atomic.Int64  // the most memory that the compression of a file that was opened takes, in bytes
 }
 
 // parseInfo parses an info file. It returns ErrNotRecognised if the file does not describe a volume. A scale that

@@ -10,15 +10,6 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// compression is the compression of a stored chunk, apart from its encoding.
-type compression int
-
-const (
-	plain      compression = iota
-	gzipped                // declared by the file name or the info file
-	undeclared             // plain or gzip: the bytes decide
-)
-
 // storedChunk is a chunk in an open file.
 type storedChunk struct {
 	file        fs.File

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,17 +20,22 @@ var bytesCodecs = map[string]codec.Codec{
 // codecReader reads lists of codecs into an array (v3, "Codecs"): first those of arrays, then one that makes bytes of an
 // array, then those of bytes.
 type codecReader struct {
-	array *chunked.Array
-	order []int // axes of the array after the transpositions so far, slowest first
-	depth int   // of sharding
+	array  *chunked.Array
+	number codec.Number // the values after the codecs so far
+	isBool bool         // the array has booleans
+	order  []int        // axes of the array after the transpositions so far, slowest first
+	fixed  []int        // extents of a chunk after codecs that arrange its values; nil without them: order says all
+	packed bool         // the values are packed bits
+	depth  int          // of sharding
 }
 
 // readCodecs reads the codecs of an array with a shape and chunks.
-func readCodecs(o object, a *chunked.Array) error {
+func readCodecs(o object, a *chunked.Array, number codec.Number, isBool bool) error {
 	if len(a.Chunk) != len(a.Shape) {
 		return fmt.Errorf("chunk_shape: expected %d numbers, found %d", len(a.Shape), len(a.Chunk))
 	}
-	r := codecReader{array: a, order: identity(len(a.Shape))}
+	r := codecReader{array: a, number: number, isBool: isBool, order: identity(len(a.Shape))}
+	widen(a, number)
 	return r.read(o, "codecs")
 }
 
@@ -43,9 +47,13 @@ func (r *codecReader) read(o object, member string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", member, err)
 	}
-	for len(list) > 0 && list[0].name == "transpose" {
-		if err := r.transpose(list[0].config); err != nil {
-			return fmt.Errorf("transpose: %w", err)
+	for len(list) > 0 {
+		isArrays, err := r.arrayCodec(list[0])
+		if err != nil {
+			return fmt.Errorf("%s: %w", jsonlimit.Abbreviate(list[0].name), err)
+		}
+		if !isArrays {
+			break
 		}
 		list = list[1:]
 	}
@@ -55,7 +63,15 @@ func (r *codecReader) read(o object, member string) error {
 	switch first := list[0]; first.name {
 	case "bytes":
 		return r.bytes(first.config, list[1:])
+	case "packbits":
+		if err := r.packBits(first.config); err != nil {
+			return err
+		}
+		return r.bytes(object{}, list[1:])
 	case "sharding_indexed":
+		if r.fixed != nil {
+			return unsupported("sharding_indexed", "none after reshape, delta or packbits", "one")
+		}
 		if len(list) > 1 {
 			return unsupported("codec "+jsonlimit.Abbreviate(list[1].name), "none after sharding_indexed", "one")
 		}
@@ -69,30 +85,13 @@ func unknownCodec(e extension) error {
 	return unsupported("codec", "a codec that is known, in its place", fmt.Sprintf("%q", jsonlimit.Abbreviate(e.name)))
 }
 
-// transpose reads a permutation: axis i of the result is axis order[i] of the argument.
-func (r *codecReader) transpose(config object) error {
-	order, err := integers(config, "order")
-	if err != nil {
-		return err
-	}
-	sorted := slices.Sorted(slices.Values(order))
-	if !slices.Equal(sorted, identity(len(r.order))) {
-		return fmt.Errorf("order: expected each of 0 to %d once, found %v", len(r.order)-1, order)
-	}
-	next := make([]int, len(order))
-	for i, axis := range order {
-		next[i] = r.order[axis]
-	}
-	r.order = next
-	return nil
-}
-
 // bytes reads the byte order, and the codecs of bytes after it.
 func (r *codecReader) bytes(config object, after []extension) error {
-	big, err := isBigEndian(config, r.array.Type.Size())
+	big, err := isBigEndian(config, r.number.Size())
 	if err != nil {
 		return err
 	}
+	r.setBigEndian(big)
 	for _, e := range after {
 		c, err := bytesCodec(e)
 		if err != nil {
@@ -103,9 +102,21 @@ func (r *codecReader) bytes(config object, after []extension) error {
 		}
 		r.array.Codecs = append(r.array.Codecs, c)
 	}
-	r.array.BigEndian, r.array.Order = big, r.order
+	r.array.Order = r.order
 	r.array.Compression = r.array.Codecs.String()
 	return nil
+}
+
+// setBigEndian sets the byte order of stored values. The last codec that decodes values turns them into little-endian ones.
+func (r *codecReader) setBigEndian(big bool) {
+	for i := len(r.array.Codecs) - 1; i >= 0; i-- {
+		if c, ok := r.array.Codecs[i].(codec.Convert); ok {
+			c.From.Big = big
+			r.array.Codecs[i] = c
+			return
+		}
+	}
+	r.array.BigEndian = big
 }
 
 // bytesCodec returns a codec of bytes: one of the specification, or one of numcodecs as zarr-python writes them.

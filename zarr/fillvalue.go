@@ -9,18 +9,36 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wkwfs/wkwfs/internal/codec"
 	"github.com/wkwfs/wkwfs/internal/jsonlimit"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
 // parseFill returns the bytes of a fill value, little-endian. It is nil for null and for no value: such chunks are 0 here,
 // because the specification of version 2 leaves their values open.
-func parseFill(raw json.RawMessage, t volume.Type) ([]byte, error) {
-	word := strings.TrimSpace(string(raw))
+func parseFill(raw json.RawMessage, n codec.Number) ([]byte, error) {
+	word, ok := fillWord(raw)
+	if !ok {
+		return nil, nil
+	}
+	b, ok := numberBytes(word, n)
+	if !ok {
+		return nil, fmt.Errorf("fill_value: expected a value of type %v, found %s", n, jsonlimit.Abbreviate(raw))
+	}
+	if n.Half {
+		value := float32(codec.Number{Type: n.Type, Half: true}.Value(b).Float)
+		return binary.LittleEndian.AppendUint32(nil, math.Float32bits(value)), nil
+	}
+	return b, nil
+}
+
+// fillWord returns a value as it is in JSON, without quotation marks. It returns false if there is none.
+func fillWord(raw json.RawMessage) (word string, ok bool) {
+	word = strings.TrimSpace(string(raw))
 	var quoted string
 	switch {
 	case word == "" || word == "null":
-		return nil, nil
+		return "", false
 	case word == "true":
 		word = "1"
 	case word == "false":
@@ -28,11 +46,24 @@ func parseFill(raw json.RawMessage, t volume.Type) ([]byte, error) {
 	case json.Unmarshal(raw, &quoted) == nil:
 		word = quoted
 	}
-	bits, ok := fillBits(word, t)
-	if !ok {
-		return nil, fmt.Errorf("fill_value: expected a value of type %v, found %s", t, jsonlimit.Abbreviate(raw))
+	return word, true
+}
+
+// numberBytes returns the bytes of a number, little-endian.
+func numberBytes(word string, n codec.Number) ([]byte, bool) {
+	if !n.Half {
+		bits, ok := fillBits(word, n.Type)
+		return binary.LittleEndian.AppendUint64(nil, bits)[:n.Type.Size()], ok
 	}
-	return binary.LittleEndian.AppendUint64(nil, bits)[:t.Size()], nil
+	if digits, isHex := strings.CutPrefix(word, "0x"); isHex {
+		b, err := hex.DecodeString(digits)
+		if err != nil || len(b) != n.Size() {
+			return nil, false
+		}
+		return binary.LittleEndian.AppendUint16(nil, uint16(bigEndian(b))), true
+	}
+	bits, ok := floatBits(word, 64)
+	return binary.LittleEndian.AppendUint16(nil, codec.HalfBits(math.Float64frombits(bits))), ok
 }
 
 // fillBits returns the bits of a value. A text such as "0x7fc00000" has the bits of a floating-point number.

@@ -59,9 +59,9 @@ func (s *searching) addImages(n *node, all []object, name string) error {
 	labels := n.labels()
 	for i, o := range all {
 		m, err := parseMultiscale(o)
-		var l *chunked.Layer
+		var layers []chunked.NamedLayer
 		if err == nil {
-			l, err = n.image(m, "color")
+			layers, err = n.image(m, "color")
 		} else {
 			err = inFile(path.Join(n.dir, n.file), err)
 		}
@@ -76,7 +76,7 @@ func (s *searching) addImages(n *node, all []object, name string) error {
 			s.Omit(own, err)
 			continue
 		}
-		s.Add(own, l)
+		s.addAll(own, layers)
 	}
 	for _, label := range labels {
 		s.addLabel(n, chunked.Join(name, label), path.Join(n.dir, labelsDir, label))
@@ -101,19 +101,19 @@ func (s *searching) addLabel(image *node, name, dir string) {
 		name = path.Base(dir)
 	}
 	n, err := readNode(image.fsys, dir)
-	var l *chunked.Layer
+	var layers []chunked.NamedLayer
 	if err == nil {
-		l, err = n.label()
+		layers, err = n.label()
 	}
 	if err != nil {
 		s.Omit(name, err)
 		return
 	}
-	s.Add(name, l)
+	s.addAll(name, layers)
 }
 
 // label opens the first image of a group of labels.
-func (n *node) label() (*chunked.Layer, error) {
+func (n *node) label() ([]chunked.NamedLayer, error) {
 	all, err := images(n.ome())
 	if err == nil && len(all) == 0 {
 		err = errors.New("no multiscales")
@@ -182,21 +182,22 @@ func (s *searching) addGroup(n *node, name string, depth int) error {
 
 // addArrays adds arrays as the mags of one layer. The names are factors.
 func (s *searching) addArrays(n *node, name string, arrays []*node, names []string) error {
-	l := &chunked.Layer{FS: n.fsys, Dir: n.dir}
+	l := chunked.Layer{FS: n.fsys, Dir: n.dir}
+	var all []resolutionArray
 	for i, a := range arrays {
 		factor, _ := volume.ParseFactor(names[i])
-		m, err := a.mag(ArrayOptions{Factor: factor})
-		if err != nil {
-			l.Left = append(l.Left, volume.Omission{Name: names[i], Reason: err.Error()})
-			continue
-		}
-		l.List = append(l.List, chunked.NamedMag{Name: names[i], Mag: m})
+		r := resolutionArray{name: names[i], node: a, options: ArrayOptions{Factor: factor}}
+		r.read()
+		all = append(all, r)
 	}
-	if len(l.List) == 0 {
-		return errors.New(l.Left[0].Reason)
+	layers, err := layersOf(l, all)
+	if none, ok := errors.AsType[noResolution](err); ok {
+		return errors.New(none.left[0].Reason)
 	}
-	l.Sort()
-	s.Add(name, l)
+	for _, at := range layers {
+		at.Layer.(*chunked.Layer).Sort()
+	}
+	s.addAll(name, layers)
 	return nil
 }
 

@@ -76,6 +76,15 @@ func twoImages(first, second string) string {
 	return strings.TrimSuffix(first, "]}}") + "," + strings.Replace(second, `"name":"em",`, "", 1) + "]}}"
 }
 
+// eightTimes describes the layers of an array with eight times.
+func eightTimes(prefix, mags string) string {
+	var all []string
+	for i := range 8 {
+		all = append(all, fmt.Sprintf("%st%04d(%s)", prefix, i, mags))
+	}
+	return strings.Join(all, " ")
+}
+
 // TestRecognise opens arrays and groups as mags, layers and datasets.
 func TestRecognise(t *testing.T) {
 	for _, c := range []struct {
@@ -98,7 +107,10 @@ func TestRecognise(t *testing.T) {
 		{"an image that cannot be read beside one that can", map[string]string{"/": twoImages(image("0"), image("1")), "1": zyx}, "image2(1)", "em: zarr.json: no resolution can be read"},
 		{"arrays in a group", map[string]string{"/": `{}`, "raw": zyx, "sub/": `{}`, "sub/labels": zyx}, "raw(1) sub_labels(1)", ""},
 		{"mags in a group", map[string]string{"/": `{}`, "1": zyx, "4-4-2": zyx, "2-2-1": zyx}, "(1 2-2-1 4-4-2)", ""},
-		{"an array with time", map[string]string{"/": `{}`, "a": zyx, "b": `["t","y","x"]`}, "a(1)", `b: b/zarr.json: unsupported axis "t"`},
+		{"an array with time", map[string]string{"/": `{}`, "a": zyx, "b": `["time","y","x"]`}, "a(1) " + eightTimes("b/", "1"), ""},
+		{"an array with time as the source", map[string]string{"": `["t","y","x"]`}, eightTimes("", "1"), ""},
+		{"an axis without a plain name", map[string]string{"/": `{}`, "b": `["../T","y","x"]`}, strings.ReplaceAll(eightTimes("b/", "1"), "/t", "/axis0_"), ""},
+		{"a coarser image with other times", map[string]string{"/": `{"ome":{"multiscales":[{"axes":["t","y","x"],"datasets":[{"path":"0"},{"path":"1"}]}]}}`, "0": `["t","y","x"]`, "1": zyx}, eightTimes("", "0"), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := Recognise(tree(c.nodes), ".")

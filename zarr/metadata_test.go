@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/wkwfs/wkwfs/internal/codec"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -40,7 +41,7 @@ func TestParseFill(t *testing.T) {
 		{`[0]`, volume.Uint8, "error"},
 		{`"AAAA"`, volume.Uint8, "error"},
 	} {
-		b, err := parseFill(json.RawMessage(c.json), c.t)
+		b, err := parseFill(json.RawMessage(c.json), codec.Number{Type: c.t})
 		got := fmt.Sprintf("%x", b)
 		if err != nil {
 			got = "error"
@@ -74,13 +75,21 @@ func TestRefused(t *testing.T) {
 		{metadataV3, `[4,4,4]`, `[4096,4096,4096]`, "chunk: expected at most 1073741824 bytes"},
 		{metadataV3, `[4,4,4]`, `[4,4]`, "chunk_shape: expected 3 numbers, found 2"},
 		{metadataV3, `"regular"`, `"rectangular"`, `unsupported chunk_grid: expected regular, found "rectangular"`},
-		{metadataV3, `"uint16"`, `"float16"`, "unsupported data_type"},
+		{metadataV3, `"uint16"`, `"float16"`, ""},
+		{metadataV3, `"uint16"`, `"complex64"`, `unsupported data_type: expected an integer, a boolean, or a float of 16, 32 or 64 bits, found "complex64"`},
 		{metadataV3, `"uint16"`, `{"name":"numpy.datetime64","configuration":{}}`, "unsupported data_type"},
 		{metadataV3, `"default"`, `"suffix"`, "unsupported chunk_key_encoding"},
 		{metadataV3, `{"name":"default"}`, `{"name":"default","configuration":{"separator":"-"}}`, "separator: expected . or /"},
-		{metadataV3, `"bytes"`, `"packbits"`, `unsupported codec: expected a codec that is known, in its place, found "packbits"`},
+		{metadataV3, `"bytes"`, `"packbits"`, "unsupported packbits: expected booleans, found uint16"},
 		{metadataV3, `"little"`, `"middle"`, "endian: expected little or big"},
 		{metadataV3, `[{"name":"bytes"`, `[{"name":"transpose","configuration":{"order":[0,0,1]}},{"name":"bytes"`, "order: expected each of 0 to 2 once"},
+		{metadataV3, `"bytes"`, `"zfpy"`, `unsupported codec: expected a codec that is known, in its place, found "zfpy"`},
+		{metadataV3, `[{"name":"bytes"`, `[{"name":"reshape","configuration":{"shape":[3,-1]}},{"name":"bytes"`, "reshape: shape: expected 64 values as in [4 4 4], found [3,-1]"},
+		{metadataV3, `[{"name":"bytes"`, `[{"name":"reshape","configuration":{"shape":[-1,-1]}},{"name":"bytes"`, "reshape: shape: expected 64 values"},
+		{metadataV3, `[{"name":"bytes"`, `[{"name":"reshape","configuration":{"shape":[[0,3]]}},{"name":"bytes"`, "reshape: shape: expected axes from 0 to 2, found 3"},
+		{metadataV3, `[{"name":"bytes"`, `[{"name":"cast_value","configuration":{"data_type":"complex64"}},{"name":"bytes"`, "unsupported data_type"},
+		{metadataV3, `[{"name":"bytes"`, `[{"name":"cast_value","configuration":{"data_type":"int8","rounding":"up"}},{"name":"bytes"`, "rounding: expected"},
+		{metadataV3, `[{"name":"bytes"`, `[{"name":"scale_offset","configuration":{"offset":1.5}},{"name":"bytes"`, "offset: expected a value of type uint16, found 1.5"},
 		{metadataV3, `[{"name":"bytes","configuration":{"endian":"little"}}]`, `[]`, "expected bytes or sharding_indexed"},
 		{metadataV3, `"little"}}`, `"little"}},"bytes"`, `found "bytes"`},
 		{metadataV3, `"fill_value":0`, `"fill_value":-1`, "fill_value: expected a value of type uint16, found -1"},
@@ -93,12 +102,18 @@ func TestRefused(t *testing.T) {
 		{metadataV3, `{"zarr_format"`, `["zarr_format"`, "JSON"},
 		{metadataV3, `[8,9,10]`, `[8,9,10],"dimension_names":["t","y","x"]`, `unsupported axis "t": expected length 1, because only x, y, z and channels are shown, found 8: copy`},
 		{metadataV3, `[8,9,10]`, `[8,9,10],"dimension_names":["z","y"]`, ""},
-		{arrayV2, `"<u2"`, `"<f2"`, "unsupported dtype"},
+		{arrayV2, `"<u2"`, `"<f2"`, ""},
+		{arrayV2, `"<u2"`, `"<c8"`, `unsupported dtype: expected an integer, a boolean, or a float of 16, 32 or 64 bits, found "<c8"`},
 		{arrayV2, `"<u2"`, `[["a","<u2"]]`, "unsupported dtype: expected a number"},
 		{arrayV2, `"C"`, `"K"`, "order: expected C or F"},
 		{arrayV2, `null,"filters"`, `{"id":"snappy"},"filters"`, `unsupported compressor: expected a codec that is known, found "snappy"`},
 		{arrayV2, `null,"filters"`, `{"id":"lzma","format":3},"filters"`, "unsupported lzma format"},
-		{arrayV2, `"filters":null`, `"filters":[{"id":"delta"}]`, `unsupported filters: expected none, or checksums, found "delta"`},
+		{arrayV2, `"filters":null`, `"filters":[{"id":"delta"}]`, "filters: delta: dtype: expected a text, found none"},
+		{arrayV2, `"filters":null`, `"filters":[{"id":"delta","dtype":"<i4"}]`, "dtype: expected uint16, the type of what is encoded, found int32"},
+		{arrayV2, `"filters":null`, `"filters":[{"id":"pcodec"}]`, `unsupported filters: expected filters that are known, found "pcodec"`},
+		{arrayV2, `"filters":null`, `"filters":[{"id":"fixedscaleoffset","dtype":"<u2","scale":0,"offset":1}]`, "scale: expected a number other than 0"},
+		{arrayV2, `"filters":null`, `"filters":[{"id":"shuffle","elementsize":0}]`, "elementsize: expected 1 to 255, found 0"},
+		{arrayV2, `"filters":null`, `"filters":[{"id":"packbits"}]`, "packbits: dtype: expected booleans, found uint16"},
 		{arrayV2, `"filters":null`, `"filters":[{"id":"crc32","location":"end"}]`, "unsupported filters"},
 	} {
 		metadata := map[string]string{metadataV3: soundV3, arrayV2: soundV2}[c.file]

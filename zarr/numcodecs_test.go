@@ -23,7 +23,7 @@ func TestNumcodecs(t *testing.T) {
 	w.Close()
 	for name, want := range map[string]string{
 		"numcodecs.zlib":  "",
-		"numcodecs.delta": `unsupported codec: expected a codec that is known, found "delta"`,
+		"numcodecs.delta": `unsupported codec: expected a codec that is known, found "delta"`, // not among those of bytes
 		"numcodecs.":      `unsupported codec: expected a codec that is known, in its place, found "numcodecs."`,
 		"numcodecs.\\\"":  "unsupported codec",
 	} {

@@ -3,11 +3,9 @@ package zarr
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/wkwfs/wkwfs/internal/chunked"
@@ -130,48 +128,51 @@ func (m *multiscale) axisNames() (names []string) {
 	return names
 }
 
-// image opens the image of a group as a layer. A resolution that cannot be read is omitted.
-func (n *node) image(m *multiscale, category string) (*chunked.Layer, error) {
-	l := &chunked.Layer{FS: n.fsys, Dir: n.dir}
+// image opens the image of a group as a layer, or as one for each time. A resolution that cannot be read is omitted.
+func (n *node) image(m *multiscale, category string) ([]chunked.NamedLayer, error) {
 	finest := m.transform(m.resolutions[0])
-	finestSize := n.sizeOf(m, m.resolutions[0])
 	statMetadata := chunked.StatFiles(nil, n.fsys, path.Join(n.dir, n.file), path.Join(n.dir, attributesV2))
-	for _, r := range m.resolutions {
-		name, err := magName(r.path)
-		var mag volume.Mag
-		if err == nil {
-			t := m.transform(r)
-			factor := t.Factor(finest)
-			if !r.isPlaced {
-				factor = chunked.FactorOfSizes(finestSize, n.sizeOf(m, r))
-				t = finest.Coarser(factor)
-			}
-			mag, err = OpenArray(n.fsys, path.Join(n.dir, r.path), ArrayOptions{
-				Axes: m.axisNames(), Factor: factor, Spacing: t.Spacing(), Origin: t.Origin(finest), Category: category,
-				StatMetadata: statMetadata,
-			})
+	var arrays []resolutionArray
+	var finestSize volume.Vec
+	for i, r := range m.resolutions {
+		a := n.resolution(r)
+		size := a.size(m)
+		if i == 0 {
+			finestSize = size
 		}
-		if err == nil && slices.ContainsFunc(l.List, func(other chunked.NamedMag) bool { return other.Name == name }) {
-			err = errors.New("path: another resolution has this name")
+		t := m.transform(r)
+		factor := t.Factor(finest)
+		if !r.isPlaced {
+			factor = chunked.FactorOfSizes(finestSize, size)
+			t = finest.Coarser(factor)
 		}
-		if err != nil {
-			l.Left = append(l.Left, volume.Omission{Name: jsonlimit.Abbreviate(name), Reason: err.Error()})
-			continue
+		a.options = ArrayOptions{
+			Axes: m.axisNames(), Factor: factor, Spacing: t.Spacing(), Origin: t.Origin(finest), Category: category, StatMetadata: statMetadata,
 		}
-		l.List = append(l.List, chunked.NamedMag{Name: name, Mag: mag})
+		arrays = append(arrays, a)
 	}
-	if len(l.List) == 0 {
-		return nil, fmt.Errorf("%s: no resolution can be read%s", path.Join(n.dir, n.file), chunked.Reasons(l.Left))
+	layers, err := layersOf(chunked.Layer{FS: n.fsys, Dir: n.dir}, arrays)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path.Join(n.dir, n.file), err)
 	}
-	return l, nil
+	return layers, nil
 }
 
-// sizeOf returns the size of a resolution in voxels. It is zero if the array cannot be read.
-func (n *node) sizeOf(m *multiscale, r resolution) volume.Vec {
-	if _, err := magName(r.path); err != nil {
+// resolution reads the array of a resolution.
+func (n *node) resolution(r resolution) (a resolutionArray) {
+	if a.name, a.err = magName(r.path); a.err == nil {
+		a.node, a.err = readNode(n.fsys, path.Join(n.dir, r.path))
+	}
+	a.read()
+	return a
+}
+
+// size returns the size of a resolution in voxels. It is zero if the array cannot be read.
+func (r *resolutionArray) size(m *multiscale) volume.Vec {
+	if r.err != nil {
 		return volume.Vec{}
 	}
-	mag, err := OpenArray(n.fsys, path.Join(n.dir, r.path), ArrayOptions{Axes: m.axisNames()})
+	mag, err := r.node.newMag(r.array, ArrayOptions{Axes: m.axisNames(), Index: []int{}})
 	if err != nil {
 		return volume.Vec{}
 	}

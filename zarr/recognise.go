@@ -103,14 +103,16 @@ func (n *node) readKind() error {
 
 // mag opens an array.
 func (n *node) mag(o ArrayOptions) (*chunked.Mag, error) {
-	file := path.Join(n.dir, n.file)
-	if !n.isArray {
-		return nil, broken(file, "node", "an array", "a group")
-	}
 	a, err := n.parse()
 	if err != nil {
-		return nil, inFile(file, err)
+		return nil, err
 	}
+	return n.newMag(a, o)
+}
+
+// newMag returns an array that the node has.
+func (n *node) newMag(a *chunked.Array, o ArrayOptions) (*chunked.Mag, error) {
+	file := path.Join(n.dir, n.file)
 	o.StatMetadata = chunked.StatFiles(o.StatMetadata, n.fsys, file)
 	m, err := chunked.New(n.fsys, n.dir, a, o)
 	if err != nil {
@@ -119,17 +121,34 @@ func (n *node) mag(o ArrayOptions) (*chunked.Mag, error) {
 	return m, nil
 }
 
-func (n *node) parse() (*chunked.Array, error) {
-	if n.file == metadataV3 {
-		return parseV3(n.members)
+// parse parses the metadata of an array.
+func (n *node) parse() (a *chunked.Array, err error) {
+	file := path.Join(n.dir, n.file)
+	switch {
+	case !n.isArray:
+		return nil, broken(file, "node", "an array", "a group")
+	case n.file == metadataV3:
+		a, err = parseV3(n.members)
+	default:
+		names, _ := jsonlimit.List[string](orNull(n.attrs[arrayDimensions]), maxRank, "names") // other programs use the name, too
+		a, err = parseV2(n.members, names)
 	}
-	names, _ := jsonlimit.List[string](orNull(n.attrs[arrayDimensions]), maxRank, "names") // other programs use the name, too
-	return parseV2(n.members, names)
+	return a, inFile(file, err)
+}
+
+// isSeries reports whether the array is several volumes, such as one for each time.
+func (n *node) isSeries() bool {
+	a, err := n.parse()
+	if err != nil {
+		return false
+	}
+	points, err := a.Series(ArrayOptions{})
+	return err == nil && len(points) > 1
 }
 
 // open opens the node as a source.
 func (n *node) open() (volume.Root, error) {
-	if n.isArray {
+	if n.isArray && !n.isSeries() {
 		m, err := n.mag(ArrayOptions{Factor: volume.Factor{1, 1, 1}})
 		if err != nil {
 			return volume.Root{}, err

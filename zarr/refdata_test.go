@@ -41,6 +41,9 @@ func TestReferenceData(t *testing.T) {
 			t.Parallel()
 			box := volume.Box{Min: a.TopLeft, Max: volume.Vec(a.TopLeft).Add(a.Size)}
 			m, err := OpenArray(openDir(t, filepath.Join(root, a.Path)), ".", ArrayOptions{Axes: a.Axes, Bounds: &box})
+			if a.Path == filtered && err == nil {
+				return // TestFilters reads such arrays
+			}
 			if a.Expect == "unsupported" || err != nil && a.Optional {
 				if _, ok := errors.AsType[*volume.UnsupportedError](err); !ok {
 					t.Errorf("got %v, expected that it is unsupported", err)
@@ -58,6 +61,9 @@ func TestReferenceData(t *testing.T) {
 	}
 }
 
+// filtered has a filter, which the manifest has as not supported.
+const filtered = "v2_filters/delta"
+
 // nested has shards in shards. The manifest has the outer ones as its chunks.
 const nested = "v3_shards/nested"
 
@@ -67,7 +73,7 @@ func checkArray(t *testing.T, m volume.Mag, a refdata.Array, box volume.Box) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dtype := strings.Replace(a.DType, "bool", "uint8", 1)
+	dtype := strings.NewReplacer("bool", "uint8", "float16", "float32").Replace(a.DType)
 	size := a.Chunk
 	if a.Shard != nil {
 		size = *a.Shard
@@ -79,12 +85,12 @@ func checkArray(t *testing.T, m volume.Mag, a refdata.Array, box volume.Box) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := sum(voxels); got != a.SHA256 {
+	if got := sum(a.Stored(voxels)); got != a.SHA256 {
 		t.Errorf("got voxels with the checksum %s, expected %s", got, a.SHA256)
 	}
 	for _, v := range a.Voxels {
 		got, err := volume.ReadBox(t.Context(), m, volume.Box{Min: v.At, Max: volume.Vec(v.At).Add(volume.Cube(1))})
-		if err != nil || hex.EncodeToString(got) != v.Hex {
+		if err != nil || hex.EncodeToString(a.Stored(got)) != v.Hex {
 			t.Errorf("voxel %v: got %x, %v, expected %s", v.At, got, err, v.Hex)
 		}
 	}

@@ -7,20 +7,20 @@ import (
 	"github.com/wkwfs/wkwfs/internal/chunked"
 	"github.com/wkwfs/wkwfs/internal/codec"
 	"github.com/wkwfs/wkwfs/internal/jsonlimit"
-	"github.com/wkwfs/wkwfs/volume"
 )
 
 // parseV2 parses a .zarray (v2, "Arrays"). names are those of its axes in .zattrs, or nil.
 func parseV2(o object, names []string) (*chunked.Array, error) {
 	a := &chunked.Array{Names: names, Key: chunked.Key{Separator: "."}}
+	var number codec.Number
 	for _, read := range []func() error{
 		func() error { return checkVersion(o, 2) },
 		func() (err error) { a.Shape, err = integers(o, "shape"); return err },
 		func() (err error) { a.Chunk, err = integers(o, "chunks"); return err },
-		func() error { return readDType(o, a) },
+		func() (err error) { number, err = readDType(o); a.Type = number.Type; return err },
 		func() error { return readOrder(o, a) },
-		func() error { return readCompressor(o, a) },
-		func() (err error) { a.Fill, err = parseFill(o["fill_value"], a.Type); return err },
+		func() error { return readCompressor(o, a, number) },
+		func() (err error) { a.Fill, err = parseFill(o["fill_value"], number); return err },
 		func() error { return readSeparator(o, &a.Key, "dimension_separator") },
 	} {
 		if err := read(); err != nil {
@@ -38,23 +38,17 @@ func checkVersion(o object, want int) error {
 	return nil
 }
 
-// readDType reads the data type, in the form of numpy (v2, "Data type encoding"). Booleans are bytes of 0 and 1.
-func readDType(o object, a *chunked.Array) error {
+// readDType reads the data type, in the form of numpy (v2, "Data type encoding").
+func readDType(o object) (n codec.Number, err error) {
 	var name string
 	if err := o.Get("dtype", &name); err != nil { // a list: a structured type
-		return unsupported("dtype", "a number", jsonlimit.Abbreviate(o["dtype"]))
+		return n, unsupported("dtype", "a number", jsonlimit.Abbreviate(o["dtype"]))
 	}
-	if name == "|b1" {
-		name = "|u1"
+	n, ok := parseDType(name)
+	if !ok {
+		err = unsupported("dtype", numbers, fmt.Sprintf("%q", jsonlimit.Abbreviate(name)))
 	}
-	if len(name) == 3 && name[2] == '1' { // some writers give a byte an order
-		name = "|" + name[1:]
-	}
-	var err error
-	if a.Type, a.BigEndian, err = volume.ParseDescr(name); err != nil {
-		return unsupported("dtype", "an integer or a float of 32 or 64 bits", fmt.Sprintf("%q", jsonlimit.Abbreviate(name)))
-	}
-	return nil
+	return n, err
 }
 
 // readOrder reads the order of the values in a chunk: C, the last axis fastest, or F, the first.
@@ -88,24 +82,18 @@ var numcodecs = map[string]codec.Codec{
 	"crc32c": codec.CRC32C{}, "crc32": codec.CRC32{}, "adler32": codec.Adler32{}, "fletcher32": codec.Fletcher32{},
 }
 
-// readCompressor reads the filters and the compressor. Checksums are the only filters that are known.
-func readCompressor(o object, a *chunked.Array) error {
+// readCompressor reads the filters and the compressor.
+func readCompressor(o object, a *chunked.Array, number codec.Number) error {
 	filters, err := jsonlimit.List[object](orNull(o["filters"]), maxCodecs, "filters")
 	if err != nil {
 		return fmt.Errorf("filters: %w", err)
 	}
+	widen(a, number)
+	a.BigEndian = number.Big && !number.Half // what a filter decodes has the byte order that it says, which is not always this one
 	for _, f := range filters {
-		id, _ := text(f, "id")
-		switch id {
-		case "crc32c", "crc32", "adler32", "fletcher32":
-		default:
-			return unsupported("filters", "none, or checksums", fmt.Sprintf("%q", jsonlimit.Abbreviate(id)))
+		if number, err = readFilter(f, a, number); err != nil {
+			return fmt.Errorf("filters: %w", err)
 		}
-		c, err := numcodec(f, "filters")
-		if err != nil {
-			return err
-		}
-		a.Codecs = append(a.Codecs, c)
 	}
 	var compressor object
 	if err := o.Get("compressor", &compressor); err != nil {
@@ -125,6 +113,27 @@ func readCompressor(o object, a *chunked.Array) error {
 	return nil
 }
 
+// readFilter reads a filter of values, or of bytes. number says what it encodes. It returns how values are stored then.
+func readFilter(config object, a *chunked.Array, number codec.Number) (codec.Number, error) {
+	id, _ := text(config, "id")
+	switch filter := numcodecsFilters[id]; {
+	case filter != nil:
+		c, stored, err := filter(config, number)
+		if err != nil {
+			return number, fmt.Errorf("%s: %w", id, err)
+		}
+		if c != nil {
+			a.Codecs = append(a.Codecs, c)
+		}
+		return stored, nil
+	case id == "shuffle", id == "crc32c", id == "crc32", id == "adler32", id == "fletcher32":
+		c, err := numcodec(config, "filters")
+		a.Codecs = append(a.Codecs, c)
+		return number, err
+	}
+	return number, unsupported("filters", "filters that are known", fmt.Sprintf("%q", jsonlimit.Abbreviate(id)))
+}
+
 // numcodec returns the codec with a configuration.
 func numcodec(config object, member string) (codec.Codec, error) {
 	id, err := text(config, "id")
@@ -133,6 +142,9 @@ func numcodec(config object, member string) (codec.Codec, error) {
 	}
 	if id == "lzma" {
 		return lzma(config)
+	}
+	if id == "shuffle" {
+		return shuffle(config)
 	}
 	c, ok := numcodecs[id]
 	if !ok || config.Has("location") { // of a checksum that is not at its usual place
@@ -155,6 +167,17 @@ func lzma(config object) (codec.Codec, error) {
 		return codec.LZMA{}, nil
 	}
 	return nil, unsupported("lzma format", "1 or 2", fmt.Sprint(format))
+}
+
+func shuffle(config object) (codec.Codec, error) {
+	c := codec.Shuffle{Size: 4}
+	if err := config.Get("elementsize", &c.Size); err != nil {
+		return nil, fmt.Errorf("shuffle: %w", err)
+	}
+	if c.Size < 1 || c.Size > 255 {
+		return nil, fmt.Errorf("shuffle: elementsize: expected 1 to 255, found %d", c.Size)
+	}
+	return c, nil
 }
 
 // readSeparator reads the character between the numbers in names of chunks. If the member is missing, k keeps its separator.

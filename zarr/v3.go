@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/wkwfs/wkwfs/internal/chunked"
+	"github.com/wkwfs/wkwfs/internal/codec"
 	"github.com/wkwfs/wkwfs/internal/jsonlimit"
-	"github.com/wkwfs/wkwfs/volume"
 )
 
 // membersV3 are the members of a zarr.json that this package knows.
@@ -19,16 +19,18 @@ var membersV3 = []string{
 // parseV3 parses the zarr.json of an array (v3, "Array metadata").
 func parseV3(o object) (*chunked.Array, error) {
 	a := &chunked.Array{}
+	var number codec.Number
+	var isBool bool
 	for _, read := range []func() error{
 		func() error { return checkVersion(o, 3) },
 		func() error { return checkMembers(o) },
 		func() (err error) { a.Shape, err = integers(o, "shape"); return err },
-		func() error { return readType(o, a) },
+		func() (err error) { number, isBool, err = readType(o); a.Type = number.Type; return err },
 		func() error { return readChunkGrid(o, a) },
 		func() error { return readKeyEncoding(o, a) },
 		func() error { return readNames(o, a) },
-		func() error { return readCodecs(o, a) },
-		func() (err error) { a.Fill, err = parseFill(o["fill_value"], a.Type); return err },
+		func() error { return readCodecs(o, a, number, isBool) },
+		func() (err error) { a.Fill, err = parseFill(o["fill_value"], number); return err },
 	} {
 		if err := read(); err != nil {
 			return nil, err
@@ -65,19 +67,20 @@ func orNull(b json.RawMessage) json.RawMessage {
 	return b
 }
 
-// readType reads the data type (v3, "Data types").
-func readType(o object, a *chunked.Array) error {
+// readType reads the data type (v3, "Data types"). Booleans are bytes of 0 and 1.
+func readType(o object) (n codec.Number, isBool bool, err error) {
 	name, err := extensionOf(o, "data_type")
 	if err != nil {
-		return err
+		return n, false, err
 	}
-	if name.name == "bool" {
+	if isBool = name.name == "bool"; isBool {
 		name.name = "uint8"
 	}
-	if a.Type, err = volume.ParseType(name.name); err != nil {
-		return unsupported("data_type", "an integer or a float of 32 or 64 bits", fmt.Sprintf("%q", jsonlimit.Abbreviate(name.name)))
+	n, ok := parseTypeName(name.name)
+	if !ok {
+		err = unsupported("data_type", numbers, fmt.Sprintf("%q", jsonlimit.Abbreviate(name.name)))
 	}
-	return nil
+	return n, isBool, err
 }
 
 // extension is a name with a configuration. It may be written as the name alone.

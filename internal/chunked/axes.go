@@ -18,9 +18,19 @@ const none = -1 // the array has no such axis
 // defaultNames are the names of axes that nothing names, by their number, slowest first.
 var defaultNames = [][]string{{}, {"x"}, {"y", "x"}, {"z", "y", "x"}, {"c", "z", "y", "x"}, {"t", "c", "z", "y", "x"}}
 
-// axes returns the array axes of x, y, z and the channel. The names of the options are those of metadata that describe the
-// array from outside; they win over those of the array, and may be fewer. Axes that the array does not name have the usual names.
+// axes returns the array axes of x, y, z and the channel. It fails if another axis is longer than 1, and the options do not say what is shown
+// of it.
 func (a *Array) axes(o Options) ([4]int, error) {
+	found, names, err := a.named(o)
+	if err == nil && o.Index == nil {
+		err = a.checkOthers(names, found)
+	}
+	return found, err
+}
+
+// named returns the array axes of x, y, z and the channel, and the names of all axes. The names of the options are those of metadata that
+// describe the array from outside; they win over those of the array, and may be fewer. Axes that the array does not name have the usual names.
+func (a *Array) named(o Options) ([4]int, []string, error) {
 	names := o.Axes
 	if names != nil {
 		for len(names) < len(a.Shape) {
@@ -28,17 +38,17 @@ func (a *Array) axes(o Options) ([4]int, error) {
 		}
 		found, ok := findAxes(names, len(a.Shape))
 		if !ok {
-			return found, fmt.Errorf("axes: expected names with x, y or z for %d axes, found %q", len(a.Shape), names)
+			return found, nil, fmt.Errorf("axes: expected names with x, y or z for %d axes, found %q", len(a.Shape), names)
 		}
-		return found, a.checkOthers(names, found)
+		return found, names, nil
 	}
 	usual := a.usualNames(o.UsualXYZ)
 	for _, n := range [][]string{a.nameLast(usual), a.completeNames(usual)} {
 		if found, ok := findAxes(n, len(a.Shape)); ok {
-			return found, a.checkOthers(n, found)
+			return found, n, nil
 		}
 	}
-	return [4]int{}, fmt.Errorf("dimension names: expected names with x, y or z for %d axes, found %q", len(a.Shape), a.Names)
+	return [4]int{}, nil, fmt.Errorf("dimension names: expected names with x, y or z for %d axes, found %q", len(a.Shape), a.Names)
 }
 
 // usualNames returns the usual names for the number of axes. It returns nil if there are none.
@@ -58,7 +68,7 @@ func (a *Array) usualNames(xyz bool) []string {
 }
 
 // nameLast returns the names of the array. If two of x, y and z are there, an axis without a name is the third: the only one, or the one where it
-// usually is.
+// usually is. If all three are there, the only axis without a name is that of the channels.
 func (a *Array) nameLast(usual []string) []string {
 	var absent, unnamed []int // of x, y and z; of the axes
 	for i, name := range []string{"x", "y", "z"} {
@@ -70,6 +80,11 @@ func (a *Array) nameLast(usual []string) []string {
 		if name == "" {
 			unnamed = append(unnamed, i)
 		}
+	}
+	if len(absent) == 0 && len(unnamed) == 1 && a.extent(unnamed[0]) > 1 && !slices.ContainsFunc(a.Names, func(n string) bool { return axisName(n) == "c" }) {
+		names := slices.Clone(a.Names)
+		names[unnamed[0]] = "c"
+		return names
 	}
 	if len(absent) != 1 || len(unnamed) == 0 {
 		return a.Names
@@ -83,6 +98,14 @@ func (a *Array) nameLast(usual []string) []string {
 	names := slices.Clone(a.Names)
 	names[at] = last
 	return names
+}
+
+// extent returns the length of an axis, or 0 if there are more names than axes.
+func (a *Array) extent(axis int) int {
+	if axis >= len(a.Shape) {
+		return 0
+	}
+	return a.Shape[axis]
 }
 
 // completeNames returns the names of the axes if those of the array do not suffice: the usual ones. If names of the array, such as time,
@@ -174,16 +197,20 @@ func axisName(name string) string {
 func (a *Array) checkOthers(names []string, shown [4]int) error {
 	for i, n := range a.Shape {
 		if n > 1 && !slices.Contains(shown[:], i) {
-			name := names[i]
-			if name == "" && len(a.Names) == len(a.Shape) {
-				name = a.Names[i]
-			}
 			return Unsupported{
-				Part:     fmt.Sprintf("axis %q", name),
+				Part:     fmt.Sprintf("axis %q", a.nameOf(i, names)),
 				Expected: "length 1, because only x, y, z and channels are shown",
 				Found:    fmt.Sprintf("%d: copy what is at one index of this axis into an array of its own", n),
 			}
 		}
 	}
 	return nil
+}
+
+// nameOf returns the name of an axis.
+func (a *Array) nameOf(axis int, names []string) string {
+	if names[axis] == "" && len(a.Names) == len(a.Shape) {
+		return a.Names[axis]
+	}
+	return names[axis]
 }

@@ -33,6 +33,7 @@ func TestAxes(t *testing.T) {
 		{name: "a null name, x first", names: []string{"x", "", "Z"}, shape: []int{2, 3, 4}, want: [4]int{0, 1, 2, none}},
 		{name: "a null name in another place", names: []string{"", "z", "x"}, shape: []int{2, 3, 4}, want: [4]int{2, 0, 1, none}},
 		{name: "a null name where channels are usual", names: []string{"", "z", "y", "x"}, shape: []int{1, 2, 3, 4}, want: [4]int{3, 2, 1, none}},
+		{name: "a null name that only channels can have", names: []string{"", "z", "y", "x"}, shape: []int{2, 2, 3, 4}, want: [4]int{3, 2, 1, 0}},
 		{name: "null names of y and of channels", names: []string{"", "z", "", "x"}, shape: []int{1, 2, 3, 4}, want: [4]int{3, 2, 1, none}},
 		{name: "two null names that may be y", names: []string{"", "y", "", "x"}, shape: []int{1, 2, 3, 4}, err: `unsupported axis ""`},
 		{name: "names of a coarser mag for xarray", names: []string{"z_2", "y_2", "x_2"}, shape: []int{2, 3, 4}, want: [4]int{2, 1, 0, none}},

@@ -119,6 +119,9 @@ func (f *filler) readAt(p piece, b []byte, from int) error {
 func (f *filler) checkCut(at volume.Vec, p piece, size []int) error {
 	need := f.position(len(size), f.blockBox(at).Size(), min(f.channelChunk(), f.channels[1]-p.channel*f.channelChunk()))
 	for axis, n := range need {
+		if f.index[axis] > 0 {
+			n = f.inChunk(axis, f.array.block()) + 1
+		}
 		if whole := f.array.block()[axis]; size[axis] < max(n, 1) || size[axis] > whole {
 			return f.broken(at, p, fmt.Sprintf("an extent from %v to %v", need, f.array.block()), fmt.Sprint(size))
 		}
@@ -148,6 +151,9 @@ func (m *Mag) layout(channel int, size []int) layout {
 		first, end := max(start, m.channels[0]), min(start+size[axis], m.channels[1])
 		l.n[0], l.from[0] = end-first, strides[axis]
 		l.fromAt, l.toAt = (first-start)*strides[axis], first-m.channels[0]
+	}
+	for axis := range m.index {
+		l.fromAt += m.inChunk(axis, m.array.block()) * strides[axis]
 	}
 	return l
 }

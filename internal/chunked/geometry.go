@@ -10,6 +10,7 @@ import (
 // geometry says which voxels are where in an array.
 type geometry struct {
 	axis     [4]int      // array axes of x, y, z and the channel, or none
+	index    []int       // on each other axis of the array: what is shown
 	size     volume.Vec  // of the array, in voxels
 	grid     volume.Grid // of cube 0,0,0; Origin is that of the array
 	channels [2]int      // the first channel that is shown and the end, on the channel axis
@@ -24,7 +25,11 @@ func newGeometry(a *Array, o Options) (*geometry, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &geometry{axis: axis, size: volume.Cube(1), part: a.block(), cut: none}
+	index, err := a.indexOf(o, axis)
+	if err != nil {
+		return nil, err
+	}
+	g := &geometry{axis: axis, index: index, size: volume.Cube(1), part: a.block(), cut: none}
 	g.divide(a, cmp.Or(o.minPart, minPart), o.whole)
 	cube, block := volume.Cube(1), volume.Cube(1)
 	for i := range 3 {
@@ -66,7 +71,7 @@ func (g *geometry) parts(a *Array) [2]int {
 }
 
 // position returns the array indices, in units of something on each axis, of voxel position v and channel position c. All
-// other axes are 0.
+// other axes are 0: see [geometry.onOthers].
 func (g *geometry) position(rank int, v volume.Vec, c int) []int {
 	at := make([]int, rank)
 	for i := range 3 {
@@ -79,3 +84,16 @@ func (g *geometry) position(rank int, v volume.Vec, c int) []int {
 	}
 	return at
 }
+
+// onOthers changes positions that [geometry.position] returned on the other axes: to what is shown, in units of something on each axis.
+func (g *geometry) onOthers(at, unit []int) []int {
+	for axis, n := range g.index {
+		if n > 0 {
+			at[axis] = n / unit[axis]
+		}
+	}
+	return at
+}
+
+// inChunk returns the position in its chunk of what is shown of an axis. chunk is the extent of the chunk.
+func (g *geometry) inChunk(axis int, chunk []int) int { return g.index[axis] % chunk[axis] }

@@ -47,7 +47,7 @@ func (m *Mag) version(c volume.Vec, files vfs.Version) vfs.Version {
 
 // meaningOf describes what the stored bytes of an array mean: how they become blocks.
 func meaningOf(g *geometry, a *Array) string {
-	return fmt.Sprint(g.axis, g.channels, g.part, g.cut, g.grid.Size, g.grid.Block, g.grid.Type, a.Order, a.BigEndian, a.Fill, a.Shards, a.Codecs, a.Header != nil)
+	return fmt.Sprint(g.axis, g.index, g.channels, g.part, g.cut, g.grid.Size, g.grid.Block, g.grid.Type, a.Order, a.BigEndian, a.Fill, a.Shards, a.Codecs, a.Header != nil)
 }
 
 // joinInfos describes several files as one: all their bytes, the latest time, and the permissions of users who may read

@@ -198,7 +198,7 @@ func (m *Mag) showsOn(axis, n int) bool {
 		parts := m.parts(m.array)
 		return n >= parts[0] && n < parts[1]
 	}
-	return n == 0
+	return n == m.index[axis]/m.array.Chunk[axis]
 }
 
 // cubeOf returns the cube that a chunk is a part of.

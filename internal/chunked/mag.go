@@ -17,6 +17,7 @@ import (
 type Options struct {
 	Axes         []string      // names of the axes, in the order of the array's Shape; they win over those of the array
 	UsualXYZ     bool          // unnamed axes are c, x, y, z in the order of Shape, as WEBKNOSSOS has them
+	Index        []int         // what is shown of axes besides x, y, z and channels, by the order of Shape; nil: these must have length 1
 	Channel      int           // the first channel that is shown
 	Channels     int           // how many are shown; 0 means all
 	Origin       volume.Vec    // position of the first voxel of the array

@@ -53,7 +53,7 @@ func (k Key) parse(name string, rank int) ([]int, bool) {
 
 // path returns the file of a chunk on the channel axis of cube c.
 func (m *Mag) path(c volume.Vec, channel int) string {
-	return path.Join(m.dir, m.array.Key.name(m.position(len(m.array.Shape), c, channel)))
+	return path.Join(m.dir, m.array.Key.name(m.onOthers(m.position(len(m.array.Shape), c, channel), m.array.Chunk)))
 }
 
 // CubeFiles implements [volume.CubeNamer].

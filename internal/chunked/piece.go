@@ -68,6 +68,11 @@ func (c *cube) locate(ctx context.Context, i int, b volume.Vec) ([]piece, error)
 func (c *cube) locatePiece(ctx context.Context, b volume.Vec, k int) (p piece, ok bool, err error) {
 	a := c.array
 	first := c.position(len(a.Shape), b.Mul(c.grid.Block), k*c.channelChunk())
+	for axis, n := range c.index {
+		if n > 0 {
+			first[axis] = c.inChunk(axis, a.Chunk)
+		}
+	}
 	p = piece{channel: k}
 	if at := c.axis[axisC]; at != none {
 		part := first[at] / a.Chunk[at]

@@ -1,7 +1,9 @@
 package refdata
 
 import (
+	"encoding/binary"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -91,4 +93,26 @@ func Arrays(t testing.TB) (root string, m ArrayManifest) {
 		t.Fatal(err)
 	}
 	return root, m
+}
+
+// Stored returns voxels that are shown as the manifest has them: floats of 16 bits, which are shown as those of 32, are the former again.
+func (a Array) Stored(voxels []byte) []byte {
+	if a.DType != "float16" {
+		return voxels
+	}
+	var halves []byte
+	for ; len(voxels) >= 4; voxels = voxels[4:] {
+		bits := binary.LittleEndian.Uint32(voxels)
+		half, exponent := uint16(bits>>16&0x8000), bits>>23&0xff
+		switch f := math.Abs(float64(math.Float32frombits(bits))); {
+		case exponent == 0xff:
+			half |= 0x7c00 | uint16(bits>>13&0x3ff)
+		case f < 0x1p-14:
+			half |= uint16(f * 0x1p24)
+		default:
+			half |= uint16((exponent-112)<<10 | bits>>13&0x3ff)
+		}
+		halves = binary.LittleEndian.AppendUint16(halves, half)
+	}
+	return halves
 }

@@ -37,10 +37,10 @@ type hider struct {
 	logged sync.Map // paths
 }
 
-// from returns the names of a directory that a mount can show. taken are the names that the directory has for something else.
-func (h *hider) from(names []string, dir string, taken []string) []string {
+// from returns the names of a directory that a mount can show. whyHidden returns why it cannot show one.
+func (h *hider) from(names []string, dir string, whyHidden func(name string) string) []string {
 	return slices.DeleteFunc(names, func(name string) bool {
-		why := tree.WhyHidden(name, taken)
+		why := whyHidden(name)
 		if why == "" {
 			return false
 		}
@@ -52,13 +52,13 @@ func (h *hider) from(names []string, dir string, taken []string) []string {
 }
 
 // hidden returns the omissions of a layer or dataset, and of its names that a mount cannot show.
-func hidden(of any, names []string, taken []string) []volume.Omission {
+func hidden(of any, names []string, whyHidden func(name string) string) []volume.Omission {
 	var all []volume.Omission
 	if o, ok := of.(volume.Omitter); ok {
 		all = slices.Clone(o.Omitted())
 	}
 	for _, name := range names {
-		if why := tree.WhyHidden(name, taken); why != "" {
+		if why := whyHidden(name); why != "" {
 			all = append(all, volume.Omission{Name: jsonlimit.Abbreviate(name), Reason: why, Fault: true})
 		}
 	}
@@ -79,11 +79,11 @@ var (
 
 func (d *dataset) Layers() ([]string, error) {
 	names, err := d.Dataset.Layers()
-	return d.hider.from(names, "", tree.ForDataset), err
+	return d.hider.from(names, "", tree.WhyLayerHidden), err
 }
 
 func (d *dataset) Layer(name string) (volume.Layer, error) {
-	if tree.WhyHidden(name, tree.ForDataset) != "" {
+	if tree.WhyLayerHidden(name) != "" {
 		return nil, fmt.Errorf("layer %q: %w", name, fs.ErrNotExist)
 	}
 	l, err := d.Dataset.Layer(name)
@@ -95,7 +95,7 @@ func (d *dataset) Layer(name string) (volume.Layer, error) {
 
 func (d *dataset) Omitted() []volume.Omission {
 	names, _ := d.Dataset.Layers() // callers list the layers, too
-	return hidden(d.Dataset, names, tree.ForDataset)
+	return hidden(d.Dataset, names, tree.WhyLayerHidden)
 }
 
 func (d *dataset) CheckMetadata() []error {
@@ -113,13 +113,15 @@ type layer struct {
 	taken []string // names that its directory has for something else
 }
 
+func (l *layer) whyHidden(name string) string { return tree.WhyHidden(name, l.taken) }
+
 func (l *layer) Mags() ([]string, error) {
 	names, err := l.Layer.Mags()
-	return l.hider.from(names, l.name, l.taken), err
+	return l.hider.from(names, l.name, l.whyHidden), err
 }
 
 func (l *layer) Mag(name string) (volume.Mag, error) {
-	if tree.WhyHidden(name, l.taken) != "" {
+	if l.whyHidden(name) != "" {
 		return nil, fmt.Errorf("mag %q: %w", name, fs.ErrNotExist)
 	}
 	return l.Layer.Mag(name)
@@ -127,5 +129,5 @@ func (l *layer) Mag(name string) (volume.Mag, error) {
 
 func (l *layer) Omitted() []volume.Omission {
 	names, _ := l.Layer.Mags() // callers list the mags, too
-	return hidden(l.Layer, names, l.taken)
+	return hidden(l.Layer, names, l.whyHidden)
 }

@@ -3,6 +3,7 @@ package tree
 import (
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -30,3 +31,24 @@ func WhyHidden(name string, taken []string) string {
 	}
 	return ""
 }
+
+// WhyLayerHidden is WhyHidden for a layer of a dataset. Its name may be that of a point of a series, such as NAME/t0000.
+func WhyLayerHidden(name string) string {
+	first, rest, _ := strings.Cut(name, "/")
+	for rest != "" {
+		var point string
+		if point, rest, _ = strings.Cut(rest, "/"); !IsPoint(point) {
+			return WhyHidden(name, ForDataset)
+		}
+	}
+	if strings.HasSuffix(name, "/") {
+		return WhyHidden(name, ForDataset)
+	}
+	return WhyHidden(first, ForDataset)
+}
+
+// IsPoint reports whether a name is that of a point of a series, such as t0000.
+func IsPoint(name string) bool { return pointName.MatchString(name) }
+
+// pointName matches the directory of an index on an axis, such as a time.
+var pointName = regexp.MustCompile(`^[a-z]+([0-9]+_)?[0-9]{4,}$`)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"strings"
 
 	"github.com/wkwfs/wkwfs/internal/omezarr"
 	"github.com/wkwfs/wkwfs/internal/tree"
@@ -30,7 +31,7 @@ func (d datasetDir) list(yield func(entry, error) bool) {
 			return
 		}
 	}
-	if yieldChildren(d, names, yield) && err != nil {
+	if yieldChildren(d, firstOf(names, ""), yield) && err != nil {
 		yield(entry{}, err)
 	}
 }
@@ -45,11 +46,64 @@ func (d datasetDir) child(name string) (node, error) {
 	}
 	switch _, err := fs.Stat(d.d.Files(), name); {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fs.ErrNotExist // the caller adds the path
+		return seriesDir{d.fsys, d.d, name}.ifExists()
 	case err != nil:
 		return nil, err
 	}
 	return sourceFile{d.d.Files(), name}, nil
+}
+
+// seriesDir has the layers whose names start with a directory, such as those of the times of an image: NAME/t0000.
+type seriesDir struct {
+	fsys *FS
+	d    volume.Dataset
+	name string
+}
+
+// ifExists returns the directory if a layer is in it.
+func (d seriesDir) ifExists() (node, error) {
+	names, err := d.d.Layers()
+	if err == nil && len(firstOf(names, d.name+"/")) == 0 {
+		err = fs.ErrNotExist // the caller adds the path
+	}
+	return d, err
+}
+
+func (d seriesDir) stat() (fs.FileInfo, error) { return statDir(d.name, d.d.Stat) }
+
+func (d seriesDir) list(yield func(entry, error) bool) {
+	names, err := d.d.Layers()
+	if err != nil {
+		yield(entry{}, err)
+		return
+	}
+	yieldChildren(d, firstOf(names, d.name+"/"), yield)
+}
+
+func (d seriesDir) child(name string) (node, error) {
+	full := path.Join(d.name, name)
+	l, err := d.d.Layer(full)
+	if errors.Is(err, fs.ErrNotExist) {
+		return seriesDir{d.fsys, d.d, full}.ifExists()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return layerDir{d.fsys, full, l}, nil
+}
+
+// firstOf returns the entries of a directory of layers: the first component of each name after a prefix, once.
+func firstOf(names []string, prefix string) (all []string) {
+	listed := map[string]bool{}
+	for _, name := range names {
+		rest, ok := strings.CutPrefix(name, prefix)
+		first, _, _ := strings.Cut(rest, "/")
+		if ok && first != "" && !listed[first] {
+			listed[first] = true
+			all = append(all, first)
+		}
+	}
+	return all
 }
 
 // layerDir has the mags of a layer, and the layer in other formats.

@@ -129,6 +129,9 @@ func (h *handler) layerAt(dir string) layer {
 			l.mags = append(l.mags, h.magAt(d))
 		}
 	}
+	if len(l.mags) == 0 && len(dirs) > 0 && tree.IsPoint(path.Base(dirs[0])) {
+		return h.layerAt(dirs[0]) // the first time stands for all of them
+	}
 	l.sort()
 	return l
 }
