@@ -42,6 +42,11 @@ type Options struct {
 	// DiskCache keeps what is read from URLs. Nil keeps nothing.
 	DiskCache *DiskCache
 
+	// Relabel are tables of ids, each as LAYER=FILE: an .npy file whose entry i is what id i becomes, a .csv file with two ids in each line, a
+	// JSON mapping of WEBKNOSSOS, or the directory of an agglomerate attachment. Each becomes a layer LAYER@NAME, where NAME is the name of
+	// the file without its suffix. FILE is a path or a URL.
+	Relabel []string
+
 	// Formats recognise other formats than those of this package, and are tried first. name is a directory or a file in fsys, "." for
 	// the directory that was opened. An error that is not [ErrNotRecognised] ends the search.
 	Formats []func(fsys fs.FS, name string) (volume.Root, error)
@@ -113,7 +118,7 @@ func (d *directories) openLocal(path string) (root volume.Root, err error) {
 	if root, err = d.recognise(fsys, path, name, d.options.Log); err != nil {
 		return root, d.explain(fsys, path, err)
 	}
-	return root, nil
+	return d.mapped(root, baseOf(path), d.homeOf(root, fsys, name, path), nil)
 }
 
 // ErrNotRecognised is the error of a path where no format is found.

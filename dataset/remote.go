@@ -35,7 +35,7 @@ func (d *directories) openRemote(url string) (root volume.Root, err error) {
 		return root, err
 	}
 	if root, err = d.recognise(fsys, url, name, d.options.Log); err == nil {
-		return root, nil
+		return d.mapped(root, baseOf(url), d.homeOf(root, fsys, name, url), nil)
 	}
 	if errors.Is(err, wkw.ErrNotRecognised) {
 		if reason := d.whyNothing(dir); reason != nil {

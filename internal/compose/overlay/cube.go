@@ -160,7 +160,8 @@ func (f *cube) open(p part) (volume.CubeFile, error) {
 	return opened, nil
 }
 
-// fillExact decodes the blocks that are also blocks of a part into their own memory. Those that the part does not have are not done.
+// fillExact decodes the blocks that are also blocks of a part into their own memory. Those that the part does not
+// have are not done.
 func (f *cube) fillExact(ctx context.Context, p part, blocks []volume.Block, done []bool, memory func(at volume.Vec) []byte) {
 	var exact []volume.Block
 	index := map[volume.Vec]int{} // of a block of the part, in blocks
@@ -244,7 +245,8 @@ func (f *cube) fillPart(ctx context.Context, p part, blocks []volume.Block, done
 	}
 }
 
-// copyBox copies the voxels of a box that is common to two arrays. Each array has the voxels of its own box, in Fortran order.
+// copyBox copies the voxels of a box that is common to two arrays. Each array has the voxels of its own box, in
+// Fortran order.
 func copyBox(to []byte, toBox volume.Box, from []byte, fromBox, common volume.Box, voxel int) {
 	row := common.Size()[0] * voxel
 	for z := common.Min[2]; z < common.Max[2]; z++ {

@@ -45,7 +45,8 @@ func (c cell) err() error {
 	return nil
 }
 
-// version returns the version of a cube that is made of the parts and of what is below, whose version is zero if there is nothing.
+// version returns the version of a cube that is made of the parts and of what is below, whose version is zero if
+// there is nothing.
 func (c cell) version(below vfs.Version) vfs.Version {
 	h := sha256.New()
 	h.Write([]byte("overlay"))
@@ -146,7 +147,8 @@ func geometry(m volume.Mag) (g volume.Grid, bounds volume.Box, err error) {
 	return g, bounds, err
 }
 
-// level returns the numbers of a level of the index of cubes, as [volume.Mag].Cubes does, of the cubes that have parts. It is in rising order.
+// level returns the numbers of a level of the index of cubes, as [volume.Mag].Cubes does, of the cubes that have
+// parts. It is in rising order.
 func (l *listing) level(zy ...int) (numbers []int) {
 	for c := range l.cells {
 		zyx := [3]int{c[2], c[1], c[0]}

@@ -21,8 +21,8 @@ var (
 	_ vfs.StoredInfo    = (*merged)(nil)
 )
 
-// describe returns the description of a cube: below is nil if only the parts exist. Users who may not read one of the files are not allowed to read
-// the cube.
+// describe returns the description of a cube: below is nil if only the parts exist. Users who may not read one of the
+// files are not allowed to read the cube.
 func describe(below fs.FileInfo, parts cell) fs.FileInfo {
 	m := &merged{}
 	var version vfs.Version

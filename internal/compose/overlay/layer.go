@@ -10,7 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Layer is a layer over another one. It has the mags that both have. If the layer above has no block at all, it is the layer below.
+// Layer is a layer over another one. It has the mags that both have. If the layer above has no block at all, it is
+// the layer below.
 type Layer struct {
 	volume.Layer // below
 	above        volume.Layer
@@ -24,8 +25,8 @@ var (
 	_ volume.MetadataChecker = (*Layer)(nil)
 )
 
-// NewLayer lays one layer over another. It fails if the layer below is an image, or if both have voxels of different types; the names are for the
-// error.
+// NewLayer lays one layer over another. It fails if the layer below is an image, or if both have voxels of different
+// types; the names are for the error.
 func NewLayer(below, above volume.Layer, nameBelow, nameAbove string) (*Layer, error) {
 	l := &Layer{Layer: below, above: above, mags: map[string]*Mag{}}
 	names, err := below.Mags()
