@@ -42,6 +42,9 @@ type Options struct {
 	// DiskCache keeps what is read from URLs. Nil keeps nothing.
 	DiskCache *DiskCache
 
+	// Over is the path or URL of a dataset. What is opened must be a volume annotation of WEBKNOSSOS. Then the result is the dataset, with
+	// each volume of the annotation as a layer: laid over the layer of the dataset that it names.
+	Over string
 	// Relabel are tables of ids, each as LAYER=FILE: an .npy file whose entry i is what id i becomes, a .csv file with two ids in each line, a
 	// JSON mapping of WEBKNOSSOS, or the directory of an agglomerate attachment. Each becomes a layer LAYER@NAME, where NAME is the name of
 	// the file without its suffix. FILE is a path or a URL.
@@ -118,7 +121,7 @@ func (d *directories) openLocal(path string) (root volume.Root, err error) {
 	if root, err = d.recognise(fsys, path, name, d.options.Log); err != nil {
 		return root, d.explain(fsys, path, err)
 	}
-	return d.mapped(root, baseOf(path), d.homeOf(root, fsys, name, path), nil)
+	return d.compose(root, fsys, name, path)
 }
 
 // ErrNotRecognised is the error of a path where no format is found.
@@ -171,8 +174,11 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 	}
 	if name != "." && isArchive(name) {
 		if info, err := fs.Stat(fsys, name); err == nil && info.Mode().IsRegular() {
-			return d.recogniseArchive(fsys, name)
+			return d.recogniseArchive(fsys, name, log)
 		}
+	}
+	if root, ok, err := d.recogniseUnpacked(fsys, name, log); ok {
+		return root, err
 	}
 	arrays, isArrays, fault := recogniseArrays(fsys, name, o)
 	if isArrays && fault == nil {

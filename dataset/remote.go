@@ -21,7 +21,7 @@ func (d *directories) openRemote(url string) (root volume.Root, err error) {
 	url = remote.Clean(url)
 	d.root = url
 	dir, name := url, "."
-	if filepath.Ext(remote.Base(url)) == ".wkw" { // no other format is a single file
+	if base := remote.Base(url); filepath.Ext(base) == ".wkw" || isArchive(base) { // no other format is a single file
 		dir, name = remote.Dir(url), remote.Base(url)
 	}
 	fsys, err := d.openURL(dir)
@@ -35,7 +35,7 @@ func (d *directories) openRemote(url string) (root volume.Root, err error) {
 		return root, err
 	}
 	if root, err = d.recognise(fsys, url, name, d.options.Log); err == nil {
-		return d.mapped(root, baseOf(url), d.homeOf(root, fsys, name, url), nil)
+		return d.compose(root, fsys, name, url)
 	}
 	if errors.Is(err, wkw.ErrNotRecognised) {
 		if reason := d.whyNothing(dir); reason != nil {

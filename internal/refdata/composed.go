@@ -27,7 +27,7 @@ type ComposedVolume struct {
 	SHA256       string
 	SHA256Uint64 string `json:"sha256_uint64"`
 	Part         any    // it is too large to be compared as a whole
-	Box          []any
+	Box          string // that is compared instead: x0-x1_y0-y1_z0-z1
 	Optional     bool
 	Readable     bool
 	Time         *int

@@ -160,4 +160,3 @@ func TestWholeChanged(t *testing.T) {
 		t.Error(err)
 	}
 }
-
