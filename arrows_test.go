@@ -38,9 +38,9 @@ var arrows = map[string][]string{
 	"wkw":         {"internal/scratch", "internal/lru", "internal/atomicfile", "internal/jsonlimit", "internal/vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync"},
 	"precomputed": {"internal/scratch", "internal/lattice", "internal/lru", "internal/jsonlimit", "internal/vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture"},
 
-	"dataset": {"cache", "internal/compose/relabel", "internal/diskcache", "internal/guard", "internal/hint", "internal/mosaic", "internal/object", "internal/parallel", "internal/paths", "internal/remote", "internal/store", "internal/vfs", "internal/zipfs", "n5", "precomputed", "volume", "wkw", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},
+	"dataset": {"cache", "internal/annotation", "internal/compose/overlay", "internal/compose/relabel", "internal/diskcache", "internal/guard", "internal/hint", "internal/mosaic", "internal/object", "internal/parallel", "internal/paths", "internal/remote", "internal/store", "internal/vfs", "internal/zipfs", "n5", "precomputed", "volume", "wkw", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys"},
 
-	"zarr":             {"internal/chunked", "internal/codec", "internal/jsonlimit", "volume"},
+	"zarr":             {"internal/chunked", "internal/codec", "internal/jsonlimit", "internal/vfs", "volume"},
 	"n5":               {"internal/chunked", "internal/codec", "internal/jsonlimit", "volume"},
 	"internal/chunked": {"internal/access", "internal/codec", "internal/jsonlimit", "internal/lattice", "internal/lru", "internal/parallel", "internal/scratch", "internal/vfs", "volume", "golang.org/x/sync"},
 
@@ -89,6 +89,8 @@ var arrows = map[string][]string{
 	"internal/gaps":            {"internal/vfs", "volume", "internal/parallel"},
 	"internal/subset":          {"internal/hint", "volume"},
 	"internal/compose/relabel": {"internal/jsonlimit", "internal/vfs", "volume", "zarr"},
+	"internal/annotation":      {"internal/nml", "internal/vfs", "internal/zipfs", "volume", "wkw", "zarr"},
+	"internal/nml":             {"internal/chunked", "internal/vfs", "volume"},
 	"internal/compose/overlay": {"internal/access", "internal/scratch", "internal/vfs", "volume"},
 	"internal/shown":           {"internal/jsonlimit", "internal/tree", "volume"},
 	"internal/batch":           {"internal/hint"},

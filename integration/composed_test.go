@@ -105,7 +105,7 @@ func TestComposedRefused(t *testing.T) {
 			}
 			r := wkwfs(t, args...)
 			out := r.stdout + r.stderr
-			if r.code == 0 || !strings.Contains(strings.ToLower(out), "volume ") && !strings.Contains(out, filepath.Base(c.Mount)) {
+			if r.code == 0 || !strings.Contains(strings.ToLower(out), "volume") && !strings.Contains(out, filepath.Base(c.Mount)) {
 				t.Errorf("exit code %d: %s", r.code, out)
 			}
 		})

@@ -32,7 +32,7 @@ type sourceFlags struct {
 	followLinks bool
 	ioDepth     settings.Depth
 	over        string   // the dataset of an annotation
-	relabel     []string // LAYER=FILE
+	relabel     tables
 
 	// Of sources with a URL.
 	timeout          settings.Timeout
@@ -44,7 +44,7 @@ func (s *sourceFlags) register(flags *pflag.FlagSet) {
 	s.ioDepth, s.timeout = store.DefaultDepth, settings.Timeout(remote.DefaultTimeout)
 	flags.BoolVar(&s.followLinks, "follow-links", false, "follow links, paths and URLs that lead out of SOURCE")
 	flags.StringVar(&s.over, "over", "", "SOURCE is a volume annotation: show it over the `DATASET` that was annotated")
-	flags.StringArrayVar(&s.relabel, "relabel", nil, "add a layer whose ids are mapped by `LAYER=FILE`, an .npy, .csv or .json file; may be repeated")
+	flags.Var(&s.relabel, "relabel", "add a layer whose ids are mapped by `LAYER=FILE`, an .npy, .csv or .json file; may be repeated, or have ; between several")
 	flags.Var(&s.ioDepth, "io-depth", "reads in flight to a SOURCE that answers late, and lookups; 64 suits disks and file servers")
 	flags.Var(&s.timeout, "timeout", "how long requests to a URL are repeated before they fail, such as 30s or 5m")
 	flags.BoolVar(&s.anonymous, "anonymous", false, "use no credentials for a URL")
@@ -54,6 +54,28 @@ func (s *sourceFlags) register(flags *pflag.FlagSet) {
 
 // depth returns the number of requests in flight, also for a command without the flags.
 func (s sourceFlags) depth() int { return cmp.Or(int(s.ioDepth), store.DefaultDepth) }
+
+// tables are files with ids of layers, each as LAYER=FILE. As one text, they have ; between them.
+type tables []string
+
+const betweenTables = ";"
+
+func (t *tables) String() string { return strings.Join(*t, betweenTables) }
+func (t *tables) Type() string   { return "tables" }
+
+// Set adds tables.
+func (t *tables) Set(s string) error {
+	if s == "" {
+		return nil
+	}
+	for one := range strings.SplitSeq(s, betweenTables) {
+		if layer, file, ok := strings.Cut(one, "="); !ok || layer == "" || file == "" {
+			return fmt.Errorf("expected LAYER=FILE, found %q", one)
+		}
+		*t = append(*t, one)
+	}
+	return nil
+}
 
 // makeAbsolute makes the paths of other files than SOURCE independent of the working directory. URLs stay as they are.
 func (s *sourceFlags) makeAbsolute() (err error) {

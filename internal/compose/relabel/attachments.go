@@ -10,6 +10,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/jsonlimit"
 	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/volume"
 )
 
 // Attachment is a mapping of a layer, where the metadata of a WEBKNOSSOS dataset say, or where older datasets have
@@ -139,9 +140,9 @@ func (h Home) open(a Attachment) (*Table, error) {
 	switch a.Format {
 	case "zarr3", "json":
 	case "hdf5":
-		return nil, fmt.Errorf("agglomerates in HDF5 are not supported: %s", jsonlimit.Abbreviate(a.Path))
+		return nil, unsupported(a, "an attachment in the format zarr3", "HDF5")
 	default:
-		return nil, fmt.Errorf("expected a mapping in the format zarr3, hdf5 or json, found %q", jsonlimit.Abbreviate(a.Format))
+		return nil, unsupported(a, "the format zarr3 or json", fmt.Sprintf("%q", jsonlimit.Abbreviate(a.Format)))
 	}
 	fsys, dir, err := h.locate(a.Path)
 	if err != nil {
@@ -160,8 +161,15 @@ func (h Home) locate(p string) (fs.FS, string, error) {
 		return h.FS, path.Join(h.Dir, local), nil
 	}
 	if h.Outside == nil || p == "" {
-		return nil, "", fmt.Errorf("the path %q leads out of SOURCE; --follow-links follows it", jsonlimit.Abbreviate(p))
+		return nil, "", &volume.UnsupportedError{
+			Part: "path of a mapping", Offset: -1, Expected: "one in SOURCE; --follow-links follows others", Found: fmt.Sprintf("%q", jsonlimit.Abbreviate(p)),
+		}
 	}
 	fsys, err := h.Outside(p)
 	return fsys, ".", err
+}
+
+// unsupported returns the error for a mapping that may be sound.
+func unsupported(a Attachment, expected, found string) error {
+	return &volume.UnsupportedError{File: jsonlimit.Abbreviate(a.Path), Part: "mapping", Offset: -1, Expected: expected, Found: found}
 }

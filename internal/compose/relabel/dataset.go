@@ -202,7 +202,8 @@ func (d *Dataset) Omitted() (all []volume.Omission) {
 	names, _ := d.Dataset.Layers() // callers list them, too
 	d.eachMapping(names, func(m mapping) {
 		if m.err != nil {
-			all = append(all, volume.Omission{Name: m.name, Reason: m.err.Error(), Fault: true})
+			_, mayBeSound := errors.AsType[*volume.UnsupportedError](m.err)
+			all = append(all, volume.Omission{Name: m.name, Reason: m.err.Error(), Fault: !mayBeSound})
 		}
 	})
 	return all
