@@ -14,6 +14,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/hint"
 	"github.com/wkwfs/wkwfs/internal/paths"
 	"github.com/wkwfs/wkwfs/internal/remote"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
@@ -36,10 +37,10 @@ func (d *directories) recogniseAnnotation(fsys fs.FS, name string, log *slog.Log
 }
 
 // recogniseUnpacked opens an annotation that was unpacked to a directory. It returns false if there is none, or if the directory has
-// metadata of WEBKNOSSOS: these win.
+// metadata of WEBKNOSSOS: these win. An object store would be asked for a list only to find that there is none.
 func (d *directories) recogniseUnpacked(fsys fs.FS, name string, log *slog.Logger) (root volume.Root, ok bool, err error) {
 	info, err := fs.Stat(fsys, name)
-	if err != nil || !info.IsDir() {
+	if err != nil || !info.IsDir() || vfs.SpeedOf(fsys).Remote {
 		return root, false, nil
 	}
 	if _, err := fs.Lstat(fsys, path.Join(name, wkw.PropertiesFile)); err == nil {

@@ -1,10 +1,12 @@
 package dataset
 
 import (
+	"bytes"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/refdata"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -59,5 +61,20 @@ func TestAnnotations(t *testing.T) {
 	}
 	if compared < 100 {
 		t.Errorf("%d volumes were compared", compared)
+	}
+}
+
+// TestUnpackedData opens the data of a volume that were unpacked and have no NML file: they have the same voxels.
+func TestUnpackedData(t *testing.T) {
+	dir, cases := composed(t, "annotations")
+	c := cases[slices.IndexFunc(cases, func(c refdata.Composed) bool { return c.Name == "z2_alone" })]
+	d, err := Open(t.Context(), filepath.Join(dir, "unpacked_zarr3/data_Volume"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	voxels, g, err := voxelsOfMag(t, d, "volumeAnnotationData", "1")
+	if err != nil || g.Size != volume.Vec(c.Volumes[0].Size) || bytes.Count(voxels, []byte{0}) == len(voxels) {
+		t.Errorf("%v, %v: no voxels, or %v", g, err, len(voxels))
 	}
 }

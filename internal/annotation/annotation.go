@@ -42,6 +42,9 @@ type Layer struct {
 	Err  error        // why its data cannot be read
 }
 
+// maxSeen is the number of entries of a directory among which an NML file is looked for.
+const maxSeen = 4000
+
 // OpenArchive opens an annotation in an archive. Close closes it.
 func OpenArchive(fsys fs.FS, name string, log *slog.Logger) (*Dataset, error) {
 	a, err := zipfs.OpenWhole(fsys, name, outerFiles)
@@ -81,18 +84,26 @@ func directories(a fs.FS) []string {
 	return dirs
 }
 
-// openIn opens the annotation in the first directory that has an NML file.
+// openIn opens the annotation in the first directory that has an NML file. It looks at the first some thousand entries: a directory of another format
+// may have millions.
 func openIn(fsys fs.FS, dirs []string, log *slog.Logger) (*Dataset, error) {
 	for _, dir := range dirs {
 		var found []string
+		seen := 0
 		for entries, err := range vfs.ListDir(fsys, dir) {
 			if err != nil {
 				break // what cannot be listed is perhaps another format
 			}
 			for _, e := range entries {
+				if seen++; seen > maxSeen {
+					break
+				}
 				if strings.EqualFold(path.Ext(e.Name()), ".nml") && !strings.HasPrefix(e.Name(), ".") && !e.IsDir() {
 					found = append(found, e.Name())
 				}
+			}
+			if seen > maxSeen {
+				break
 			}
 		}
 		switch len(found) {

@@ -11,6 +11,9 @@ import (
 	"github.com/wkwfs/wkwfs/zarr"
 )
 
+// LayerName is the name of the layer in the metadata of a volume that is Zarr.
+const LayerName = "volumeAnnotationData"
+
 // errNoData is the error for a directory without blocks or their metadata.
 var errNoData = errors.New("no blocks")
 
