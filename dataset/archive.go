@@ -3,6 +3,7 @@ package dataset
 import (
 	"errors"
 	"io/fs"
+	"log/slog"
 	"path"
 	"slices"
 	"strings"
@@ -18,9 +19,12 @@ func isArchive(name string) bool {
 	return slices.Contains([]string{".zip", ".ozx"}, strings.ToLower(path.Ext(name)))
 }
 
-// recogniseArchive opens what is in an archive: an array or a group of Zarr or N5, at its top or in its only directory. The archive
+// recogniseArchive opens what is in an archive: a volume annotation, or an array or a group of Zarr or N5, at its top or in its only directory. The archive
 // stays open until the dataset is closed.
-func (d *directories) recogniseArchive(fsys fs.FS, name string) (root volume.Root, err error) {
+func (d *directories) recogniseArchive(fsys fs.FS, name string, log *slog.Logger) (root volume.Root, err error) {
+	if root, ok, err := d.recogniseAnnotation(fsys, name, log); ok {
+		return root, err
+	}
 	a, err := zipfs.Open(fsys, name)
 	if err != nil {
 		return root, err

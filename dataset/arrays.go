@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 
+	"github.com/wkwfs/wkwfs/internal/annotation"
 	"github.com/wkwfs/wkwfs/n5"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
@@ -19,6 +20,9 @@ func openZarr(fsys fs.FS, dir string, m wkw.MagOptions) (volume.Mag, error) {
 	o, err := arrayOptions(m)
 	if err != nil {
 		return nil, err
+	}
+	if m.Layer.Name == annotation.LayerName { // of a download that was unpacked
+		return zarr.OpenAnnotation(fsys, dir, o)
 	}
 	return zarr.OpenArray(fsys, dir, o)
 }

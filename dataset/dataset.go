@@ -45,6 +45,14 @@ type Options struct {
 	// DiskCache keeps what is read from URLs. Nil keeps nothing.
 	DiskCache *DiskCache
 
+	// Over is the path or URL of a dataset. What is opened must be a volume annotation of WEBKNOSSOS. Then the result is the dataset, with
+	// each volume of the annotation as a layer: laid over the layer of the dataset that it names.
+	Over string
+	// Relabel are tables of ids, each as LAYER=FILE: an .npy file whose entry i is what id i becomes, a .csv file with two ids in each line, a
+	// JSON mapping of WEBKNOSSOS, or the directory of an agglomerate attachment. Each becomes a layer LAYER@NAME, where NAME is the name of
+	// the file without its suffix. FILE is a path or a URL.
+	Relabel []string
+
 	// Formats recognise other formats than those of this package, and are tried first. name is a directory or a file in fsys, "." for
 	// the directory that was opened. An error that is not [ErrNotRecognised] ends the search.
 	Formats []func(fsys fs.FS, name string) (volume.Root, error)
@@ -116,7 +124,7 @@ func (d *directories) openLocal(path string) (root volume.Root, err error) {
 	if root, err = d.recognise(fsys, path, name, d.options.Log); err != nil {
 		return root, d.explain(fsys, path, err)
 	}
-	return root, nil
+	return d.compose(root, fsys, name, path)
 }
 
 // ErrNotRecognised is the error of a path where no format is found.
@@ -170,6 +178,9 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 	if info, err := fs.Stat(fsys, name); name != "." && err == nil && info.Mode().IsRegular() {
 		return d.recogniseFile(fsys, name, o)
 	}
+	if root, ok, err := d.recogniseUnpacked(fsys, name, log); ok {
+		return root, err
+	}
 	arrays, isArrays, fault := recogniseArrays(fsys, name, o)
 	if isArrays && fault == nil {
 		return arrays, nil
@@ -198,7 +209,7 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 // recogniseFile opens a file: an archive, a file of another program, or a cube of WKW.
 func (d *directories) recogniseFile(fsys fs.FS, name string, o wkw.Options) (volume.Root, error) {
 	if isArchive(name) {
-		return d.recogniseArchive(fsys, name)
+		return d.recogniseArchive(fsys, name, o.Log)
 	}
 	if path.Ext(name) != ".wkw" {
 		root, closeFile, err := hdfsource.Recognise(fsys, name, hdfsource.Options{Log: o.Log})

@@ -23,7 +23,7 @@ func (d *directories) openRemote(url string) (root volume.Root, err error) {
 	url = remote.Clean(url)
 	d.root = url
 	dir, name := url, "."
-	if base := remote.Base(url); filepath.Ext(base) == ".wkw" || filesource.IsNamed(base) || hdfsource.IsNamed(base) {
+	if isFile(remote.Base(url)) {
 		dir, name = remote.Dir(url), remote.Base(url)
 	}
 	fsys, err := d.openURL(dir)
@@ -37,7 +37,7 @@ func (d *directories) openRemote(url string) (root volume.Root, err error) {
 		return root, err
 	}
 	if root, err = d.recognise(fsys, url, name, d.options.Log); err == nil {
-		return root, nil
+		return d.compose(root, fsys, name, url)
 	}
 	if errors.Is(err, wkw.ErrNotRecognised) {
 		if reason := d.whyNothing(dir); reason != nil {
@@ -202,4 +202,9 @@ func join(path, below string) string {
 		return remote.Join(path, below)
 	}
 	return filepath.Join(path, below)
+}
+
+// isFile reports whether an object of a store is a source by its name. All others are taken for directories.
+func isFile(name string) bool {
+	return filepath.Ext(name) == ".wkw" || isArchive(name) || filesource.IsNamed(name) || hdfsource.IsNamed(name)
 }

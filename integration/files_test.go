@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,52 +17,6 @@ import (
 	"github.com/wkwfs/wkwfs/internal/refdata"
 )
 
-// sourceCase is a file or folder of another program. manifest.json of the reference data explains the fields.
-type sourceCase struct {
-	Name, Mount, Expect, Group string
-	Flags                      []string
-	Optional, Remote           bool
-	Volumes                    []sourceVolume
-}
-
-// sourceVolume is a volume of a sourceCase. Positions and sizes are x, y, z.
-type sourceVolume struct {
-	DType, SHA256 string
-	Size, Offset  [3]int
-	VoxelSize     *[3]float64  `json:"voxel_size"`
-	VoxelSizeOr   [][3]float64 `json:"voxel_size_or"`
-	Time          *int
-	Optional      bool
-	AnyOffset     bool                      `json:"any_offset"`
-	Or            []struct{ SHA256 string } `json:"or_"`
-	Voxels        []struct {
-		At  [3]int
-		Hex string
-	}
-}
-
-// sourceCases returns the cases of a group, and the directory that they are in.
-func sourceCases(t *testing.T, group string) (root string, cases []sourceCase) {
-	t.Helper()
-	root, ok := refdata.Path("sources", "manifest.json")
-	if !ok {
-		t.Skip("no reference data of files of other programs: they are not part of this repository")
-	}
-	b, err := os.ReadFile(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var m struct{ Cases []sourceCase }
-	if err := json.Unmarshal(b, &m); err != nil {
-		t.Fatal(err)
-	}
-	cases = slices.DeleteFunc(m.Cases, func(c sourceCase) bool { return c.Group != group })
-	if len(cases) < 50 {
-		t.Fatalf("%d cases, want at least 50", len(cases))
-	}
-	return filepath.Dir(root), cases
-}
-
 // notShown are the cases that a mount refuses although their files are sound, and why.
 var notShown = map[string]string{
 	"ij_hyper": "several points in time", "nii_4d": "several points in time",
@@ -74,7 +27,10 @@ var notShown = map[string]string{
 // its place and the size of its voxels. What is refused is an error with a hint. What is cut off or damaged is an I/O error where bytes
 // are missing, never zeros.
 func TestSourceFiles(t *testing.T) {
-	root, cases := sourceCases(t, "file")
+	root, cases := refdata.Sources(t, "file")
+	if len(cases) < 80 {
+		t.Errorf("%d cases, want at least 80", len(cases))
+	}
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
@@ -100,7 +56,7 @@ func TestSourceFiles(t *testing.T) {
 				return
 			}
 			for _, v := range c.Volumes {
-				v.check(t, volumes)
+				wantVolume(t, v, volumes)
 			}
 		})
 	}
@@ -123,8 +79,8 @@ func wantUnreadable(t *testing.T, volumes []string) {
 	t.Errorf("all of %v is read without an error", volumes)
 }
 
-// check fails unless one of the volumes of a mount is v.
-func (v sourceVolume) check(t *testing.T, volumes []string) {
+// wantVolume fails unless one of the volumes of a mount is v.
+func wantVolume(t *testing.T, v refdata.SourceVolume, volumes []string) {
 	t.Helper()
 	var found []string
 	for _, name := range volumes {
@@ -176,12 +132,12 @@ func closeTo(got *[3]float64, right [][3]float64) bool {
 // TestSourceFilesEverywhere: what a mount shows of a file is what wkwfs cp copies, what wkwfs serve sends, and what wkwfs import writes.
 // A server on the web is a source, too.
 func TestSourceFilesEverywhere(t *testing.T) {
-	root, cases := sourceCases(t, "file")
+	root, cases := refdata.Sources(t, "file")
 	files := httptest.NewServer(http.FileServer(http.Dir(root)))
 	defer files.Close()
 	web := files.URL
 	for _, name := range []string{"npy_rgb", "nii_gz", "tiles_edge", "folder_png", "nii_uint8", "nrrd_detached"} {
-		i := slices.IndexFunc(cases, func(c sourceCase) bool { return c.Name == name })
+		i := slices.IndexFunc(cases, func(c refdata.Source) bool { return c.Name == name })
 		if i < 0 {
 			t.Errorf("no case %s", name)
 			continue

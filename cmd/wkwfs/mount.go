@@ -77,6 +77,9 @@ func (s *mountSettings) makeAbsolute() error {
 			return err
 		}
 	}
+	if err := s.from.makeAbsolute(); err != nil {
+		return err
+	}
 	if err := s.diskCache.makeAbsolute(); err != nil {
 		return err
 	}

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -19,15 +22,17 @@ import (
 )
 
 // sourceHelp says in help texts what a SOURCE is.
-const sourceHelp = `SOURCE is a WEBKNOSSOS dataset, a layer, a mag, a single .wkw file, an unpacked annotation
-download, a Neuroglancer Precomputed volume, or a Zarr or N5 array or group, also in a zip
-archive of uncompressed files (.ozx, .zip). It is a path, or the URL of an object
+const sourceHelp = `SOURCE is a WEBKNOSSOS dataset, a layer, a mag, a single .wkw file, an annotation download
+(.zip, or unpacked), a Neuroglancer Precomputed volume, or a Zarr or N5 array or group, also
+in a zip archive of uncompressed files (.ozx, .zip). It is a path, or the URL of an object
 store or a web server: s3://BUCKET/PATH, gs://BUCKET/PATH, https://HOST/PATH.`
 
 // sourceFlags are the flags of all commands that read a SOURCE.
 type sourceFlags struct {
 	followLinks bool
 	ioDepth     settings.Depth
+	over        string   // the dataset of an annotation
+	relabel     tables
 
 	// Of sources with a URL.
 	timeout          settings.Timeout
@@ -38,6 +43,8 @@ type sourceFlags struct {
 func (s *sourceFlags) register(flags *pflag.FlagSet) {
 	s.ioDepth, s.timeout = store.DefaultDepth, settings.Timeout(remote.DefaultTimeout)
 	flags.BoolVar(&s.followLinks, "follow-links", false, "follow links, paths and URLs that lead out of SOURCE")
+	flags.StringVar(&s.over, "over", "", "SOURCE is a volume annotation: show it over the `DATASET` that was annotated")
+	flags.Var(&s.relabel, "relabel", "add a layer whose ids are mapped by `LAYER=FILE`, an .npy, .csv or .json file; may be repeated, or have ; between several")
 	flags.Var(&s.ioDepth, "io-depth", "reads in flight to a SOURCE that answers late, and lookups; 64 suits disks and file servers")
 	flags.Var(&s.timeout, "timeout", "how long requests to a URL are repeated before they fail, such as 30s or 5m")
 	flags.BoolVar(&s.anonymous, "anonymous", false, "use no credentials for a URL")
@@ -47,6 +54,48 @@ func (s *sourceFlags) register(flags *pflag.FlagSet) {
 
 // depth returns the number of requests in flight, also for a command without the flags.
 func (s sourceFlags) depth() int { return cmp.Or(int(s.ioDepth), store.DefaultDepth) }
+
+// tables are files with ids of layers, each as LAYER=FILE. As one text, they have ; between them.
+type tables []string
+
+const betweenTables = ";"
+
+func (t *tables) String() string { return strings.Join(*t, betweenTables) }
+func (t *tables) Type() string   { return "tables" }
+
+// Set adds tables.
+func (t *tables) Set(s string) error {
+	if s == "" {
+		return nil
+	}
+	for one := range strings.SplitSeq(s, betweenTables) {
+		if layer, file, ok := strings.Cut(one, "="); !ok || layer == "" || file == "" {
+			return fmt.Errorf("expected LAYER=FILE, found %q", one)
+		}
+		*t = append(*t, one)
+	}
+	return nil
+}
+
+// makeAbsolute makes the paths of other files than SOURCE independent of the working directory. URLs stay as they are.
+func (s *sourceFlags) makeAbsolute() (err error) {
+	if s.over != "" {
+		if s.over, err = realSource(s.over); err != nil {
+			return fmt.Errorf("--over: %w", err)
+		}
+	}
+	for i, r := range s.relabel {
+		layer, file, ok := strings.Cut(r, "=")
+		if !ok || file == "" || paths.IsURL(file) {
+			continue // an error names it when the source is opened
+		}
+		if file, err = filepath.Abs(file); err != nil {
+			return err
+		}
+		s.relabel[i] = layer + "=" + file
+	}
+	return nil
+}
 
 func (s sourceFlags) open(path string, log *slog.Logger) (*dataset.Dataset, error) {
 	return openSource(path, s.options(log))
@@ -69,6 +118,8 @@ func openSource(path string, o dataset.Options) (*dataset.Dataset, error) {
 func (s sourceFlags) options(log *slog.Logger) dataset.Options {
 	return dataset.Options{
 		FollowLinks: s.followLinks,
+		Over:        s.over,
+		Relabel:     s.relabel,
 		Depth:       s.depth(),
 		Log:         log,
 		Timeout:     time.Duration(s.timeout),

@@ -11,6 +11,7 @@ import (
 type Source struct {
 	Name, Group, Mount string
 	Expect             string // ok, refused or error
+	Flags              []string
 	Optional           bool
 	NoTime             bool `json:"no_time"`
 	Volumes            []SourceVolume
@@ -24,9 +25,15 @@ type SourceVolume struct {
 	DType    string
 	Channels int
 	Size     [3]int
-	Offset   [3]int // of the first voxel
-	SHA256   string // of the flat volume
-	Voxels   []struct {
+	Offset   [3]int                    // of the first voxel
+	SHA256   string                    // of the flat volume
+	Or       []struct{ SHA256 string } `json:"or_"` // other volumes that are right
+
+	VoxelSize   *[3]float64  `json:"voxel_size"` // in nm; nil: not known
+	VoxelSizeOr [][3]float64 `json:"voxel_size_or"`
+	AnyOffset   bool         `json:"any_offset"`
+	Optional    bool
+	Voxels      []struct {
 		At  [3]int
 		Hex string
 	}

@@ -34,7 +34,7 @@ import (
 
 // Mount lists the settings of a mount.
 var Mount = []string{
-	"allow-other", "anonymous", "cache-size", "debug", "disk-cache", "disk-cache-min-free", "disk-cache-size", "endpoint", "follow-links", "fsname", "gid", "io-depth", "log-file", "log-format", "metrics", "read-ahead", "region", "timeout",
+	"allow-other", "anonymous", "cache-size", "debug", "disk-cache", "disk-cache-min-free", "disk-cache-size", "endpoint", "follow-links", "fsname", "gid", "io-depth", "log-file", "log-format", "metrics", "over", "read-ahead", "region", "relabel", "timeout",
 	"uid", "umask", "unit",
 }
 

@@ -30,6 +30,7 @@ type index struct {
 // limits are numbers that only large archives reach.
 type limits struct {
 	directory int64 // the longest directory that is read, in bytes
+	backslash bool  // names may have \ for /
 }
 
 // usual are the limits of an archive. An entry takes about 100 bytes.
@@ -122,6 +123,13 @@ func readIndex(r io.ReaderAt, size int64, l limits) (*index, error) {
 		h := header(x.stored[at:])
 		if len(h) < headerLength || h.u32(0) != headerSignature || h.length() > len(h) {
 			return nil, fmt.Errorf("byte %d: expected the header of an entry", end.start+int64(at))
+		}
+		if name := h.name(); l.backslash {
+			for i, c := range name {
+				if c == '\\' {
+					name[i] = '/'
+				}
+			}
 		}
 		x.starts = append(x.starts, uint32(at))
 		at += h.length()

@@ -48,6 +48,7 @@ func (a *FS) Open(name string) (fs.File, error) {
 	switch {
 	case e.Flags&encrypted != 0:
 		return nil, a.unsupported(e, "no encryption", "it")
+	case e.Method == zip.Deflate && a.whole != nil:
 	case e.Method != zip.Store:
 		return nil, a.unsupported(e, "no compression, as zip -0 writes it", fmt.Sprintf("method %d", e.Method))
 	case e.CompressedSize64 != e.UncompressedSize64:
@@ -57,8 +58,13 @@ func (a *FS) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, &volume.FormatError{File: a.name, Part: part(e.Name), Offset: -1, Err: err}
 	}
-	if end := uint64(a.index.at); at > end || e.UncompressedSize64 > end-at {
-		return nil, a.broken(e, fmt.Sprintf("an extent in the %d bytes before the directory", end), fmt.Sprintf("%d bytes at byte %d", e.UncompressedSize64, at))
+	if end := uint64(a.index.at); at > end || e.CompressedSize64 > end-at {
+		return nil, a.broken(e, fmt.Sprintf("an extent in the %d bytes before the directory", end), fmt.Sprintf("%d bytes at byte %d", e.CompressedSize64, at))
+	}
+	if a.whole != nil {
+		if f, ok, err := a.openWhole(n, at); ok {
+			return f, err
+		}
 	}
 	section := io.NewSectionReader(a.archive.(io.ReaderAt), int64(at), int64(e.UncompressedSize64))
 	return &file{SectionReader: section, fsys: a, node: n, offset: int64(at)}, nil

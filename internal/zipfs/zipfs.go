@@ -1,7 +1,8 @@
 // Package zipfs reads a zip archive as an [fs.FS], such as a zipped OME-Zarr (.ozx) or Zarr (.zarr.zip). Its files can be read at any
-// offset, so they must be stored without compression, as the programs that write such archives do.
+// offset, so they must be stored without compression, as the programs that write such archives do. [OpenWhole] also reads small files that
+// are deflated.
 //
-// The specification is APPNOTE.TXT of PKWARE. Checksums of entries are not verified: reads are of parts.
+// The specification is APPNOTE.TXT of PKWARE. Checksums of entries are verified only when they are read as a whole.
 package zipfs
 
 import (
@@ -22,6 +23,7 @@ type FS struct {
 	archive fs.File
 	info    fs.FileInfo // of the archive when it was opened
 	index   *index
+	whole   *Whole // nil: files are read where they are
 }
 
 // node is a file or a directory.

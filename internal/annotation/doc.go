@@ -1,0 +1,14 @@
+// Package annotation opens volume annotations that were downloaded from WEBKNOSSOS: an NML file, and an archive of blocks for each volume. The
+// download is an archive of these archives. It opens as it is, and in the forms that people unpack it to.
+//
+// A volume is WKW, with a block in each file, or one of several generations of Zarr 3, whose metadata often do not fit their files. Its bounding
+// box is that of the metadata, or else that of its blocks in each mag.
+//
+// # Decisions
+//
+// An archive that is stored in the other one is read where it is. One that is deflated is unpacked when the annotation is opened: up to 64 MiB into
+// memory, up to 16 GiB into a temporary file. Blocks are unpacked when they are read. A block, or another file in an archive of blocks, of more than
+// 16 MiB is an error: real ones have some hundred kilobytes.
+//
+// A volume that was left out at download is an error: shown as what is below it, it would lack what was painted.
+package annotation
