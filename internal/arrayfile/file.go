@@ -49,43 +49,52 @@ func openRegular(fsys fs.FS, name, display string) (*file, error) {
 
 // hold keeps the file open until drop is called as often as hold.
 func (f *file) hold() error {
-	f.mu.Lock()
-	held := f.handle != nil
-	if held {
-		f.holds++
-	}
-	f.mu.Unlock()
-	if held {
-		return nil
-	}
-	now, err := f.reopen()
-	if err != nil {
-		return err
-	}
-	f.mu.Lock()
-	if f.handle == nil {
-		f.handle, now = now, nil
-	}
-	f.holds++
-	f.mu.Unlock()
-	if now != nil { // another hold was faster
-		return now.Close()
+	for !f.take(nil) {
+		now, err := f.reopen()
+		if err != nil {
+			return err
+		}
+		if f.take(now) {
+			return nil
+		}
+		if err := now.Close(); err != nil { // another hold was faster
+			return err
+		}
 	}
 	return nil
 }
 
+// take counts a hold of the open file. If now is not nil, it becomes the open file. take returns false if there is no open file without
+// now, or one with it.
+func (f *file) take(now fs.File) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if (f.handle == nil) == (now == nil) {
+		return false
+	}
+	if now != nil {
+		f.handle = now
+	}
+	f.holds++
+	return true
+}
+
 // drop ends a hold. The last one closes the file.
 func (f *file) drop() error {
+	if last := f.give(); last != nil {
+		return last.Close()
+	}
+	return nil
+}
+
+// give ends a hold. It returns the file if that was the last hold.
+func (f *file) give() (last fs.File) {
 	f.mu.Lock()
-	var last fs.File
+	defer f.mu.Unlock()
 	if f.holds--; f.holds == 0 {
 		last, f.handle = f.handle, nil
 	}
-	f.mu.Unlock()
-	if last == nil {
-		return nil
-	}
-	return last.Close()
+	return last
 }
 
 // reopen opens the file again. It fails if the file has changed.
