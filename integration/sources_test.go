@@ -32,9 +32,13 @@ func TestFilteredArrays(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(root, s.Mount, ".zarray")); err == nil {
 			format = "zarr"
 		}
+		mag := map[string]any{"mag": []int{1, 1, 1}, "path": filepath.Join(root, s.Mount)}
+		if format == "zarr" || s.Name == "names_null_all" || s.Name == "names_empty_names" { // its axes have no names
+			mag["axisOrder"] = map[string]int{"z": 0, "y": 1, "x": 2}
+		}
 		layers = append(layers, map[string]any{
 			"name": s.Name, "category": "color", "dataFormat": format, "boundingBox": map[string]any{"topLeft": []int{0, 0, 0}, "width": 40, "height": 24, "depth": 12},
-			"mags": []any{map[string]any{"mag": []int{1, 1, 1}, "path": filepath.Join(root, s.Mount)}},
+			"mags": []any{mag},
 		})
 	}
 	b, err := json.Marshal(map[string]any{"scale": []int{4, 4, 30}, "dataLayers": layers})
@@ -109,7 +113,7 @@ func TestTimes(t *testing.T) {
 			mag := dir
 			if v.Time != nil {
 				mag = filepath.Join(dir, fmt.Sprintf("t%04d", *v.Time))
-				if _, err := os.Stat(filepath.Join(mag, "ome.zarr", "0", ".zarray")); err != nil {
+				if _, err := os.Stat(filepath.Join(mag, "ome.zarr", ".zattrs")); err != nil {
 					t.Errorf("%s: %v", s.Name, err)
 				}
 			}
@@ -137,7 +141,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestTimesOfLayers: the times of a layer of a group are directories of its own. Each can be copied, and named as SOURCE of a mount by --layer.
+// TestTimesOfLayers: the times of a layer of a group are directories of its own. Each can be copied.
 func TestTimesOfLayers(t *testing.T) {
 	root, _ := refdata.Sources(t, "zarr")
 	source := filepath.Join(tempDir(t), "group")
@@ -158,7 +162,7 @@ func TestTimesOfLayers(t *testing.T) {
 			names = append(names, e.Name())
 		}
 	}
-	if got := strings.Join(names, " "); !strings.Contains(got, "movie still t0000 t0001 t0002 ome.zarr ome.zarr3 precomputed s0") {
+	if got := strings.Join(names, " "); !strings.Contains(got, "movie still t0000 t0001 t0002 ome-v3.zarr ome.zarr precomputed s0") {
 		t.Errorf("got the names %s", got)
 	}
 	want, err := os.ReadFile(filepath.Join(dir, "movie", "t0001", "s0", "volume.raw"))
@@ -169,9 +173,5 @@ func TestTimesOfLayers(t *testing.T) {
 	mustRun(t, "cp", "-q", source, "movie/t0001/s0/volume.raw", copied)
 	if got, err := os.ReadFile(copied); err != nil || string(got) != string(want) {
 		t.Errorf("copied %d bytes, %v, want %d", len(got), err, len(want))
-	}
-	one := mount(t, "--layer", "movie/t0001", source)
-	if entries, err := os.ReadDir(filepath.Join(one, "movie")); err != nil || len(entries) != 1 {
-		t.Errorf("--layer: got %v, %v, want one time", entries, err)
 	}
 }
