@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 	"internal/diskcache": {"internal/guard", "internal/hint", "internal/lru", "internal/object", "internal/vfs", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/log":       {"internal/guard", "internal/hint", "github.com/coreos/go-systemd", "golang.org/x/sys"},
 	"internal/hint":      {},
+	"internal/link":      {"internal/hint", "internal/jsonlimit"},
 	"internal/paths":     {},
 	"internal/tree":      {"volume"},
 

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -173,5 +176,27 @@ func TestTimesOfLayers(t *testing.T) {
 	mustRun(t, "cp", "-q", source, "movie/t0001/s0/volume.raw", copied)
 	if got, err := os.ReadFile(copied); err != nil || string(got) != string(want) {
 		t.Errorf("copied %d bytes, %v, want %d", len(got), err, len(want))
+	}
+}
+
+// TestPastedLinks mounts what a link of Neuroglancer shows. With several sources, the error names them, without what may be secret.
+func TestPastedLinks(t *testing.T) {
+	root, _ := refdata.Sources(t, "zarr")
+	server := httptest.NewServer(http.FileServer(http.Dir(root)))
+	defer server.Close()
+	const viewer = "https://neuroglancer-demo.appspot.com/#!"
+	link := viewer + url.PathEscape(`{"layers":[{"name":"times","source":{"url":"zarr3://`+server.URL+`/time_last"}}]}`)
+	dir := mount(t, link)
+	local, err := os.ReadFile(filepath.Join(mount(t, filepath.Join(root, "time_last")), "t0001", "1", "volume.raw"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "t0001", "1", "volume.raw")); err != nil || string(got) != string(local) {
+		t.Errorf("got %d bytes, %v, want %d", len(got), err, len(local))
+	}
+	mustRun(t, "info", server.URL+"/time_last/|zarr3:")
+	two := viewer + `{"layers":[{"name":"a","source":"zarr://https://h/a?token=secret"},{"name":"b","source":"n5://s3://b/c"}]}`
+	if r := wkwfs(t, "info", two); r.code != 2 || !strings.Contains(r.stderr, `https://h/a (layer "a"), s3://b/c (layer "b")`) || strings.Contains(r.stderr, "secret") {
+		t.Errorf("exit code %d, %s", r.code, r.stderr)
 	}
 }

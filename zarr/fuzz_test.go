@@ -17,7 +17,13 @@ const maxFuzzedBlock = 1 << 20
 
 // addFiles adds the files with a name below the reference data to the corpus.
 func addFiles(f *testing.F, name string, more ...any) {
-	root := refdata.Dir(f, "zarr")
+	addFilesBelow(f, refdata.Dir(f, "zarr"), name, more...)
+	if sources, ok := refdata.Path("sources"); ok {
+		addFilesBelow(f, sources, name, more...)
+	}
+}
+
+func addFilesBelow(f *testing.F, root, name string, more ...any) {
 	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err == nil && e.Name() == name {
 			var b []byte

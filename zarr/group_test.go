@@ -110,7 +110,7 @@ func TestRecognise(t *testing.T) {
 		{"an array with time", map[string]string{"/": `{}`, "a": zyx, "b": `["time","y","x"]`}, "a(1) " + eightTimes("b/", "1"), ""},
 		{"an array with time as the source", map[string]string{"": `["t","y","x"]`}, eightTimes("", "1"), ""},
 		{"an axis without a plain name", map[string]string{"/": `{}`, "b": `["../T","y","x"]`}, strings.ReplaceAll(eightTimes("b/", "1"), "/t", "/axis0_"), ""},
-		{"a coarser image with other times", map[string]string{"/": `{"ome":{"multiscales":[{"axes":["t","y","x"],"datasets":[{"path":"0"},{"path":"1"}]}]}}`, "0": `["t","y","x"]`, "1": zyx}, eightTimes("", "0"), ""},
+		{"an image with times and two resolutions", map[string]string{"/": `{"ome":{"multiscales":[{"axes":["t","y","x"],"datasets":[{"path":"0"},{"path":"1"}]}]}}`, "0": `["t","y","x"]`, "1": zyx}, eightTimes("", "0 1"), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := Recognise(tree(c.nodes), ".")

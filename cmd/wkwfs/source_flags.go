@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/wkwfs/wkwfs/dataset"
+	"github.com/wkwfs/wkwfs/internal/link"
 	"github.com/wkwfs/wkwfs/internal/paths"
 	"github.com/wkwfs/wkwfs/internal/remote"
 	"github.com/wkwfs/wkwfs/internal/settings"
@@ -103,6 +104,10 @@ func (s sourceFlags) open(path string, log *slog.Logger) (*dataset.Dataset, erro
 
 // openSource opens what a mount can show of a source. If its path does not exist, a hint says what does.
 func openSource(path string, o dataset.Options) (*dataset.Dataset, error) {
+	path, err := link.Source(path)
+	if err != nil {
+		return nil, err
+	}
 	opened, err := dataset.Open(context.Background(), path, o)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !paths.IsURL(path) && !exists(path):

@@ -9,11 +9,16 @@ import (
 	"strings"
 
 	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/link"
 	"github.com/wkwfs/wkwfs/internal/paths"
 )
 
-// realSource returns the path of a source, absolute and free of symbolic links. A URL stays as it is.
+// realSource returns the path of a source, absolute and free of symbolic links. A URL stays as it is, without what Neuroglancer writes around it.
 func realSource(path string) (string, error) {
+	path, err := link.Source(path)
+	if err != nil {
+		return "", err
+	}
 	resolved, err := paths.Real(path)
 	if err != nil {
 		return "", absentError("source", path, err)
