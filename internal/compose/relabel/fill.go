@@ -46,6 +46,7 @@ func (c *cursor) convert32(to, from []byte) error {
 		both := binary.LittleEndian.Uint64(from[i:])
 		if both == last*pair {
 			binary.LittleEndian.PutUint64(to[i:], mapped*pair)
+			i += runOf(to[i+8:], from[i+8:], both, mapped*pair)
 			continue
 		}
 		var word uint64
@@ -77,6 +78,23 @@ func (c *cursor) convert32(to, from []byte) error {
 	return nil
 }
 
+// runOf maps as many words as are equal to one that is known, four at a time. It returns their bytes.
+func runOf(to, from []byte, word, mapped uint64) (n int) {
+	for len(from) >= 32 && len(to) >= 32 {
+		a, b := binary.LittleEndian.Uint64(from[0:8]), binary.LittleEndian.Uint64(from[8:16])
+		c, d := binary.LittleEndian.Uint64(from[16:24]), binary.LittleEndian.Uint64(from[24:32])
+		if (a^word)|(b^word)|(c^word)|(d^word) != 0 {
+			break
+		}
+		binary.LittleEndian.PutUint64(to[0:8], mapped)
+		binary.LittleEndian.PutUint64(to[8:16], mapped)
+		binary.LittleEndian.PutUint64(to[16:24], mapped)
+		binary.LittleEndian.PutUint64(to[24:32], mapped)
+		from, to, n = from[32:], to[32:], n+32
+	}
+	return n
+}
+
 func (c *cursor) convert64(to, from []byte) error {
 	last, mapped := uint64(0), uint64(0)
 	for i := 0; i+8 <= len(from); i += 8 {
@@ -88,6 +106,7 @@ func (c *cursor) convert64(to, from []byte) error {
 			last, mapped = v, m
 		}
 		binary.LittleEndian.PutUint64(to[i:], mapped)
+		i += runOf(to[i+8:], from[i+8:], last, mapped)
 	}
 	return nil
 }

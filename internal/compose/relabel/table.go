@@ -120,7 +120,15 @@ type cursor struct {
 	ctx   context.Context
 	first uint64 // id of the first entry of ids
 	ids   []uint64
+	memo  [memoLength]pair // ids that were found, by their hash; an empty entry is that of 0
 }
+
+// pair is an id and what it becomes.
+type pair struct{ from, to uint64 }
+
+// memoLength is the length of a list that stays in the first cache of a processor: neighbouring rows have the same ids.
+const memoLength = 1 << memoBits
+const memoBits = 10
 
 func (t *Table) cursor(ctx context.Context, s *state) *cursor {
 	return &cursor{state: s, table: t, ctx: ctx}
@@ -131,7 +139,15 @@ func (c *cursor) find(id uint64) (uint64, error) {
 	if at := id - c.first; at < uint64(len(c.ids)) {
 		return c.ids[at], nil
 	}
-	return c.findFar(id)
+	m := &c.memo[id*0x9e3779b97f4a7c15>>(64-memoBits)]
+	if m.from == id && id != 0 {
+		return m.to, nil
+	}
+	to, err := c.findFar(id)
+	if err == nil {
+		*m = pair{id, to}
+	}
+	return to, err
 }
 
 // findFar is find for an id that is not in the page of the last one.
