@@ -112,6 +112,7 @@ func TestNBit(t *testing.T) {
 		{"as it is, without a type", []uint32{3, 1, 2}, []byte{1, 2, 3, 4}, []byte{1, 2, 3, 4}, ""},
 		{"an array of two", []uint32{10, 0, 1, 2, 4, 1, 2, 0, 8, 0}, []byte{1, 2}, []byte{1, 0, 2, 0}, ""},
 		{"a compound", []uint32{14, 0, 1, 3, 4, 2, 0, 1, 2, 0, 4, 0, 2, 4, 2}, []byte{0x5a, 0xbc, 0xd0}, []byte{5, 0, 0xab, 0xcd}, ""},
+		{"a compound without members", []uint32{6, 0, 1, 3, 4, 0}, nil, make([]byte, 4), ""},
 		{"too few", []uint32{8, 0, 2, 1, 2, 0, 9, 3}, []byte{1, 2}, make([]byte, 4), "18 bits, found 16"},
 	} {
 		d, err := newNBit(c.params, len(c.want))

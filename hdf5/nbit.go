@@ -150,6 +150,10 @@ func (n nbit) Decode(dst, src []byte, limit int) ([]byte, error) {
 	if err := r.need(n.bits * uint64(n.elements)); err != nil {
 		return nil, err
 	}
+	if len(n.fields) == 1 && n.fields[0].precision > 0 && n.fields[0].size == n.size {
+		n.numbers(&r, dst, n.fields[0])
+		return dst, nil
+	}
 	clear(dst)
 	for i := range n.elements {
 		element := dst[i*n.size : (i+1)*n.size]
@@ -158,6 +162,20 @@ func (n nbit) Decode(dst, src []byte, limit int) ([]byte, error) {
 		}
 	}
 	return dst, nil
+}
+
+// numbers reads elements that are numbers.
+func (n nbit) numbers(r *bitReader, dst []byte, f nbitField) {
+	var held [256]uint64
+	for len(dst) > 0 {
+		values := held[:min(len(held), len(dst)/n.size)]
+		r.readAll(values, f.precision)
+		for i := range values {
+			values[i] <<= f.offset
+		}
+		putAll(dst, values, n.size, f.bigEndian)
+		dst = dst[len(values)*n.size:]
+	}
 }
 
 // read reads the field into its bytes.

@@ -85,35 +85,42 @@ func (s scaleOffset) Decode(dst, src []byte, limit int) ([]byte, error) {
 	if err := r.need(uint64(bits) * uint64(s.elements)); err != nil {
 		return nil, err
 	}
-	convert := s.converter(least, int(bits))
-	for i := range s.elements {
-		put(dst[i*s.size:(i+1)*s.size], convert(r.read(int(bits))), s.bigEndian)
+	var held [256]uint64
+	for done := 0; done < s.elements; {
+		values := held[:min(len(held), s.elements-done)]
+		r.readAll(values, int(bits))
+		s.convert(values, least, int(bits))
+		putAll(dst[done*s.size:], values, s.size, s.bigEndian)
+		done += len(values)
 	}
 	return dst, nil
 }
 
-// converter returns the function from the numbers to the values.
-func (s scaleOffset) converter(least uint64, bits int) func(uint64) uint64 {
+// convert makes values of numbers of bits.
+func (s scaleOffset) convert(values []uint64, least uint64, bits int) {
 	none := uint64(1)<<bits - 1 // the fill value
-	var value func(uint64) uint64
-	switch {
-	case !s.float:
-		value = func(v uint64) uint64 { return least + v }
-	case s.size == 4:
-		power, start := float32(math.Pow(10, float64(s.digits))), math.Float32frombits(uint32(least))
-		value = func(v uint64) uint64 { return uint64(math.Float32bits(float32(float32(int32(v))/power) + start)) }
-	default:
-		power, start := math.Pow(10, float64(s.digits)), math.Float64frombits(least)
-		value = func(v uint64) uint64 { return math.Float64bits(float64(float64(int64(v))/power) + start) }
-	}
-	if !s.hasFill {
-		return value
-	}
-	return func(v uint64) uint64 {
-		if v == none {
-			return s.fill
+	power := math.Pow(10, float64(s.digits))
+	start, start32 := math.Float64frombits(least), math.Float32frombits(uint32(least))
+	if !s.float {
+		for i, v := range values {
+			sum := least + v
+			if s.hasFill && v == none {
+				sum = s.fill
+			}
+			values[i] = sum
 		}
-		return value(v)
+		return
+	}
+	for i, v := range values {
+		switch {
+		case s.hasFill && v == none:
+			v = s.fill
+		case s.size == 4: // the library has all steps in 32 bits
+			v = uint64(math.Float32bits(float32(float32(int32(v))/float32(power)) + start32))
+		default:
+			v = math.Float64bits(float64(float64(int64(v))/power) + start)
+		}
+		values[i] = v
 	}
 }
 
