@@ -108,7 +108,7 @@ torture:
 # spends the time on making inputs small that use other code each time, because memory is pooled.
 ## fuzz: every fuzz test for FUZZTIME
 fuzz:
-	@mkdir -p bin; grep -ro --include='*_test.go' 'func Fuzz[A-Za-z]*(' . | sort -u | tr -d '(' | while IFS=': ' read -r file _ name; do \
+	@mkdir -p bin; grep -ro --include='*_test.go' 'func Fuzz[A-Za-z0-9]*(' . | sort -u | tr -d '(' | while IFS=': ' read -r file _ name; do \
 		dir=$$(dirname $$file); \
 		fuzz="$(GO) test $$dir -run ^$$ -fuzz ^$$name$$ -fuzztime $(FUZZTIME) -fuzzminimizetime 100x"; \
 		$$fuzz >bin/fuzz.log 2>&1 || { grep -q '^    context deadline exceeded' bin/fuzz.log && $$fuzz >bin/fuzz.log 2>&1; } || { cat bin/fuzz.log; exit 1; }; \

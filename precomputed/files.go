@@ -22,6 +22,7 @@ type files struct {
 	dir   string
 	scale *scaleInfo
 	limit int // of positions
+	all   *lattice.Budget
 
 	mu      sync.Mutex
 	found   lattice.Positions
@@ -52,7 +53,9 @@ func (f *files) positions(fresh bool) (lattice.Positions, error) {
 		return lattice.Positions{}, err
 	}
 	now, version := time.Now(), vfs.VersionOf(info)
-	if f.listed.IsZero() || version != f.version || !vfs.HasModTime(info) || f.listed.Sub(info.ModTime()) < timeResolution {
+	if f.listed.IsZero() || version != f.version || !vfs.HasModTime(info) || f.listed.Sub(info.ModTime()) < timeResolution || lattice.HasPassed(f.err) {
+		f.found.Release()
+		f.found = lattice.Positions{}
 		if f.found, err = f.list(); err != nil && !lattice.IsTooMany(err) {
 			f.listed, f.checked = time.Time{}, time.Time{}
 			return lattice.Positions{}, err
@@ -66,16 +69,17 @@ func (f *files) positions(fresh bool) (lattice.Positions, error) {
 // list lists the chunks that have an entry in the directory. An entry of the wrong kind counts: it exists and cannot be
 // read, so it must not read as zeros.
 func (f *files) list() (lattice.Positions, error) {
-	var found []uint64
+	found := f.all.Collect(f.scale.lattice, f.limit)
 	for e, err := range f.entries {
 		if err != nil {
+			found.Drop()
 			return lattice.Positions{}, err
 		}
-		if found = append(found, f.scale.lattice.Raster(e.at)); len(found) > f.limit {
-			return lattice.Positions{Lattice: f.scale.lattice}, lattice.TooManyError{Limit: f.limit}
+		if err := found.Add(e.at); err != nil {
+			return lattice.Positions{Lattice: f.scale.lattice}, err
 		}
 	}
-	return lattice.NewPositions(f.scale.lattice, found), nil
+	return found.Positions(), nil
 }
 
 // walk implements chunkStore.

@@ -26,7 +26,7 @@ type scale struct {
 // newScale returns a scale with its chunks in dir. Until that directory exists, Stat describes the directory of the
 // volume.
 func newScale(l *layer, fsys fs.FS, dir string, s *scaleInfo, category string) *scale {
-	sc := &scale{scaleInfo: s, volume: l, fsys: fsys, dir: dir, category: category, chunks: &files{fsys: fsys, dir: dir, scale: s, limit: lattice.MaxPositions}}
+	sc := &scale{scaleInfo: s, volume: l, fsys: fsys, dir: dir, category: category, chunks: &files{fsys: fsys, dir: dir, scale: s, limit: lattice.MaxPositions, all: lattice.All}}
 	if s.sharding != nil {
 		sc.chunks = newShards(fsys, dir, s)
 	}

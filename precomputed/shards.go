@@ -22,6 +22,7 @@ type shards struct {
 	scale   *scaleInfo
 	spec    *sharding
 	limit   int // of positions
+	all     *lattice.Budget
 	indexes *indexes
 
 	mu      sync.Mutex
@@ -38,7 +39,7 @@ const indexBudget = 32 << 20
 var allIndexes = newIndexes(indexBudget)
 
 func newShards(fsys fs.FS, dir string, scale *scaleInfo) *shards {
-	return &shards{fsys: fsys, dir: dir, scale: scale, spec: scale.sharding, limit: lattice.MaxPositions, indexes: allIndexes}
+	return &shards{fsys: fsys, dir: dir, scale: scale, spec: scale.sharding, limit: lattice.MaxPositions, all: lattice.All, indexes: allIndexes}
 }
 
 func (s *shards) path(shard uint64) string { return path.Join(s.dir, s.spec.stem(shard)+shardSuffix) }

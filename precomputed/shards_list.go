@@ -29,7 +29,9 @@ func (s *shards) positions(fresh bool) (lattice.Positions, error) {
 		return lattice.Positions{Lattice: s.scale.lattice}, err
 	}
 	state := stateOf(files)
-	if s.checked.IsZero() || state != s.state || s.passing {
+	if s.checked.IsZero() || state != s.state || s.passing || lattice.HasPassed(s.err) {
+		s.found.Release()
+		s.found = lattice.Positions{}
 		s.found, s.passing, s.err = s.list(files)
 		s.state = state
 	}
@@ -96,7 +98,8 @@ func stateOf(files []shardFile) [sha256.Size]byte {
 // if an index could not be read for another reason than damage: the next list may find more.
 func (s *shards) list(files []shardFile) (_ lattice.Positions, passing bool, err error) {
 	l := s.scale.lattice
-	var found []uint64
+	none, found := lattice.Positions{Lattice: l}, s.all.Collect(l, s.limit)
+	var tooMany error
 	var lost unreadable
 	entries := 0 // of all indexes
 	for _, file := range files {
@@ -107,31 +110,39 @@ func (s *shards) list(files []shardFile) (_ lattice.Positions, passing bool, err
 					lost.addMinishard(at, err)
 				}
 				for c := range s.chunksOf(at, index) {
-					found = append(found, l.Raster(c))
+					if tooMany = found.Add(c); tooMany != nil {
+						return false
+					}
 				}
 				entries += len(index)
 				return entries <= s.limit
 			})
 		}
-		if entries > s.limit {
-			return lattice.Positions{Lattice: l}, false, lattice.TooManyError{Limit: s.limit}
+		if tooMany == nil && entries > s.limit {
+			found.Drop()
+			tooMany = lattice.TooManyError{Limit: s.limit}
+		}
+		if tooMany != nil {
+			return none, false, tooMany
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // the file may be gone by now
 			lost.addShard(file.shard, err)
 		}
 	}
-	if lost.err == nil {
-		return lattice.NewPositions(l, found), false, nil
+	if lost.err != nil && l.Chunks() > maxSearchedChunks {
+		return found.Positions(), lost.passing, lost.err
 	}
-	if l.Chunks() > maxSearchedChunks {
-		return lattice.NewPositions(l, found), lost.passing, lost.err
+	if lost.err == nil {
+		return found.Positions(), false, nil
 	}
 	for c := range (volume.Box{Max: l.Size}).All() {
 		if lost.has(s.spec.locate(l.Morton(c))) {
-			found = append(found, l.Raster(c))
+			if err := found.Add(c); err != nil {
+				return none, false, err
+			}
 		}
 	}
-	return lattice.NewPositions(l, found), lost.passing, nil
+	return found.Positions(), lost.passing, nil
 }
 
 // chunksOf yields the chunks in the index of a minishard. Readers do not find a chunk in another minishard than that of its

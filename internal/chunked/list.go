@@ -19,6 +19,7 @@ import (
 type listing struct {
 	mag   *Mag
 	limit int // of positions
+	all   *lattice.Budget
 
 	mu    sync.Mutex
 	found lattice.Positions
@@ -43,6 +44,8 @@ func (l *listing) stored(fresh bool) (lattice.Positions, error) {
 		return l.found, l.err
 	}
 	start := time.Now()
+	l.found.Release()
+	l.found = lattice.Positions{}
 	l.found, l.err = l.read()
 	l.taken = time.Now()
 	l.age = max(minAge, ageFactor*l.taken.Sub(start))
@@ -50,18 +53,18 @@ func (l *listing) stored(fresh bool) (lattice.Positions, error) {
 }
 
 func (l *listing) read() (lattice.Positions, error) {
-	var found []uint64
+	found := l.all.Collect(l.mag.lattice, l.limit)
 	var failed error
 	for c, err := range l.mag.walkFiles {
 		if err != nil {
 			failed = err
 			continue
 		}
-		if found = append(found, l.mag.lattice.Raster(c)); len(found) > l.limit*len(l.mag.partList()) {
-			return lattice.Positions{Lattice: l.mag.lattice}, lattice.TooManyError{Limit: l.limit}
+		if err := found.Add(c); err != nil {
+			return lattice.Positions{Lattice: l.mag.lattice}, err
 		}
 	}
-	return lattice.NewPositions(l.mag.lattice, found), failed
+	return found.Positions(), failed
 }
 
 // level lists one level of the positions of the cubes that can be opened, as [lattice.Positions.Level] does. If the fill value
@@ -100,8 +103,6 @@ func (l *listing) lacks(c volume.Vec) bool {
 	found, err := l.stored(false)
 	return err == nil && !found.Contains(c)
 }
-
-func (m *Mag) partList() []int { return slices.Collect(m.eachPart) }
 
 // walkFiles yields the cube of each file of a chunk, in any order, and errors of listing. A cube with several files is
 // yielded several times. An entry of the wrong kind counts: it exists and cannot be read, so it must not read as absent.

@@ -76,7 +76,7 @@ func New(fsys fs.FS, dir string, a *Array, o Options) (*Mag, error) {
 	}
 	g.grid.Origin, g.grid.Spacing = o.Origin, o.Spacing
 	m := &Mag{geometry: g, array: a, fsys: fsys, dir: dir, options: o, lattice: l, indexes: allIndexes, meaning: meaningOf(g, a)}
-	m.list = listing{mag: m, limit: lattice.MaxPositions}
+	m.list = listing{mag: m, limit: lattice.MaxPositions, all: lattice.All}
 	if o.maxPositions > 0 {
 		m.list.limit = o.maxPositions
 	}

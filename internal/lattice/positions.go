@@ -1,38 +1,31 @@
 package lattice
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"sort"
 
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// MaxPositions limits a set of positions, to 32 MiB. A mag of more chunks has no list of them in memory.
-const MaxPositions = 1 << 22
-
-// TooManyError is the error for a mag of more chunks than are listed in memory. All of them can be opened, and walked.
-type TooManyError struct{ Limit int }
-
-func (e TooManyError) Error() string { return fmt.Sprintf("more than %d chunks", e.Limit) }
-
-// IsTooMany reports whether an error is a TooManyError.
-func IsTooMany(err error) bool {
-	_, ok := errors.AsType[TooManyError](err)
-	return ok
-}
-
 // Positions is a set of chunks of a lattice. It takes 8 bytes per chunk. It is immutable.
 type Positions struct {
 	Lattice
 	sorted []uint64 // raster numbers, rising
+	share  *share   // of a budget; nil if it has none
 }
 
 // NewPositions returns the set of chunks with the raster numbers in list. It takes ownership of list.
 func NewPositions(l Lattice, list []uint64) Positions {
 	slices.Sort(list)
-	return Positions{l, slices.Compact(list)}
+	return Positions{Lattice: l, sorted: slices.Compact(list)}
+}
+
+// Release gives the part of the set back to its budget, when the owner of the set drops it, so that the next one fits in. Without it, the part is
+// given back when nothing refers to the set. Others that use the set go on.
+func (p Positions) Release() {
+	if p.share != nil {
+		p.share.release()
+	}
 }
 
 // All yields the chunks, z slowest.
