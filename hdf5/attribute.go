@@ -78,12 +78,17 @@ func (o *object) attributeMessages() ([]message, error) {
 
 // attributeMessages returns the messages in a header and in its fractal heap.
 func (f *File) attributeMessages(h *header) (all []message, failed error) {
+	bytes := 0
 	for _, m := range h.messages {
 		var err error
 		switch m.kind {
 		case msgAttribute:
+			shared := m.flags&flagShared != 0
 			if m, err = f.resolve(m); err == nil {
 				all = append(all, m)
+			}
+			if bytes += len(m.body); shared && bytes > f.limit.nameBytes {
+				return all, f.tooLarge()
 			}
 		case msgAttributeInfo:
 			var dense []message
@@ -118,13 +123,14 @@ func (f *File) denseAttributes(m message) ([]message, error) {
 	}
 	var all []message
 	var failed error
+	bytes := 0
 	err = t.each(func(c *cursor) error {
 		id, flags := c.take(8, "heap ID"), c.u8("flags")
 		if c.err != nil {
 			return c.err
 		}
-		if len(all) >= f.limit.names {
-			return notSupported("an object of more than %d attributes", f.limit.names)
+		if len(all) >= f.limit.names || bytes > f.limit.nameBytes {
+			return f.tooLarge()
 		}
 		m := message{kind: msgAttribute, addr: at}
 		var err error
@@ -133,7 +139,7 @@ func (f *File) denseAttributes(m message) ([]message, error) {
 		} else {
 			m.body, err = heap.object(id)
 		}
-		if err == nil {
+		if bytes += len(m.body); err == nil {
 			all = append(all, m)
 		} else if failed == nil {
 			failed = err
@@ -145,6 +151,13 @@ func (f *File) denseAttributes(m message) ([]message, error) {
 	}
 	return all, err
 }
+
+func (f *File) tooLarge() error {
+	return notSupported("an object of more than %d attributes or %d bytes of them", f.limit.names, f.limit.nameBytes)
+}
+
+// maxValues is the most bytes of an attribute.
+const maxValues = 32 << 20
 
 // attributeParts are the bytes of the parts of an attribute message.
 type attributeParts struct {
@@ -206,6 +219,9 @@ func (f *File) attributeRest(a *Attribute, c *attributeParts) error {
 	if !ok || size > uint64(c.left()) {
 		c.bad("values", fmt.Sprintf("at most %d bytes", c.left()), size)
 		return c.err
+	}
+	if size > maxValues {
+		return notSupported("an attribute of %d bytes: more than %d", size, maxValues)
 	}
 	a.data = c.take(int(size), "values")
 	return c.err

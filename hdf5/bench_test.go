@@ -25,7 +25,8 @@ func BenchmarkDecode(b *testing.B) {
 		stored []byte
 	}{
 		{"shuffle", Filter{ID: filterShuffle, Client: []uint32{2}}, noise[:n]},
-		{"scale-offset", Filter{ID: filterScaleOffset, Client: []uint32{2, 0, n / 2, 0, 2, 0, 0, 1, 0}}, scaled(11, 100, noise[:11*n/16]...)},
+		{"scale-offset", Filter{ID: filterScaleOffset, Client: []uint32{2, 0, n / 2, 0, 2, 0, 0, 1, 0}}, scaled(11,
+			100, noise[:11*n/16]...)},
 		{"n-bit", Filter{ID: filterNBit, Client: []uint32{8, 0, n / 2, 1, 2, 0, 12, 0}}, noise[:12*n/16]},
 		{"LZF", Filter{ID: filterLZF}, pieces},
 		{"bitshuffle", Filter{ID: filterBitshuffle, Client: []uint32{0, 3, 2, 0, 0}}, noise[:n]},

@@ -11,8 +11,8 @@ const undefined = ^uint64(0)
 // sizes has the bytes of an address (O in the specification) and of a length (L).
 type sizes struct{ o, l int }
 
-// A cursor reads the fields of a structure one after the other. After the first error all fields are 0, so it is enough to look at
-// err before a field is used to allocate, to count or to find something.
+// A cursor reads the fields of a structure one after the other. After the first error all fields are 0, so it is
+// enough to look at err before a field is used to allocate, to count or to find something.
 type cursor struct {
 	sizes
 	b    []byte

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// walkFile reads everything of a file: names, attributes and values. It returns the number of objects and of errors. All errors must be
-// of this package.
+// walkFile reads everything of a file: names, attributes and values. It returns the number of objects and of
+// errors. All errors must be of this package.
 func walkFile(t testing.TB, b []byte) (objects, failed int) {
 	w := walkAll(t, b)
 	return len(w.seen), len(w.failed)

@@ -25,7 +25,8 @@ const (
 )
 
 // refusedFilters have names, but no decoder here.
-var refusedFilters = map[uint16]string{filterSzip: "szip", 305: "LZO", 32013: "ZFP", 32017: "SZ", 32019: "JPEG", 32024: "SZ3",
+var refusedFilters = map[uint16]string{filterSzip: "szip", 305: "LZO", 32013: "ZFP", 32017: "SZ",
+	32019: "JPEG", 32024: "SZ3",
 	32026: "Blosc 2", 257: "hzip", 258: "fpzip", 32012: "JPEG XR", 32018: "FCIDECOMP", 32028: "B3D"}
 
 // decoder is a filter. It has the methods of a codec.
@@ -73,8 +74,8 @@ func newFilter(f Filter, chunkBytes int) (decoder, error) {
 	return nil, notSupported("the filter %d %s", f.ID, name)
 }
 
-// DecodeChunk decodes the stored bytes of a chunk into dst, which has [Dataset.ChunkBytes]. mask is the filter mask of the chunk. A
-// chunk that decodes to more or fewer bytes is an error. dst and stored must not overlap.
+// DecodeChunk decodes the stored bytes of a chunk into dst, which has [Dataset.ChunkBytes]. mask is the filter mask
+// of the chunk. A chunk that decodes to more or fewer bytes is an error. dst and stored must not overlap.
 func (d *Dataset) DecodeChunk(dst, stored []byte, mask uint32) error {
 	if len(dst) != d.chunkBytes {
 		return fmt.Errorf("HDF5: %d bytes for a chunk of %d", len(dst), d.chunkBytes)
@@ -140,7 +141,8 @@ func decodeFilters(filters []Filter, n int, dst, src []byte, mask uint32) error 
 	return nil
 }
 
-// plan returns the filters that mask leaves, how many bytes each decodes to at most, and whether it must be exactly as many.
+// plan returns the filters that mask leaves, how many bytes each decodes to at most, and whether it must be exactly
+// as many.
 func plan(filters []Filter, n int, mask uint32) (steps []decoder, limits []int, exact []bool, err error) {
 	limit, known := n, true
 	for i, f := range filters {

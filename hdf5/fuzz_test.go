@@ -14,15 +14,17 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzDecode decodes a chunk of 64 bytes with the filters that are written here. The parameters are those of real chunks, changed by
-// the fuzzer.
+// FuzzDecode decodes a chunk of 64 bytes with the filters that are written here. The parameters are those of real
+// chunks, changed by the fuzzer.
 func FuzzDecode(f *testing.F) {
 	f.Add(uint8(0), []byte{0, 'a', 0xe0, 54, 0}, uint32(0), uint32(0), uint32(0))
 	f.Add(uint8(1), scaled(2, -1, make([]byte, 8)...), uint32(2), uint32(0), uint32(1))
 	f.Add(uint8(1), scaled(5, 0, make([]byte, 10)...), uint32(4), uint32(1), uint32(0))
 	f.Add(uint8(2), make([]byte, 36), uint32(2), uint32(9), uint32(3))
-	f.Add(uint8(3), append([]byte{0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 64, 0, 0, 0, 64}, make([]byte, 64)...), uint32(0), uint32(0), uint32(0))
-	f.Add(uint8(4), append([]byte{0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 64, 0, 0, 0, 2}, 0x10, 0), uint32(2), uint32(0), uint32(2))
+	f.Add(uint8(3), append([]byte{0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 64, 0, 0, 0, 64}, make([]byte, 64)...),
+		uint32(0), uint32(0), uint32(0))
+	f.Add(uint8(4), append([]byte{0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 64, 0, 0, 0, 2}, 0x10, 0), uint32(2),
+		uint32(0), uint32(2))
 	f.Fuzz(func(t *testing.T, kind uint8, stored []byte, x, y, z uint32) {
 		const n = 64
 		ids := []uint16{filterLZF, filterScaleOffset, filterNBit, filterLZ4, filterBitshuffle, filterShuffle}

@@ -49,7 +49,8 @@ func (f *File) globalObject(addr uint64, index uint32) ([]byte, error) {
 			return b, nil
 		}
 	}
-	return nil, &FormatError{Address: addr, Field: "global heap", Expected: fmt.Sprintf("an object %d", index), Found: "none"}
+	return nil, &FormatError{Address: addr, Field: "global heap", Expected: fmt.Sprintf("an object %d", index),
+		Found: "none"}
 }
 
 // collection reads a collection of size bytes.

@@ -104,10 +104,14 @@ func (f *File) readLinks(h *header) ([]link, error) {
 			return nil, err
 		}
 		if links = append(links, more...); len(links) > f.limit.names {
-			return nil, notSupported("a group of more than %d links", f.limit.names)
+			return nil, f.tooMany()
 		}
 	}
 	return links, nil
+}
+
+func (f *File) tooMany() error {
+	return notSupported("a group of more than %d links or %d bytes of names", f.limit.names, f.limit.nameBytes)
 }
 
 // readLink reads a link message (IV.A.2.g).
@@ -164,6 +168,7 @@ func (f *File) denseLinks(m message) ([]link, error) {
 		return nil, err
 	}
 	var links []link
+	bytes := 0
 	err = t.each(func(c *cursor) error {
 		c.u32("hash")
 		id := c.take(min(heap.idBytes, c.left()), "heap ID")
@@ -174,10 +179,11 @@ func (f *File) denseLinks(m message) ([]link, error) {
 		if err != nil {
 			return err
 		}
-		l, err := f.readLink(message{body: b, addr: at})
-		if links = append(links, l); len(links) > f.limit.names {
-			return notSupported("a group of more than %d links", f.limit.names)
+		if bytes += len(b); len(links) >= f.limit.names || bytes > f.limit.nameBytes {
+			return f.tooMany()
 		}
+		l, err := f.readLink(message{body: b, addr: at})
+		links = append(links, l)
 		return err
 	}, stop)
 	return links, err

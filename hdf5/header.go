@@ -140,7 +140,8 @@ func (r *headerReader) messages(what string, b block, start int) error {
 			fmt.Sprint(r.f.limit.headerBytes), Found: r.bytes}
 	}
 	if r.seen[b.addr] {
-		return &FormatError{Address: b.addr, Field: what, Expected: "a block that is not yet part of the header", Found: "a loop"}
+		return &FormatError{Address: b.addr, Field: what, Expected: "a block that is not yet part of the header",
+			Found: "a loop"}
 	}
 	r.seen[b.addr] = true
 	c, err := r.f.at(what, b.addr, b.length)

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Chunk says where a chunk is stored: an offset and a size in bytes of the reader. If bit i of FilterMask is set, filter i was left
-// out.
+// Chunk says where a chunk is stored: an offset and a size in bytes of the reader. If bit i of FilterMask is set,
+// filter i was left out.
 type Chunk struct {
 	Offset, Size int64
 	FilterMask   uint32
@@ -88,8 +88,8 @@ func (x *ChunkIndex) lose(err error, has func(scaled []uint64) bool) error {
 	return nil
 }
 
-// findOverlaps marks chunks that have bytes or a position in common. Those that are refused for their own place or size do not count:
-// they would take others with them.
+// findOverlaps marks chunks that have bytes or a position in common. Those that are refused for their own place or
+// size do not count: they would take others with them.
 func (x *ChunkIndex) findOverlaps() {
 	if len(x.entries) == 0 {
 		return
@@ -137,9 +137,9 @@ func (x *ChunkIndex) Len() int {
 	return len(x.entries)
 }
 
-// Lookup returns the chunk at a position, counted in chunks, slowest axis first. It is false if the chunk was never written: all its
-// values are the fill value. A position outside the dataset has no chunk. A damaged part of the index, a chunk outside the file, or
-// one that shares bytes with others is a [*FormatError].
+// Lookup returns the chunk at a position, counted in chunks, slowest axis first. It is false if the chunk was never
+// written: all its values are the fill value. A position outside the dataset has no chunk. A damaged part of the
+// index, a chunk outside the file, or one that shares bytes with others is a [*FormatError].
 func (x *ChunkIndex) Lookup(scaled []uint64) (Chunk, bool, error) {
 	if len(scaled) != len(x.grid) {
 		return Chunk{}, false, fmt.Errorf("HDF5: a position of %d axes in a dataset of %d", len(scaled), len(x.grid))
@@ -209,8 +209,9 @@ func (x *ChunkIndex) atEdge(scaled []uint64) bool {
 	return false
 }
 
-// All calls yield for every stored chunk, in the order of positions, until it returns false. scaled is valid until it returns. All
-// returns the error of the first chunk or part of the index that is damaged, after it yielded the others.
+// All calls yield for every stored chunk, in the order of positions, until it returns false. scaled is valid until
+// it returns. All returns the error of the first chunk or part of the index that is damaged, after it yielded the
+// others.
 func (x *ChunkIndex) All(yield func(scaled []uint64, c Chunk) bool) error {
 	var failed error
 	if len(x.missing) > 0 {
@@ -250,8 +251,8 @@ func (x *ChunkIndex) bad(scaled []uint64, addr uint64, field string, expected, f
 	return &FormatError{Path: x.name(scaled), Address: addr, Field: field, Expected: expected, Found: found}
 }
 
-// readEntry reads the address of a chunk, and its size and mask if the dataset has filters (IV.A.2.i, Appendix C). A chunk that is
-// not there has the undefined address.
+// readEntry reads the address of a chunk, and its size and mask if the dataset has filters (IV.A.2.i, Appendix C).
+// A chunk that is not there has the undefined address.
 func (x *ChunkIndex) readEntry(c *cursor) entry {
 	e := entry{addr: c.address("address of a chunk"), size: uint32(x.d.chunkBytes)}
 	if len(x.d.filters) > 0 {

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// grown returns the chunks along each axis of the greatest size that the dataset may have. Arrays and the implicit index count in
-// this grid, not in that of the present size.
+// grown returns the chunks along each axis of the greatest size that the dataset may have. Arrays and the implicit
+// index count in this grid, not in that of the present size.
 func (d *Dataset) grown() []uint64 {
 	var grid []uint64
 	for i, n := range d.space.max {
@@ -57,8 +57,8 @@ func (x *ChunkIndex) lookupImplicit(scaled []uint64) (Chunk, bool, error) {
 	return c, err == nil, err
 }
 
-// linear converts the index of a chunk in an array to its position. shape is the grid in which the array counts. order says which
-// axis each of its axes is.
+// linear converts the index of a chunk in an array to its position. shape is the grid in which the array counts.
+// order says which axis each of its axes is.
 type linear struct {
 	grid  []uint64 // how many chunks; that of the first axis does not matter
 	order []int

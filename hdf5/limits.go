@@ -5,6 +5,8 @@ type limits struct {
 	headerBytes int // of all blocks of an object header
 	messages    int // of an object header
 	names       int // of links of a group, or of attributes of an object
+	nameBytes   int // of these links or attributes
+	heapWork    int // bytes of the blocks of a heap that are read, again and again if they have to be
 	nodes       int // of one B-tree, or blocks of one heap
 	chunks      int // of one index
 	chunkBytes  int // decoded
@@ -18,6 +20,8 @@ var defaultLimits = limits{
 	headerBytes: 64 << 20,
 	messages:    1 << 20,
 	names:       1 << 18,
+	nameBytes:   64 << 20,
+	heapWork:    1 << 30,
 	nodes:       1 << 20,
 	chunks:      1 << 22,
 	chunkBytes:  1 << 30,

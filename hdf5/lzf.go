@@ -10,8 +10,8 @@ type lzf struct{}
 
 var errLZFEnd = errors.New("the stream ends early")
 
-// Decode decodes sequences: a control byte below 32 has one literal more than it says. Others have a length in the upper 3 bits (7: a
-// byte has more), and a distance in the lower 5 and another byte.
+// Decode decodes sequences: a control byte below 32 has one literal more than it says. Others have a length in the
+// upper 3 bits (7: a byte has more), and a distance in the lower 5 and another byte.
 func (lzf) Decode(dst, src []byte, limit int) ([]byte, error) {
 	dst = room(dst, limit)
 	at := 0

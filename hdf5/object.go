@@ -11,8 +11,8 @@ type Object interface {
 	Path() string
 	// Address returns the address of the object's header. It identifies the object in its file, whatever its path.
 	Address() uint64
-	// Attribute returns the attribute of a name, and whether there is one. The error is about this attribute, or about the place
-	// of all.
+	// Attribute returns the attribute of a name, and whether there is one. The error is about this attribute, or about
+	// the place of all.
 	Attribute(name string) (*Attribute, bool, error)
 	// Attributes returns all attributes that can be read, in the order of the file, and an error if there are others.
 	Attributes() ([]*Attribute, error)
@@ -42,7 +42,8 @@ type NamedType struct {
 // Type returns the datatype.
 func (n *NamedType) Type() Datatype { return n.datatype }
 
-// AtAddress returns the object whose header is at an address, as of a reference. path is the name that messages and Path have.
+// AtAddress returns the object whose header is at an address, as of a reference. path is the name that messages and
+// Path have.
 func (f *File) AtAddress(address uint64, path string) (Object, error) {
 	h, err := f.header(address)
 	if err != nil {
@@ -70,8 +71,9 @@ func (f *File) AtAddress(address uint64, path string) (Object, error) {
 		}
 		return n, nil
 	}
-	return nil, &FormatError{Path: path, Address: address, Field: "object header", Expected: "a group, a dataset or a datatype",
-		Found: fmt.Sprintf("%d messages of others", len(h.messages))}
+	return nil, &FormatError{Path: path, Address: address, Field: "object header",
+		Expected: "a group, a dataset or a datatype",
+		Found:    fmt.Sprintf("%d messages of others", len(h.messages))}
 }
 
 // kindOf names the kind of an object.

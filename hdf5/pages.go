@@ -15,8 +15,8 @@ const (
 	maxRead     = 64 << 20
 )
 
-// pages reads metadata. Structures of HDF5 are small and lie beside each other, so what is read in pages comes from a remote file
-// in few requests.
+// pages reads metadata. Structures of HDF5 are small and lie beside each other, so what is read in pages comes from
+// a remote file in few requests.
 type pages struct {
 	r    io.ReaderAt
 	size int64

@@ -32,7 +32,8 @@ func countedPages(size int) ([]byte, *countingReader, *pages) {
 // TestPages reads ranges of all sizes around the edges of pages.
 func TestPages(t *testing.T) {
 	b, counting, p := countedPages(5*pageBytes + 100)
-	for _, off := range []int{0, 1, pageBytes - 1, pageBytes, pageBytes + 1, 3*pageBytes - 7, 5 * pageBytes, 5*pageBytes + 99} {
+	for _, off := range []int{0, 1, pageBytes - 1, pageBytes, pageBytes + 1, 3*pageBytes - 7, 5 * pageBytes,
+		5*pageBytes + 99} {
 		for _, n := range []int{0, 1, 2, 100, pageBytes - 1, pageBytes, pageBytes + 1, 2*pageBytes + 1} {
 			n = min(n, len(b)-off)
 			got, err := p.read(int64(off), n)
@@ -44,7 +45,8 @@ func TestPages(t *testing.T) {
 	if n := counting.n.Load(); n > 6 {
 		t.Errorf("%d requests for 6 pages", n)
 	}
-	if got, err := newPages(counting, int64(len(b))).read(3, 4*pageBytes); err != nil || !bytes.Equal(got, b[3:3+4*pageBytes]) {
+	if got, err := newPages(counting, int64(len(b))).read(3, 4*pageBytes); err != nil || !bytes.Equal(got,
+		b[3:3+4*pageBytes]) {
 		t.Errorf("other bytes, error %v", err)
 	}
 }
@@ -52,7 +54,8 @@ func TestPages(t *testing.T) {
 // TestTogether reads structures that lie close together, and far apart.
 func TestTogether(t *testing.T) {
 	b, counting, p := countedPages(8 << 20)
-	for _, c := range []struct{ step, n, requests int }{{1000, 900, 1}, {100, 900, 1}, {smallGap + 900, 900, 1}, {smallGap + 901, 900, 20},
+	for _, c := range []struct{ step, n, requests int }{{1000, 900, 1}, {100, 900, 1}, {smallGap + 900, 900, 1},
+		{smallGap + 901, 900, 20},
 		{300_000, 900, 20}, {0, 900, 1}, {200_000, 190_000, 4}, {400_000, 500_000, 10}} {
 		counting.n.Store(0)
 		var offsets []int64

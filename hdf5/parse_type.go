@@ -98,7 +98,8 @@ func (p *typeParser) fields() {
 func (p *typeParser) float() {
 	t, flags := &p.t, p.flags
 	p.fields()
-	found := [7]uint32{uint32(t.Offset), uint32(t.Precision), uint32(p.u8("exponent location")), uint32(p.u8("exponent size")),
+	found := [7]uint32{uint32(t.Offset), uint32(t.Precision), uint32(p.u8("exponent location")),
+		uint32(p.u8("exponent size")),
 		uint32(p.u8("mantissa location")), uint32(p.u8("mantissa size")), p.u32("exponent bias")}
 	if p.err != nil {
 		return

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// scaleOffset has numbers as their difference to the least one, in as few bits as the greatest needs. Floats are rounded to decimal
-// digits first.
+// scaleOffset has numbers as their difference to the least one, in as few bits as the greatest needs. Floats are
+// rounded to decimal digits first.
 type scaleOffset struct {
 	float     bool
 	digits    int // of floats
@@ -25,7 +25,8 @@ const (
 	scaleOffsetInt    = 2
 )
 
-// newScaleOffset reads the parameters: kind, factor, elements, class, size, sign, order, whether there is a fill value, and the value.
+// newScaleOffset reads the parameters: kind, factor, elements, class, size, sign, order, whether there is a fill
+// value, and the value.
 func newScaleOffset(p []uint32, chunkBytes int) (decoder, error) {
 	if len(p) < 8 {
 		return nil, fmt.Errorf("filter scale-offset: expected 8 parameters or more, found %d", len(p))

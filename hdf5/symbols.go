@@ -11,6 +11,7 @@ type symbolReader struct {
 	heap  []byte // names
 	start uint64 // address of heap
 	links []link
+	bytes int // of their names
 	seen  map[uint64]bool
 }
 
@@ -52,7 +53,8 @@ func (r *symbolReader) readHeap(addr uint64) error {
 func (r *symbolReader) node(addr uint64, level int) error {
 	f := r.f
 	if r.seen[addr] || len(r.seen) >= f.limit.nodes {
-		return &FormatError{Address: addr, Field: "B-tree of a group", Expected: "a node that is not yet part of it", Found: "a loop"}
+		return &FormatError{Address: addr, Field: "B-tree of a group", Expected: "a node that is not yet part of it",
+			Found: "a loop"}
 	}
 	r.seen[addr] = true
 	const what = "B-tree of a group"
@@ -122,8 +124,9 @@ func (r *symbolReader) symbol(c *cursor) {
 		l.kind = linkSoft
 		l.target = r.string(c, uint64(scratch.u32("offset of the path")))
 	}
-	if c.err == nil && len(r.links) >= r.f.limit.names {
-		c.err = notSupported("a group of more than %d links", r.f.limit.names)
+	r.bytes += len(l.name) + len(l.target)
+	if c.err == nil && (len(r.links) >= r.f.limit.names || r.bytes > r.f.limit.nameBytes) {
+		c.err = r.f.tooMany()
 	}
 	r.links = append(r.links, l)
 }

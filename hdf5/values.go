@@ -11,8 +11,8 @@ import (
 // Bytes returns the values as they are stored.
 func (a *Attribute) Bytes() []byte { return bytes.Clone(a.data) }
 
-// Ints returns the values of integers, enumerations (also booleans) and bit fields. Values that int64 does not have are an error, as
-// are floats.
+// Ints returns the values of integers, enumerations (also booleans) and bit fields. Values that int64 does not have
+// are an error, as are floats.
 func (a *Attribute) Ints() ([]int64, error) {
 	t := a.scalar()
 	switch t.Class {
@@ -69,7 +69,8 @@ func (a *Attribute) Strings() ([]string, error) {
 			value = b
 		}
 		if room -= len(value); room < 0 {
-			return nil, &NotSupportedError{Path: a.where(), What: fmt.Sprintf("more than %d bytes of strings", a.file.limit.strings)}
+			return nil, &NotSupportedError{Path: a.where(), What: fmt.Sprintf("more than %d bytes of strings",
+				a.file.limit.strings)}
 		}
 		all = append(all, trim(t, value))
 	}
