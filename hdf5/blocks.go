@@ -9,7 +9,8 @@ import (
 	"github.com/wkwfs/wkwfs/wkw/lz4block"
 )
 
-// blocks is what LZ4 and bitshuffle have in common: the decoded bytes, and blocks with a length each. Numbers are big-endian.
+// blocks is what LZ4 and bitshuffle have in common: the decoded bytes, and blocks with a length each. Numbers are
+// big-endian.
 type blocks struct {
 	src []byte
 	at  int

@@ -35,8 +35,8 @@ var repackings = []struct {
 	{"single chunks", "-L -l CHUNK=100x100x100", false, 300},
 }
 
-// TestClientHDF5Repack lets h5repack write every file with other layouts, filters and versions, and compares all values and
-// attributes.
+// TestClientHDF5Repack lets h5repack write every file with other layouts, filters and versions, and compares all
+// values and attributes.
 func TestClientHDF5Repack(t *testing.T) {
 	if _, err := exec.LookPath("h5repack"); err != nil {
 		t.Fatal(err)
@@ -76,8 +76,8 @@ func repackable(t *testing.T) []string {
 	})
 }
 
-// repack compares a file with what h5repack makes of it, and returns how many datasets it compared. Files that h5repack does not read
-// have none.
+// repack compares a file with what h5repack makes of it, and returns how many datasets it compared. Files that
+// h5repack does not read have none.
 func repack(t *testing.T, path string, options []string, integers bool) int {
 	out := filepath.Join(t.TempDir(), "out.h5")
 	if err := exec.Command("h5repack", append(options, path, out)...).Run(); err != nil {
@@ -169,11 +169,13 @@ func describe(o Object) string {
 		if err != nil {
 			return ""
 		}
-		lines = append(lines, fmt.Sprintf("%v %v, fill % x: %s", d.datatype.Class, d.Shape(), d.FillValue(), hashOf(plain(d, b))))
+		lines = append(lines, fmt.Sprintf("%v %v, fill % x: %s", d.datatype.Class, d.Shape(), d.FillValue(),
+			hashOf(plain(d, b))))
 	}
 	all, err := o.Attributes()
 	for _, a := range all {
-		if a.Type.Class == ClassReference || a.Type.Class == ClassCompound || a.scalar().Class == ClassVariable && !a.scalar().IsString {
+		if a.Type.Class == ClassReference || a.Type.Class == ClassCompound || a.scalar().Class == ClassVariable &&
+			!a.scalar().IsString {
 			continue
 		}
 		ints, _ := a.Ints()

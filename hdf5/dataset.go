@@ -116,7 +116,8 @@ func (d *Dataset) Shape() []uint64 { return slices.Clone(d.space.dims) }
 // Null reports whether the dataset has no values, whatever its shape.
 func (d *Dataset) Null() bool { return d.space.null }
 
-// MaxShape returns the size to which the dataset may grow, the slowest axis first. An axis without a limit has [Unlimited].
+// MaxShape returns the size to which the dataset may grow, the slowest axis first. An axis without a limit has
+// [Unlimited].
 func (d *Dataset) MaxShape() []uint64 { return slices.Clone(d.space.max) }
 
 // ChunkShape returns the size of a chunk, the slowest axis first. It is nil if the dataset is not chunked.
@@ -139,8 +140,8 @@ func (d *Dataset) Filters() []Filter { return slices.Clone(d.filters) }
 // FillValue returns the bytes of the values that are not stored, as the file has them, or nil for zeros.
 func (d *Dataset) FillValue() []byte { return bytes.Clone(d.fill) }
 
-// Readable returns nil if this package can read the values. Otherwise it returns a [*NotSupportedError] that says why not: they are
-// in other files, or need a filter.
+// Readable returns nil if this package can read the values. Otherwise it returns a [*NotSupportedError] that says
+// why not: they are in other files, or need a filter.
 func (d *Dataset) Readable() error {
 	switch {
 	case d.external:
@@ -174,8 +175,8 @@ func (d *Dataset) needs(i int, refused error) error {
 	return nil
 }
 
-// Contiguous returns where a contiguous dataset lies: an offset and a size in bytes, in the reader of the file. If nothing is
-// allocated, all values are the fill value. The range may reach beyond the end of a damaged file.
+// Contiguous returns where a contiguous dataset lies: an offset and a size in bytes, in the reader of the file. If
+// nothing is allocated, all values are the fill value. The range may reach beyond the end of a damaged file.
 func (d *Dataset) Contiguous() (offset, size int64, allocated bool) {
 	l := &d.layout
 	if l.class != Contiguous || l.addr == undefined || d.external {

@@ -123,7 +123,8 @@ func TestLookup(t *testing.T) {
 		t.Fatal(err)
 	}
 	names, err := root.Names()
-	if want := []string{"loop", "outside", "plain", "soft", "type", "volumes"}; err != nil || !reflect.DeepEqual(names, want) {
+	if want := []string{"loop", "outside", "plain", "soft", "type", "volumes"}; err != nil ||
+		!reflect.DeepEqual(names, want) {
 		t.Errorf("names %q, error %v, expected %q", names, err, want)
 	}
 }
@@ -138,7 +139,8 @@ func TestDataset(t *testing.T) {
 	if got, want := d.MaxShape(), []uint64{Unlimited, Unlimited, 7}; !reflect.DeepEqual(got, want) {
 		t.Errorf("maximum %v, expected %v", got, want)
 	}
-	if got, want := d.ChunkShape(), []uint64{2, 2, 2}; !reflect.DeepEqual(got, want) || d.ChunkBytes() != 16 || d.Layout() != Chunked {
+	if got, want := d.ChunkShape(), []uint64{2, 2, 2}; !reflect.DeepEqual(got, want) || d.ChunkBytes() != 16 ||
+		d.Layout() != Chunked {
 		t.Errorf("%v chunks of %v, %d bytes, expected %v", d.Layout(), got, d.ChunkBytes(), want)
 	}
 	if got := d.Filters(); len(got) != 1 || got[0].ID != 1 || got[0].Client[0] != 1 {

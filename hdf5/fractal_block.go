@@ -46,7 +46,8 @@ func (h *fractalHeap) direct(offset uint64) ([]byte, uint64, error) {
 	return nil, 0, &FormatError{Address: h.addr, Field: "fractal heap: offset", Expected: "inside the heap", Found: offset}
 }
 
-// place returns the row and the column of the block that has an offset, where the row starts, and the bytes of its blocks.
+// place returns the row and the column of the block that has an offset, where the row starts, and the bytes of its
+// blocks.
 func (h *fractalHeap) place(offset uint64) (row int, column, rowStart, size uint64) {
 	size = h.first
 	if wide := h.first * h.width; offset >= wide {

@@ -69,8 +69,9 @@ func (h *fractalHeap) hugeRecord(key uint64) ([]byte, error) {
 	}
 	record, ok := h.huge[key]
 	if !ok {
-		return nil, &FormatError{Address: h.hugeTree, Field: "B-tree of huge objects", Expected: fmt.Sprintf("the key %d", key),
-			Found: "none"}
+		return nil, &FormatError{Address: h.hugeTree, Field: "B-tree of huge objects",
+			Expected: fmt.Sprintf("the key %d", key),
+			Found:    "none"}
 	}
 	return record, nil
 }

@@ -30,8 +30,9 @@ type Group struct {
 	links map[string]link
 }
 
-// Names returns the names of all links, sorted by their bytes. They may have any bytes but a slash and a zero. Links that lead to
-// nothing have a name, too. A group of more than some hundred thousand links is a [*NotSupportedError].
+// Names returns the names of all links, sorted by their bytes. They may have any bytes but a slash and a zero.
+// Links that lead to nothing have a name, too. A group of more than some hundred thousand links is a
+// [*NotSupportedError].
 func (g *Group) Names() ([]string, error) {
 	links, err := g.load()
 	if err != nil {
@@ -45,8 +46,8 @@ func (g *Group) Names() ([]string, error) {
 	return names, nil
 }
 
-// Lookup returns the object of a path that starts at the group, or at the root if it begins with a slash. It follows soft links. A
-// path without an object is a [*NotFoundError].
+// Lookup returns the object of a path that starts at the group, or at the root if it begins with a slash. It
+// follows soft links. A path without an object is a [*NotFoundError].
 func (g *Group) Lookup(path string) (Object, error) {
 	return g.file.lookup(g, path)
 }
@@ -69,8 +70,9 @@ func (g *Group) load() (map[string]link, error) {
 				Expected: "a name without a slash", Found: fmt.Sprintf("%q", l.name)}
 		}
 		if _, twice := links[l.name]; twice {
-			return nil, &FormatError{Path: g.path, Address: g.header.addr, Field: "name of a link", Expected: "a name that is not yet used",
-				Found: fmt.Sprintf("%q", l.name)}
+			return nil, &FormatError{Path: g.path, Address: g.header.addr, Field: "name of a link",
+				Expected: "a name that is not yet used",
+				Found:    fmt.Sprintf("%q", l.name)}
 		}
 		links[l.name] = l
 	}

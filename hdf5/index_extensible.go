@@ -2,7 +2,8 @@ package hdf5
 
 import "fmt"
 
-// extensible reads an extensible array (Appendix C). Its elements are in the index block, then in data blocks, which super blocks list.
+// extensible reads an extensible array (Appendix C). Its elements are in the index block, then in data blocks,
+// which super blocks list.
 type extensible struct {
 	arrayReader
 	maxBits    int
@@ -95,7 +96,8 @@ func (r *extensible) setOrder() error {
 }
 
 func (r *extensible) oneAxis() error {
-	return &FormatError{Address: r.d.header.addr, Field: "index of chunks", Expected: "one axis without a limit", Found: r.d.space.max}
+	return &FormatError{Address: r.d.header.addr, Field: "index of chunks", Expected: "one axis without a limit",
+		Found: r.d.space.max}
 }
 
 // supers returns all super blocks, those of the index block first.
@@ -180,7 +182,8 @@ func (r *extensible) superBlock(addr uint64, s superBlock) error {
 	}
 	written := c.take(int(s.blocks*bitmap), "written pages")
 	for i := range s.blocks {
-		b := dataBlock{addr: c.address("data block"), first: s.first + i*s.elements, n: s.elements, written: written, page: i * pages}
+		b := dataBlock{addr: c.address("data block"), first: s.first + i*s.elements, n: s.elements, written: written,
+			page: i * pages}
 		b.offset = b.first - r.inIndex
 		if err := r.dataBlock(b); err != nil {
 			return err
@@ -189,8 +192,8 @@ func (r *extensible) superBlock(addr uint64, s superBlock) error {
 	return c.err
 }
 
-// checkOffset checks the index of the first element of a block, which does not count those of the index block. It has one of two
-// values.
+// checkOffset checks the index of the first element of a block, which does not count those of the index block. It
+// has one of two values.
 func (r *extensible) checkOffset(c *cursor, offset, other uint64) error {
 	if found := c.uint(min(8, r.offsetSize), "offset"); c.err == nil && found != offset && found != other {
 		c.bad("offset", offset, found)
@@ -199,11 +202,13 @@ func (r *extensible) checkOffset(c *cursor, offset, other uint64) error {
 }
 
 func notReached(addr uint64) error {
-	return &FormatError{Address: addr, Field: "super block of an extensible array", Expected: "at most 2^24 blocks and pages",
-		Found: "more"}
+	return &FormatError{Address: addr, Field: "super block of an extensible array",
+		Expected: "at most 2^24 blocks and pages",
+		Found:    "more"}
 }
 
-// dataBlock is a data block of n elements from the first. If it has pages, written has a bit for each of them, from bit page on.
+// dataBlock is a data block of n elements from the first. If it has pages, written has a bit for each of them, from
+// bit page on.
 type dataBlock struct {
 	addr, first, n, offset uint64
 	written                []byte

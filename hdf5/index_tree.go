@@ -67,7 +67,8 @@ func (r *treeReader) nodes(parts []treePart) ([]treePart, error) {
 	for _, p := range parts {
 		off, err := f.offset(treeOfChunks, p.addr, 0)
 		if err == nil && r.seen[p.addr] {
-			err = &FormatError{Address: p.addr, Field: treeOfChunks, Expected: "a node that is not yet part of it", Found: "a loop"}
+			err = &FormatError{Address: p.addr, Field: treeOfChunks, Expected: "a node that is not yet part of it",
+				Found: "a loop"}
 		}
 		if err != nil {
 			if err = r.lose(err, p.has); err != nil {
@@ -100,7 +101,8 @@ func (r *treeReader) keyBytes() int { return 8 + 8*(r.rank+1) }
 
 // has reports whether a chunk lies in the part.
 func (p *treePart) has(scaled []uint64) bool {
-	return (p.before == nil || slices.Compare(scaled, p.before) >= 0) && (p.after == nil || slices.Compare(scaled, p.after) < 0)
+	return (p.before == nil || slices.Compare(scaled, p.before) >= 0) && (p.after == nil || slices.Compare(scaled,
+		p.after) < 0)
 }
 
 // treeKey is a key of a node.
@@ -188,7 +190,8 @@ func (x *ChunkIndex) readTree2() error {
 	}
 	rank := len(x.grid)
 	if n := x.entryBytes() + 8*rank; t.recordSize != n {
-		return &FormatError{Address: x.d.layout.addr, Field: treeOfChunks + ": bytes of a record", Expected: n, Found: t.recordSize}
+		return &FormatError{Address: x.d.layout.addr, Field: treeOfChunks + ": bytes of a record", Expected: n,
+			Found: t.recordSize}
 	}
 	scaledOf := func(record []byte) []uint64 {
 		if record == nil {

@@ -33,7 +33,8 @@ func (f *File) readRoot() (*Group, error) {
 	}
 	g, ok := o.(*Group)
 	if !ok {
-		return nil, &FormatError{Path: "/", Address: f.super.root, Field: "object header", Expected: "a group", Found: kindOf(o)}
+		return nil, &FormatError{Path: "/", Address: f.super.root, Field: "object header", Expected: "a group",
+			Found: kindOf(o)}
 	}
 	return g, nil
 }

@@ -2,8 +2,9 @@ package hdf5
 
 import "fmt"
 
-// ReadAll returns all values, in the order of the file and as they are stored. Values that are not stored are the fill value. More
-// than limit bytes are an error. It is for small datasets: it reads and decodes one chunk after the other.
+// ReadAll returns all values, in the order of the file and as they are stored. Values that are not stored are the
+// fill value. More than limit bytes are an error. It is for small datasets: it reads and decodes one chunk after
+// the other.
 func (d *Dataset) ReadAll(limit int64) ([]byte, error) {
 	size := d.space.elements * uint64(d.datatype.Size)
 	if err := d.Readable(); err != nil {
@@ -104,5 +105,6 @@ func (d *Dataset) copyChunk(b, chunk []byte, scaled []uint64) {
 
 // String describes the dataset for messages.
 func (d *Dataset) String() string {
-	return fmt.Sprintf("%s: %v of %d bytes, %v, %v", d.path, d.datatype.Class, d.datatype.Size, d.space.dims, d.layout.class)
+	return fmt.Sprintf("%s: %v of %d bytes, %v, %v", d.path, d.datatype.Class, d.datatype.Size, d.space.dims,
+		d.layout.class)
 }

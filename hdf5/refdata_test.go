@@ -94,7 +94,8 @@ func TestReference(t *testing.T) {
 	dir, files := refFiles(t)
 	read := 0
 	for _, file := range files {
-		if file.Expect == "refused" && !strings.HasPrefix(file.File, "agglomerate") || strings.HasPrefix(file.File, "damaged") {
+		if file.Expect == "refused" && !strings.HasPrefix(file.File, "agglomerate") || strings.HasPrefix(file.File,
+			"damaged") {
 			continue
 		}
 		t.Run(file.File, func(t *testing.T) {

@@ -62,7 +62,8 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	return f, f.readShared()
 }
 
-// OpenForWriting reports whether a writer has the file open, or died and left it open. What is read may not fit together.
+// OpenForWriting reports whether a writer has the file open, or died and left it open. What is read may not fit
+// together.
 func (f *File) OpenForWriting() bool {
 	return f.super.version >= 3 && f.super.flags&(writeOpen|swmrOpen) != 0
 }

@@ -89,7 +89,8 @@ func (r *symbolReader) node(addr uint64, level int) error {
 func (r *symbolReader) symbols(addr uint64) error {
 	f := r.f
 	if r.seen[addr] || len(r.seen) >= f.limit.nodes {
-		return &FormatError{Address: addr, Field: "symbol node", Expected: "a node that is not yet part of the group", Found: "a loop"}
+		return &FormatError{Address: addr, Field: "symbol node",
+			Expected: "a node that is not yet part of the group", Found: "a loop"}
 	}
 	r.seen[addr] = true
 	size := 2*f.o + 24

@@ -21,8 +21,9 @@ type run struct {
 	err        error
 }
 
-// together returns n bytes from each of the offsets, or fewer at the end of the file. What lies close together is read in one request,
-// and the requests are made at the same time: a remote file takes as long for all as for one. The offsets are in ascending order.
+// together returns n bytes from each of the offsets, or fewer at the end of the file. What lies close together is
+// read in one request, and the requests are made at the same time: a remote file takes as long for all as for one.
+// The offsets are in ascending order.
 func (p *pages) together(offsets []int64, n int) ([][]byte, error) {
 	var runs []run
 	for _, off := range offsets {

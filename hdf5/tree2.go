@@ -91,8 +91,8 @@ func (t *tree2) check(c *cursor) {
 	}
 }
 
-// each calls use for every record in order. damaged is called for a node that cannot be read, with the records before and after it,
-// which are nil at the ends. If it returns an error, each ends.
+// each calls use for every record in order. damaged is called for a node that cannot be read, with the records
+// before and after it, which are nil at the ends. If it returns an error, each ends.
 func (t *tree2) each(use func(*cursor) error, damaged func(err error, before, after []byte) error) error {
 	if t.root == undefined {
 		return nil

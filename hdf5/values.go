@@ -246,7 +246,8 @@ func (a *Attribute) failed(field string, expected, found any) error {
 
 // wrong returns the error for values that the caller cannot have.
 func (a *Attribute) wrong(expected string, t *Datatype) error {
-	return &NotSupportedError{Path: a.where(), What: fmt.Sprintf("reading %s from values of class %v and %d bytes", expected, t.Class, t.Size)}
+	what := fmt.Sprintf("reading %s from values of class %v and %d bytes", expected, t.Class, t.Size)
+	return &NotSupportedError{Path: a.where(), What: what}
 }
 
 // String returns the name of the class.
