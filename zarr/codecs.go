@@ -69,11 +69,18 @@ func unknownCodec(e extension) error {
 	return unsupported("codec", "a codec that is known, in its place", fmt.Sprintf("%q", jsonlimit.Abbreviate(e.name)))
 }
 
-// transpose reads a permutation: axis i of the result is axis order[i] of the argument.
+// transpose reads a permutation: axis i of the result is axis order[i] of the argument. Drafts of the specification have "C" for the order of
+// the axes, and "F" for the reverse.
 func (r *codecReader) transpose(config object) error {
-	order, err := integers(config, "order")
-	if err != nil {
-		return err
+	order := identity(len(r.order))
+	switch name, err := text(config, "order"); {
+	case err == nil && name == "F":
+		slices.Reverse(order)
+	case err == nil && name == "C":
+	default:
+		if order, err = integers(config, "order"); err != nil {
+			return err
+		}
 	}
 	sorted := slices.Sorted(slices.Values(order))
 	if !slices.Equal(sorted, identity(len(r.order))) {
