@@ -110,11 +110,16 @@ func pick(list, order []int) []int {
 	return picked
 }
 
-// permutation reads the order of a transposition. Writers before the standard was final have "C" for the identity.
+// permutation reads the order of a transposition. Drafts of the specification have "C" for the order of the axes, and "F" for the
+// reverse.
 func permutation(config object, rank int) ([]int, error) {
 	var letter string
-	if json.Unmarshal(orNull(config["order"]), &letter) == nil && letter == "C" {
-		return identity(rank), nil
+	if json.Unmarshal(orNull(config["order"]), &letter) == nil && (letter == "C" || letter == "F") {
+		order := identity(rank)
+		if letter == "F" {
+			slices.Reverse(order)
+		}
+		return order, nil
 	}
 	order, err := integers(config, "order")
 	if err != nil {

@@ -45,11 +45,11 @@ type Layer struct {
 // maxSeen is the number of entries of a directory among which an NML file is looked for.
 const maxSeen = 4000
 
-// OpenArchive opens an annotation in an archive. Close closes it.
+// OpenArchive opens an annotation in an archive. Close closes it. What is no archive is not recognised.
 func OpenArchive(fsys fs.FS, name string, log *slog.Logger) (*Dataset, error) {
 	a, err := zipfs.OpenWhole(fsys, name, outerFiles)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrNotRecognised, err)
 	}
 	d, err := openIn(a, directories(a), log)
 	if err != nil {
