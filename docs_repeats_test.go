@@ -11,11 +11,6 @@ import (
 // repeatWords is how many equal words in a row are a repeat.
 const repeatWords = 10
 
-// repeating are the documents that may still repeat others, with the reason.
-var repeating = map[string]string{
-	"SEMANTICS.md": "its promises repeat what pages for users say, until they are tables",
-}
-
 // TestDocumentsSayThingsOnce finds the same ten words in a row at two places of the documents. Code, tables' lines of dashes and
 // links do not count.
 func TestDocumentsSayThingsOnce(t *testing.T) {
@@ -26,9 +21,6 @@ func TestDocumentsSayThingsOnce(t *testing.T) {
 	seen := map[string]place{}
 	all := documents(t)
 	for _, path := range slices.Sorted(maps.Keys(all)) {
-		if repeating[path] != "" {
-			continue
-		}
 		words := wordsIn(all[path])
 		last := -repeatWords
 		for i := 0; i+repeatWords <= len(words); i++ {

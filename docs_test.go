@@ -76,26 +76,53 @@ func testResults(t *testing.T, name string) map[string]string {
 	return results
 }
 
-// promises returns the sentences of SEMANTICS.md, each with the names of its tests.
+// promises returns the rows of the tables of SEMANTICS.md, and the items below the heading Promises in comments of packages, each with
+// the names of its tests.
 func promises(t *testing.T) map[string][]string {
 	t.Helper()
-	b, err := os.ReadFile("SEMANTICS.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	named := regexp.MustCompile("`(Test\\w+)`")
 	all := map[string][]string{}
-	for _, promise := range regexp.MustCompile(`(?m)^\* .*\n(  .*\n)*`).FindAllString(string(b), -1) {
-		tests := []string{}
-		for _, m := range named.FindAllStringSubmatch(promise, -1) {
-			tests = append(tests, m[1])
+	row := regexp.MustCompile(`(?m)^\| .*\|$`)
+	for _, promise := range row.FindAllString(readText(t, "SEMANTICS.md"), -1) {
+		if promise != "| what | promise | tests |" {
+			all[promise] = namedTests(promise)
 		}
-		all[strings.Join(strings.Fields(promise), " ")] = tests
 	}
 	if len(all) == 0 {
 		t.Fatal("SEMANTICS.md has no promises")
 	}
+	inTables := len(all)
+	item := regexp.MustCompile(`(?m)^//   - .*\n(//     .*\n)*`)
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		_, list, found := strings.Cut(readText(t, path), "// # Promises\n")
+		if !found {
+			return nil
+		}
+		list, _, _ = strings.Cut(list, "\npackage ")
+		for _, promise := range item.FindAllString(list+"\n", -1) {
+			promise = strings.Join(strings.Fields(strings.ReplaceAll(promise, "//", "")), " ")
+			all[path+": "+promise] = namedTests(promise)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) == inTables {
+		t.Fatal("no comment of a package has promises")
+	}
 	return all
+}
+
+// namedTests returns the names of tests in a promise.
+func namedTests(promise string) []string {
+	var tests []string
+	for _, m := range regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(promise, -1) {
+		tests = append(tests, m[1])
+	}
+	return tests
 }
 
 // here is the tag of tests in the package at the top. They run together with TestSemanticsHold, and the output does not have them.

@@ -22,4 +22,14 @@
 // # Absence and damage
 //
 // A block that was never written is 0. A block that exists and cannot be read is a [volume.FormatError].
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - Resolutions of N5 have the factors, voxel sizes and places that OpenOrganelle, n5-viewer, BigDataViewer and
+//     Paintera give them. Attributes of a group are the defaults of its arrays and groups. `pixelResolution` of an
+//     array with `downsamplingFactors` is the voxel size at full resolution. `offset` moves the voxels. If no
+//     attribute has the factor of an array, it comes from its name or from the sizes of the arrays.
+//     `TestPlaces`, `TestPlaceOfArray`, `TestResolutions`, `TestFactorOfSizes`
 package n5

@@ -39,4 +39,17 @@
 // changes of that file have no effect. Chunks and shards may change at any time: an open chunk whose file changed
 // fails with [volume.ErrChanged], and listings are at most a second old. A scale caches up to 32 MiB of minishard
 // indexes. Chunks are not cached: each Fill reads and decodes the whole chunk.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - The factors of a Precomputed volume are those of its finest scale, whatever their order is in `info`.
+//     `TestFinestScale`
+//   - A scale with shards of the obsolete form, `.index` and `.data`, is not shown. The other scales and layers
+//     are. `wkwfs info` and the error of `wkwfs mount` name such a file and the command that converts it.
+//     `TestObsoleteShards`
+//   - A chunk of Precomputed in a compression that wkwfs knows and does not read, such as `.zst`, is an error of
+//     its voxels.
+//     `TestUnknownCompression`, `TestPrecomputedDamage`
 package precomputed

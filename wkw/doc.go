@@ -23,4 +23,23 @@
 //
 // Files are opened for reading only, and never mapped into memory. All functions and methods may be called
 // by many goroutines at once, except those of an Encoder.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - This holds for RAW, LZ4 and LZ4HC blocks, all ten voxel types, and up to 255 bytes a voxel. It holds for all
+//     side lengths: from 1 voxel a block and 1 block a cube up to blocks of 1 GiB, if the cache is large enough
+//     for them.
+//     `TestReadAgreesWithModel`, `TestFile`, `TestParseHeaderErrors`
+//   - The draft of the format, with the magic bytes `MPIBR`, reads the same.
+//     `TestDraftRaw`, `TestDraftLZ4`
+//   - Some damage of a RAW cube cannot be detected: a changed `dataOffset`, and a block type changed from LZ4 to
+//     RAW. The blocks are then what the header says.
+//     `TestEveryByteDamaged`
+//   - The same blocks are damaged on every processor. The decoder in assembly and the one in Go return the same
+//     errors.
+//     `TestLengths`, `TestTruncated`, `TestErrors`
+//   - If `header.wkw` is missing or damaged, it is inferred from the cubes, with a warning in the log.
+//     `TestGeometry`
 package wkw

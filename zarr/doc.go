@@ -29,4 +29,41 @@
 // # Absence and damage
 //
 // A chunk that was never written has the fill value. A chunk that exists and cannot be read is a [volume.FormatError].
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - The transformations of an OME-Zarr image have a number for each axis, or the image is not shown. Resolutions
+//     may have any order: the finest one has mag 1. If a resolution has no transformations, the sizes of the
+//     arrays tell its factor, and its voxel size is that of the transformations of the whole image, or unknown.
+//     `TestPlaces`, `TestNumbersOfTransformations`, `TestFactorOfSizes`
+//   - An OME-Zarr image with a scale of 0 on x, y or z is not shown.
+//     `TestScaleOfZero`
+//   - All images of an OME-Zarr group are layers. The second one and those after it have their own names, or
+//     `image2` and so on.
+//     `TestRecognise`
+//   - The names of the axes tell which axis is x, y, z and channel. Axes whose names do not tell have the usual
+//     order. If two of x, y and z are named, an axis without a name is the third. An array with x and z alone has
+//     one voxel on y.
+//     `TestAxes`
+//   - Codecs of numcodecs in Zarr 3, such as `numcodecs.zlib`, decode as in Zarr 2.
+//     `TestNumcodecs`
+//   - A damaged chunk, inner chunk or shard index is an error for its voxels alone. `wkwfs check` finds it.
+//     `TestArrayDamage`, `TestReferenceDamage`
+//   - A chunk of Blosc with 1 MiB of voxels or more may have several blocks, of at least 512 KiB: the parts that
+//     Blosc has encoded apart, as far as the metadata tell. A read decodes the blocks that it needs. Damage in one
+//     of them is an error for the voxels of this block alone. A read of other blocks does not find it. Damage of
+//     the header of the chunk is an error for all of them, and damage of the offset of a block may be one for
+//     another block, too. `wkwfs check` reads all blocks.
+//     `TestDamagedPart`, `TestDamagedPartOfChunk`, `TestDivided`, `TestBlocksOfBlosc`, `TestReadsPartOfChunk`,
+//     `TestBloscPartErrors`
+//   - A chunk of Zarr without compression, of 32 MiB or more, has several blocks of at least 16 MiB.
+//     `TestDivided`, `TestAgreesWithModel`
+//   - Of a chunk that goes far past the end of the volume, only what the volume has is decoded and takes memory:
+//     in Precomputed on all axes, in Zarr and N5 on the slowest axis of the chunk if it is gzip, zlib, bzip2,
+//     Blosc or not compressed. Damage past that is not found.
+//     `TestAgreesWithModel`, `TestDivided`, `TestDivisor`, `TestMemoryOfLargeChunks`
+//   - A chunk in an object store is one block, also in an archive.
+//     `TestWholeChunksOfObjects`, `TestArchiveForwards`
 package zarr

@@ -25,4 +25,17 @@
 // well. Their buffers have 64 MiB in total: enough for many small files or for some ranges. Copy waits for all
 // goroutines. A part is locked (flock), so that two copies to the same target do not mix.
 // On a file system without locks, the copy locks its whole target by a file.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - Two `wkwfs cp` to the same targets at the same time do not mix. A file that one of them has written is not
+//     replaced by the other without `--force`: that one keeps it if it is the same, and fails if it differs or is
+//     being written. On file systems without locks, one `wkwfs cp` at a time writes into a directory: its lock is
+//     `.wkwfs-cp.lock` there.
+//     `TestCopiesAtTheSameTime`, `TestTargetAppears`, `TestNote`, `TestWritersWithoutLocks`
+//   - A part of a copy may run several times at a time, on one machine or on several. Files get their names when
+//     they are complete. When a part has copied all of its files, no other file of it is left, on any machine.
+//     `TestPartsAtTheSameTime`, `TestPartWaitsForItself`, `TestPartOnAnotherMachine`
 package copier

@@ -16,6 +16,62 @@
 //
 // The server leaves its session only after it has mounted. Until then autofs lets only the process group that
 // mounts look at the mountpoint.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - The kernel is asked to read 64 KiB ahead, or what `--read-ahead` sets, where that is permitted.
+//     `TestReadAhead`
+//   - The table of mounts has SOURCE, or what `--fsname` says.
+//     `TestBackground`, `TestNameInTable`
+//   - A daemon whose mount was removed keeps at most an eighth of `--cache-size`, and what readers in order use.
+//     `TestKeepAtMost`, `TestEnding`
+//   - A signal ends a daemon whose mount was removed, and readers get errors. The next mount at the same place
+//     stays.
+//     `TestSignalWhileBusy`, `TestSignalAfterLazyUmount`
+//   - The process of `wkwfs mount --wait` ends when the mount is removed, and does not wait for readers. So they
+//     survive a restart of the systemd unit, and the restart does not wait for them.
+//     `TestWait`, `TestUnitRestart`, `TestUnitLazyUmount`, `TestUnitSecondSignal`
+//   - A server that does not unmount within 5 seconds after SIGTERM to that process is killed. So is one that
+//     gives the service manager no sign of life.
+//     `TestWaitKillsServer`, `TestWatchdog`
+//   - If a mount is removed under load, its readers get the right bytes or an error, and the daemon ends.
+//     `TestUnmountUnderLoad`
+//   - A second signal ends the daemon and the requests that wait for it, even if the disk of the source does not
+//     answer.
+//     `TestSignalsWhileTheSourceHangs`
+//   - If a user may not unmount a mount, the error names the user who mounted it.
+//     `TestUmountOfOtherUser`
+//   - A crash ends the server with SIGABRT, and leaves no core dump. A wrong command line ends it with exit code
+//     2, and so does a wrong setting that only the server finds. The systemd unit starts a new server after a
+//     crash only.
+//     `TestRestartAfterCrash`
+//   - A mount by root succeeds every time: 60 in a row in the tests, 300 in their long form.
+//     `TestManyMounts`
+//   - A dead wkwfs mount at the mountpoint is removed first. A live one is an error.
+//     `TestDeadMount`, `TestAlreadyMounted`
+//   - Flags, `-o`, environment and configuration files give the same settings, in this order. A misspelt setting
+//     is an error.
+//     `TestWaysOfSetting`, `TestOrderOfSettings`, `TestConfigErrors`, `TestCheckVariables`
+//   - The user's configuration file is read from an absolute path only. If `HOME` or `XDG_CONFIG_HOME` is relative
+//     or empty, nothing in the working directory is read.
+//     `TestUserFile`
+//   - The output of `--print-config` is a configuration file that gives the same settings.
+//     `TestPrintedSettingsGiveTheSame`
+//   - mount(8) and fstab(5) mount with the type `fuse.wkwfs` or `wkwfs`, also below an automount. The mount is
+//     read-only even with the option `rw`.
+//     `TestMountCommand`, `TestMountCommandErrors`, `TestFstab`, `TestAutomount`
+//   - With `umask` and `allow_other`, only `uid`, `gid` and `umask` decide who may read, volumes included.
+//     `TestOwnerAndMask`
+//   - A service manager is notified when the mount answers, while the daemon lives, and when a signal ends it.
+//     `TestServiceManager`, `TestWatch`
+//   - In a container, `/dev/fuse` and CAP_SYS_ADMIN are enough.
+//     `TestContainer`, `TestContainerLacks`
+//   - With the mountpoint `/dev/fd/N`, a server without privileges serves what another program has mounted. Every
+//     request to change something is refused with EROFS, whatever the options of that mount. The server ends with
+//     the mount.
+//     `TestDescriptor`, `TestNoDescriptor`
 package daemon
 
 import (

@@ -52,4 +52,44 @@
 // Fetched bytes wait for a place among the 16 MiB to be written, up to a tenth of a second. Before, 10 to 55
 // percent of a dd of R were not stored. The memory is mapped for each request: kept for the next one, it took 10
 // to 25 MiB more.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - What is stored survives restarts. A process may be killed at any moment.
+//     `TestRangesAtBoundaries`, `TestKilledWriters`, `TestDiskCache`
+//   - All processes of a machine may use one directory at once.
+//     `TestTwoProcesses`, `TestAgreesWithModel`
+//   - The directory never takes more than `--disk-cache-size` of the disk, and leaves `--disk-cache-min-free` of
+//     it free. Files that were not used for longest are removed first.
+//     `TestSizeWhileWriting`, `TestSizeOnDisk`, `TestLeastRecentlyUsed`
+//   - If the disk is full or read-only, reads go on without storing, and the log has one warning.
+//     `TestFullDisk`, `TestReadOnlyDisk`, `TestRemovedWhileOpen`
+//   - Readers have their bytes before these are written. If 16 MiB are to be written, new requests wait for the
+//     disk, up to a tenth of a second. Bytes that have waited so long are not stored, and `dropped_bytes` in the
+//     status counts them. For a second after that, nothing waits. So a disk that hangs takes at most a tenth of
+//     the time, and a burst is stored completely.
+//     `TestBurst`, `TestDiskThatDoesNotWrite`, `TestMemoryOfFlights`, `TestManyLargeReads`
+//   - Readers of one range make one request. A request is cancelled when its last reader is gone. A read is
+//     widened to multiples of 64 KiB.
+//     `TestSingleFlight`, `TestCancelledReader`, `TestSmallRead`, `TestReadCached`, `TestReadParts`
+//   - Answers of the server about objects, also that they do not exist, and its listings are valid for a minute.
+//     So a change shows up to a minute late. If a read finds that an object has changed, that read fails, and the
+//     next one asks again.
+//     `TestTTL`, `TestDiskCacheTTL`
+//   - An object without a version is not stored, and the log says so once.
+//     `TestNoVersion`
+//   - URLs that differ in server, path, query, user or password are different objects, also in the memory of the
+//     process, in ETags and in handles of NFS. So are objects that are read with different credentials of S3 or
+//     Google. What tells credentials apart is the id of the key, or the file. For sessions, it is the profile,
+//     role, container or machine. All sessions from the environment count as one.
+//     `TestReadersOfOneURL`, `TestReadersOfOneBucket`, `TestIdentities`, `TestS3Roles`, `TestGoogleReaders`,
+//     `TestVersions`
+//   - The directory has no password and no query, only digests of them that are slow to guess. Members of a group
+//     that shares it can read what any of them has read.
+//     `TestReadersOfOneURL`, `TestIdentities`
+//   - A directory that belongs to another user, or that others may write to, is refused. Mode 2770 shares it with
+//     its group.
+//     `TestAccess`, `TestOwner`
 package diskcache

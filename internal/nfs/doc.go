@@ -44,4 +44,35 @@
 //
 // We have our own NFS server. The Go module that exists answers one request at a time, and opens the file for each
 // READ.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - Nothing can be written: requests that write are refused with ROFS.
+//     `TestReadOnly`
+//   - A handle is valid after a restart of the server. It never opens another file or version: the handle of a
+//     file that has changed is stale, and the next lookup finds the new version. Paths that do not fit into 64
+//     bytes are found again by listing. If no listing has them, they are found until the server ends, or until 16
+//     MiB of newer ones. Files of a mag of more than 20,000 cubes, or whose metadata changed after the server had
+//     started or two seconds before, are stale after a restart.
+//     `TestDurableVersion`, `TestHandlesSurviveRestart`, `TestRestart`, `TestClientNFSRestart`,
+//     `TestClientNFSKernel`, `TestPack`, `TestUnlistedLongNames`, `TestChangedFile`, `TestHandleVersions`
+//   - A caller reads, lists and reaches what the permissions of the entry and of all directories above it allow,
+//     also by a handle that it made up. A process of this machine counts as its user, whatever it claims. Root of
+//     another machine is nobody, and the group of root is the group nobody.
+//     `TestPermissions`, `TestCaller`, `TestMay`, `TestPeer`, `TestFindSocket`
+//   - No reply tells a caller whether a name exists below a directory that it may not search, whatever handle it
+//     sends. If it may read such a directory, it gets the names, without attributes and handles.
+//     `TestClosedDirectory`
+//   - Other machines cannot connect without `--trust-clients`.
+//     `TestNFSListen`
+//   - A listing has each entry once, whatever fits into a reply, and goes on at any cookie, also after a restart.
+//     `TestReadDir`, `TestReadDirCookies`, `TestLongListing`
+//   - A client that reads no replies holds no other client up, and neither does a file whose source does not
+//     answer. Requests and replies in flight take at most 64 MiB. The server ends at most five seconds after a
+//     signal.
+//     `TestSlowClients`, `TestManyClients`, `TestBudget`, `TestHangingSource`
+//   - Bytes that are no call get an error of RPC, or end the connection.
+//     `TestRefusedCalls`, `TestDeniedCalls`, `FuzzCall`, `FuzzHandle`
 package nfs

@@ -90,4 +90,25 @@
 // Slices in order leave a core to their reader (cache.HoldOptions.Ahead). A slice takes five requests, one after
 // the other. If the next slab is decoded on all cores meanwhile, threads that decode take the processor of the
 // reader or of the reply, and Linux lets them keep it for about 3 ms.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - A `box` whose blocks have up to 32 MiB, and each further slice of a reader that has opened two in order, is
+//     read past the page cache when it is first opened, if it has more than 128 KiB. When it is opened again, it
+//     is read through the page cache. Before Linux 6.6, it always is.
+//     `TestReadOnce`, `TestSlicesReadOnce`
+//   - After a program has read such a file in 16 pieces, or 512 KiB of it in pieces, of less than 512 KiB, or has
+//     opened it again, the next 256 such files are read through the page cache. A file of more than 4 MiB is read
+//     through it until a program has started such a file with a piece of 128 KiB or more.
+//     `TestSmallPieces`, `TestFileReadAgain`, `TestLargeFileReadOnce`
+//   - For a sequential reader, decoded bytes are pushed into the page cache before it asks for them, except with
+//     O_DIRECT.
+//     `TestPushed`
+//   - For a reader that reads the same rows of one plane after another, such as a program that copies patches out
+//     of a mapped file, these rows of the next planes are pushed, too. wkwfs never pushes more planes than the
+//     program has read of this patch, or of one of its last eight. Damage there fails only the reads of the
+//     damaged voxels.
+//     `TestPatches`, `TestPatch`, `TestNextPatches`, `TestWrongGuesses`, `TestGuessProof`, `TestGuessDamaged`
 package prefetch
