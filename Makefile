@@ -21,14 +21,14 @@ bin/wkwfs: FORCE
 	@$(BUILD) -o $@ ./cmd/wkwfs
 FORCE:
 
-# Go embeds what is in this directory: see internal/viewer.
-VIEWER := internal/viewer/dist/index.html.gz
+# Go embeds what is in this directory: see internal/serve/viewer.
+VIEWER := internal/serve/viewer/dist/index.html.gz
 
 ## viewer: a Neuroglancer for "wkwfs view" and "wkwfs serve", from npm; programs that are built later have it
 viewer: $(VIEWER)
 
-$(VIEWER): $(wildcard internal/viewer/npm/*.* internal/viewer/npm/icons/* internal/viewer/npm/none/*)
-	sh internal/viewer/npm/build.sh
+$(VIEWER): $(wildcard internal/serve/viewer/npm/*.* internal/serve/viewer/npm/icons/* internal/serve/viewer/npm/none/*)
+	sh internal/serve/viewer/npm/build.sh
 
 ## demo: write a sample dataset, mount it and read voxels with dd and numpy
 demo: build
@@ -69,22 +69,22 @@ test-all: check test-once
 	@$(GOTEST) $(ONCE) ./integration -run '^(TestEveryByteDamaged|TestImportKilled|TestImportFinishKilled|TestManyMounts|TestMemoryOfSmallBlocks|TestMetadataBombs|TestListingOfManyCubes|TestOpenWhileCubesAreReplaced|TestRandom|TestRandomLate)$$' \
 		-long -damage.all -import.kills 100 -random.steps 10000
 	@$(GOTEST) $(ONCE) ./integration -run '^TestLoad$$' -load.duration 20s
-	@$(GOTEST) $(ONCE) ./internal/prefetch -run '^TestAllReaders$$' -every 31
+	@$(GOTEST) $(ONCE) ./internal/read/prefetch -run '^TestAllReaders$$' -every 31
 	@$(GOTEST) $(ONCE) ./integration/bench -run '^TestTiny$$' -bench.all
-	@GOMAXPROCS=1 $(GOTEST) $(ONCE) ./cache ./internal/prefetch ./internal/view ./wkw
+	@GOMAXPROCS=1 $(GOTEST) $(ONCE) ./cache ./internal/read/prefetch ./internal/names/view ./wkw
 
 ## test-clients: programs that others wrote open the mount, and write what is decoded (installs them from Debian)
 test-clients:
 	sh integration/clients/install.sh
 	sh integration/cloud/install.sh
-	@WKWFS_REQUIRE_FUSE=1 $(GOTEST) -tags clients ./integration ./internal/codec ./hdf5 -run Client -count=1 -timeout 40m
+	@WKWFS_REQUIRE_FUSE=1 $(GOTEST) -tags clients ./integration ./internal/arrays/codec ./hdf5 -run Client -count=1 -timeout 40m
 	@WKWFS_REQUIRE_FUSE=1 $(CHECK_TOP)
 	cd integration/kubernetes && $(GO) vet . && $(GO) test -count=1 .
 
 ## test-browser: the built-in Neuroglancer shows in Chromium what wkwfs serves (installs both)
 test-browser: viewer
 	sh integration/browser/install.sh
-	$(GO) test ./internal/viewer -count=1
+	$(GO) test ./internal/serve/viewer -count=1
 	@WKWFS_REQUIRE_FUSE=1 $(GOTEST) -tags browser ./integration -run Browser -count=1 -timeout 40m
 	@WKWFS_REQUIRE_FUSE=1 $(CHECK_TOP)
 
@@ -126,11 +126,11 @@ vuln:
 check:
 	@test -z "$$(gofmt -s -l .)" || { gofmt -s -l .; echo 'gofmt -s would change these'; exit 1; }
 	$(GO) vet ./...
-	$(GO) vet -tags clients,browser ./integration ./internal/codec ./hdf5
+	$(GO) vet -tags clients,browser ./integration ./internal/arrays/codec ./hdf5
 	$(GO) vet -tags docs ./cmd/wkwfs
 	$(GO) vet -tags panics ./cmd/wkwfs
 	$(GO) tool staticcheck ./...
-	$(GO) tool staticcheck -tags clients,browser ./integration ./internal/codec ./hdf5
+	$(GO) tool staticcheck -tags clients,browser ./integration ./internal/arrays/codec ./hdf5
 
 ## systems: go vet for macOS and FreeBSD, tests included. The tests with mounts are for Linux
 systems:
@@ -142,7 +142,7 @@ include packaging/packaging.mk
 
 ## clean: remove what was made
 clean:
-	rm -rf bin dist internal/viewer/dist/*.gz internal/viewer/npm/node_modules
+	rm -rf bin dist internal/serve/viewer/dist/*.gz internal/serve/viewer/npm/node_modules
 
 ## help: this list
 help:

@@ -16,8 +16,8 @@ import (
 
 // commandsOnly are packages and files that no server runs. They may die of a panic.
 var commandsOnly = []string{
-	"integration/", "internal/importer/", "internal/pyramid/", "internal/copier/", "internal/check/", "internal/preview/", "internal/sample/",
-	"internal/refdata/", "internal/voxeltest/", "internal/vfstest/", "precomputed/internal/", "wkw/writer.go", "cmd/wkwfs/cp.go", "cmd/wkwfs/progress.go",
+	"integration/", "internal/write/importer/", "internal/write/pyramid/", "internal/jobs/copier/", "internal/jobs/check/", "internal/serve/preview/", "internal/jobs/sample/",
+	"internal/tests/refdata/", "internal/tests/voxeltest/", "internal/tests/vfstest/", "precomputed/internal/", "wkw/writer.go", "cmd/wkwfs/cp.go", "cmd/wkwfs/progress.go",
 	"cmd/wkwfs/import_screen.go",
 }
 
@@ -87,7 +87,7 @@ func serverFiles(t *testing.T) (files []string) {
 			return err
 		case d.IsDir() && (d.Name() == "testdata" || name != "." && strings.HasPrefix(d.Name(), ".")):
 			return filepath.SkipDir
-		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "internal/guard/"):
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "internal/small/guard/"):
 		case !slices.ContainsFunc(commandsOnly, func(prefix string) bool { return strings.HasPrefix(name, prefix) }):
 			files = append(files, name)
 		}

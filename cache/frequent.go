@@ -7,7 +7,7 @@ import (
 
 	"github.com/dgraph-io/ristretto/v2"
 
-	"github.com/wkwfs/wkwfs/internal/guard"
+	"github.com/wkwfs/wkwfs/internal/small/guard"
 )
 
 // frequent keeps blocks that are often requested while the recent list does not have them. It adapts ristretto in four ways:

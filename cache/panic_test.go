@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/guard"
+	"github.com/wkwfs/wkwfs/internal/small/guard"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

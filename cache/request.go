@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/wkwfs/wkwfs/internal/parallel"
+	"github.com/wkwfs/wkwfs/internal/small/parallel"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )

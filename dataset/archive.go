@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wkwfs/wkwfs/internal/zipfs"
+	"github.com/wkwfs/wkwfs/internal/stores/zipfs"
 	"github.com/wkwfs/wkwfs/n5"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/zarr"

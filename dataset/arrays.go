@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/wkwfs/wkwfs/internal/annotation"
+	"github.com/wkwfs/wkwfs/internal/files/annotation"
 	"github.com/wkwfs/wkwfs/n5"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/wkwfs/wkwfs/internal/compose/relabel"
-	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/paths"
-	"github.com/wkwfs/wkwfs/internal/remote"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
+	"github.com/wkwfs/wkwfs/internal/small/paths"
+	"github.com/wkwfs/wkwfs/internal/stores/remote"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )

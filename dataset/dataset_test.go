@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/sample"
+	"github.com/wkwfs/wkwfs/internal/jobs/sample"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/wkwfs/wkwfs/internal/paths"
-	"github.com/wkwfs/wkwfs/internal/remote"
-	"github.com/wkwfs/wkwfs/internal/store"
+	"github.com/wkwfs/wkwfs/internal/small/paths"
+	"github.com/wkwfs/wkwfs/internal/stores/remote"
+	"github.com/wkwfs/wkwfs/internal/stores/store"
 )
 
 // directories are the directories and stores that a dataset is read from.

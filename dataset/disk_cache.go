@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/wkwfs/wkwfs/internal/diskcache"
-	"github.com/wkwfs/wkwfs/internal/object"
+	"github.com/wkwfs/wkwfs/internal/stores/diskcache"
+	"github.com/wkwfs/wkwfs/internal/stores/object"
 )
 
 // DiskCacheOptions say where a [DiskCache] is, and how large it may become.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"iter"
 
-	"github.com/wkwfs/wkwfs/internal/object"
+	"github.com/wkwfs/wkwfs/internal/stores/object"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/wkwfs/wkwfs/cache"
-	"github.com/wkwfs/wkwfs/internal/mosaic"
+	"github.com/wkwfs/wkwfs/internal/read/mosaic"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/gaps"
-	"github.com/wkwfs/wkwfs/internal/inspect"
+	"github.com/wkwfs/wkwfs/internal/jobs/gaps"
+	"github.com/wkwfs/wkwfs/internal/jobs/inspect"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

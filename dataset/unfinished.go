@@ -6,7 +6,7 @@ import (
 	"iter"
 	"path"
 
-	"github.com/wkwfs/wkwfs/internal/parallel"
+	"github.com/wkwfs/wkwfs/internal/small/parallel"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/wkw"
 )

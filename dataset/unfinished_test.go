@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
-	"github.com/wkwfs/wkwfs/internal/sample"
+	"github.com/wkwfs/wkwfs/internal/jobs/sample"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 

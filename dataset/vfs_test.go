@@ -7,9 +7,9 @@ import (
 	"testing/fstest"
 
 	"github.com/wkwfs/wkwfs/cache"
-	"github.com/wkwfs/wkwfs/internal/mosaic"
+	"github.com/wkwfs/wkwfs/internal/read/mosaic"
+	"github.com/wkwfs/wkwfs/internal/tests/vfstest"
 	"github.com/wkwfs/wkwfs/internal/vfs"
-	"github.com/wkwfs/wkwfs/internal/vfstest"
 	"github.com/wkwfs/wkwfs/n5"
 	"github.com/wkwfs/wkwfs/precomputed"
 	"github.com/wkwfs/wkwfs/volume"

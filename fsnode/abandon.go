@@ -6,7 +6,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/guard"
+	"github.com/wkwfs/wkwfs/internal/small/guard"
 )
 
 // gracePeriod is how long a request continues after a signal to the reader. Programs do not expect EINTR from

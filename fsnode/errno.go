@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"syscall"
 
-	"github.com/wkwfs/wkwfs/internal/guard"
-	"github.com/wkwfs/wkwfs/internal/log"
+	"github.com/wkwfs/wkwfs/internal/small/guard"
+	"github.com/wkwfs/wkwfs/internal/small/log"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 

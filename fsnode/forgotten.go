@@ -11,7 +11,7 @@ import (
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"github.com/wkwfs/wkwfs/internal/lru"
+	"github.com/wkwfs/wkwfs/internal/small/lru"
 )
 
 // nodePaths remembers the paths of nodes, the most recently used ones.

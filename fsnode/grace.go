@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/guard"
+	"github.com/wkwfs/wkwfs/internal/small/guard"
 )
 
 // grace is the context of a read. It is done gracePeriod after the context of its request. Most reads end before

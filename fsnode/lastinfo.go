@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/guard"
+	"github.com/wkwfs/wkwfs/internal/small/guard"
 )
 
 // infoTimeout is how long a request waits for the attributes of the root, and of a file whose last attributes

@@ -14,8 +14,8 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
+	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/internal/vfs"
-	"github.com/wkwfs/wkwfs/internal/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

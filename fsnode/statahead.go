@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/guard"
-	"github.com/wkwfs/wkwfs/internal/parallel"
+	"github.com/wkwfs/wkwfs/internal/small/guard"
+	"github.com/wkwfs/wkwfs/internal/small/parallel"
 )
 
 // statAhead stats the entries of a directory before the kernel looks them up. Programs such as ls list a

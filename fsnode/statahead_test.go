@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/parallel"
+	"github.com/wkwfs/wkwfs/internal/small/parallel"
 )
 
 // sleepy is a file system whose Stat takes a millisecond. It counts the calls.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // repackings are what h5repack is asked for. A filter or a layout that a dataset cannot have is left out by it.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/wkwfs/wkwfs/internal/codec"
-	"github.com/wkwfs/wkwfs/internal/scratch"
+	"github.com/wkwfs/wkwfs/internal/arrays/codec"
+	"github.com/wkwfs/wkwfs/internal/small/scratch"
 )
 
 // The filters. Those from 256 on are registered with The HDF Group.

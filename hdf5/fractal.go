@@ -3,7 +3,7 @@ package hdf5
 import (
 	"fmt"
 
-	"github.com/wkwfs/wkwfs/internal/lru"
+	"github.com/wkwfs/wkwfs/internal/small/lru"
 )
 
 // fractalHeap has the links or attributes of an object (III.G).

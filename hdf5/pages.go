@@ -6,7 +6,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/wkwfs/wkwfs/internal/lru"
+	"github.com/wkwfs/wkwfs/internal/small/lru"
 )
 
 const (

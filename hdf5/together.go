@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/wkwfs/wkwfs/internal/parallel"
+	"github.com/wkwfs/wkwfs/internal/small/parallel"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // TestMixedDatasets mounts WEBKNOSSOS datasets whose layers are WKW, Zarr, N5 and Precomputed, as its own programs write them: each

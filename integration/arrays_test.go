@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // layerName returns the name of an array as a layer.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/voxeltest"
+	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 )
 
 // Limits of a program that reads metadata which claims much. They are generous: without limits, some of these sources

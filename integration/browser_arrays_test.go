@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // drawnArray is a group of resolutions that another program wrote. Neuroglancer draws its finest resolution from the files, and from

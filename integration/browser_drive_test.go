@@ -19,7 +19,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/viewer"
+	"github.com/wkwfs/wkwfs/internal/serve/viewer"
 )
 
 // viewRequest is a page that browser/drive.js opens.

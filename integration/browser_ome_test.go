@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // TestBrowserZarritaOME: zarrita reads the voxels of each mag from ome.zarr and ome-v3.zarr, from a mount and from a server, over

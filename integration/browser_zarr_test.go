@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // zarritaBox is a box of a Zarr array for browser/zarrita.js: half-open ranges by axis. Axes without one are read whole.

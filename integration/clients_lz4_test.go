@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	tissue "github.com/wkwfs/wkwfs/internal/sample"
+	tissue "github.com/wkwfs/wkwfs/internal/jobs/sample"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )

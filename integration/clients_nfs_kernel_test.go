@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // guest is a virtual machine with a kernel of Debian. It reaches this machine at 10.0.2.2.

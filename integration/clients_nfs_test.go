@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // url returns the address of an entry for the programs of libnfs.

@@ -20,7 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // The tests of object stores start real servers: versitygw for S3, fake-gcs-server for GCS, and nginx with TLS. A proxy stands in

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // TestComposedChange: when the table of a user is replaced, a mount shows the new one, never a mixture.

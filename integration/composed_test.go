@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // composedCases returns the cases of annotations and mappings, with paths that can be opened.

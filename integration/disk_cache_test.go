@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // TestDiskCache: what was read once is read from the disk cache, also by a later mount, and after the first was killed. A damaged cache is

@@ -17,7 +17,7 @@ import (
 	"testing/fstest"
 
 	"github.com/wkwfs/wkwfs/cache"
-	"github.com/wkwfs/wkwfs/internal/view"
+	"github.com/wkwfs/wkwfs/internal/names/view"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 

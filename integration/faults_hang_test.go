@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/wkwfs/wkwfs/internal/status"
+	"github.com/wkwfs/wkwfs/internal/serve/status"
 )
 
 // hangAllRequests makes all requests to the disk wait until they are cancelled or release is called. waiting is

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // TestFolderOfDamagedFiles mounts a folder in which one file is cut off before the mount, and another one after it. The first is no

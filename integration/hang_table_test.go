@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wkwfs/wkwfs/integration/latefs"
-	"github.com/wkwfs/wkwfs/internal/status"
+	"github.com/wkwfs/wkwfs/internal/serve/status"
 )
 
 // hangingSource writes a dataset of every kind of file that a source can have: layers of WKW and of Precomputed, and a

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // hdf5File is a file of HDF5 that another program wrote. README.md of the reference data explains the fields.

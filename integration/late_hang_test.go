@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/integration/latefs"
-	"github.com/wkwfs/wkwfs/internal/status"
+	"github.com/wkwfs/wkwfs/internal/serve/status"
 )
 
 // soon limits the time of an operation that does not need the source. An operation that needs it never ends, because the

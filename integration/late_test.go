@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wkwfs/wkwfs/integration/latefs"
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // lateArgument makes the test binary a source that answers late: see package latefs. It is a process of its

@@ -22,8 +22,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/wkwfs/wkwfs/internal/nfs/xdr"
-	"github.com/wkwfs/wkwfs/internal/status"
+	"github.com/wkwfs/wkwfs/internal/serve/nfs/xdr"
+	"github.com/wkwfs/wkwfs/internal/serve/status"
 )
 
 // witness is the content of files, as a server without panics shows it.

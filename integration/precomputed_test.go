@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // precomputedScale is the entry of one scale in the manifest.

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/wkwfs/wkwfs/internal/render"
+	"github.com/wkwfs/wkwfs/internal/serve/render"
 )
 
 // previewOn runs wkwfs info --preview on a terminal of columns × lines cells of 8 × 16 pixels, and returns what the terminal gets.

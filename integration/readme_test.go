@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	tissue "github.com/wkwfs/wkwfs/internal/sample"
+	tissue "github.com/wkwfs/wkwfs/internal/jobs/sample"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

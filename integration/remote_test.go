@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // fileServer is a web server of a directory, with an index in the form of nginx.

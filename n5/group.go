@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wkwfs/wkwfs/internal/chunked"
+	"github.com/wkwfs/wkwfs/internal/arrays/chunked"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

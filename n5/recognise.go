@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/wkwfs/wkwfs/internal/chunked"
+	"github.com/wkwfs/wkwfs/internal/arrays/chunked"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

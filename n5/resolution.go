@@ -6,8 +6,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/wkwfs/wkwfs/internal/chunked"
-	"github.com/wkwfs/wkwfs/internal/jsonlimit"
+	"github.com/wkwfs/wkwfs/internal/arrays/chunked"
+	"github.com/wkwfs/wkwfs/internal/small/jsonlimit"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

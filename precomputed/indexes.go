@@ -4,7 +4,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/wkwfs/wkwfs/internal/lru"
+	"github.com/wkwfs/wkwfs/internal/small/lru"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 

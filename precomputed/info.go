@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/wkwfs/wkwfs/internal/jsonlimit"
-	"github.com/wkwfs/wkwfs/internal/lattice"
+	"github.com/wkwfs/wkwfs/internal/arrays/lattice"
+	"github.com/wkwfs/wkwfs/internal/small/jsonlimit"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

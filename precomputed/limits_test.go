@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/lattice"
-	"github.com/wkwfs/wkwfs/internal/voxeltest"
+	"github.com/wkwfs/wkwfs/internal/arrays/lattice"
+	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

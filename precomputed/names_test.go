@@ -3,7 +3,7 @@ package precomputed
 import (
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/lattice"
+	"github.com/wkwfs/wkwfs/internal/arrays/lattice"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

@@ -7,7 +7,7 @@ import (
 	"path"
 	"strconv"
 
-	"github.com/wkwfs/wkwfs/internal/lattice"
+	"github.com/wkwfs/wkwfs/internal/arrays/lattice"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )

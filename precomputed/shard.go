@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/wkwfs/wkwfs/internal/scratch"
+	"github.com/wkwfs/wkwfs/internal/small/scratch"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/lattice"
+	"github.com/wkwfs/wkwfs/internal/arrays/lattice"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/lattice"
+	"github.com/wkwfs/wkwfs/internal/arrays/lattice"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )

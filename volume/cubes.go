@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"iter"
 
-	"github.com/wkwfs/wkwfs/internal/parallel"
+	"github.com/wkwfs/wkwfs/internal/small/parallel"
 )
 
 // CubeLister is a Mag that lists levels of its index of any size, without holding them in memory.

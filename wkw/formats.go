@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/wkwfs/wkwfs/internal/jsonlimit"
+	"github.com/wkwfs/wkwfs/internal/small/jsonlimit"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/voxeltest"
+	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

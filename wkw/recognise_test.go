@@ -12,8 +12,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
-	"github.com/wkwfs/wkwfs/internal/store"
+	"github.com/wkwfs/wkwfs/internal/stores/store"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

@@ -3,7 +3,7 @@ package wkw
 import (
 	"sync"
 
-	"github.com/wkwfs/wkwfs/internal/lru"
+	"github.com/wkwfs/wkwfs/internal/small/lru"
 )
 
 // tableBytes bounds the memory of the jump tables of all open cubes, in bytes: the tables of 60 cubes of 32³ blocks. With more

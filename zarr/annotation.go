@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wkwfs/wkwfs/internal/chunked"
-	"github.com/wkwfs/wkwfs/internal/codec"
+	"github.com/wkwfs/wkwfs/internal/arrays/chunked"
+	"github.com/wkwfs/wkwfs/internal/arrays/codec"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )

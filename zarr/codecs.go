@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wkwfs/wkwfs/internal/chunked"
-	"github.com/wkwfs/wkwfs/internal/codec"
-	"github.com/wkwfs/wkwfs/internal/jsonlimit"
+	"github.com/wkwfs/wkwfs/internal/arrays/chunked"
+	"github.com/wkwfs/wkwfs/internal/arrays/codec"
+	"github.com/wkwfs/wkwfs/internal/small/jsonlimit"
 )
 
 // bytesCodecs are the codecs that turn bytes into bytes. Blosc chunks have their parameters in their header.

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/wkwfs/wkwfs/internal/codec"
-	"github.com/wkwfs/wkwfs/internal/jsonlimit"
+	"github.com/wkwfs/wkwfs/internal/arrays/codec"
+	"github.com/wkwfs/wkwfs/internal/small/jsonlimit"
 )
 
 // numcodecsFilters are the codecs of numcodecs that take values, and not bytes. A function returns what decodes a value to one of type

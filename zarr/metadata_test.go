@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/wkwfs/wkwfs/internal/codec"
+	"github.com/wkwfs/wkwfs/internal/arrays/codec"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

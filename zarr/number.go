@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/wkwfs/wkwfs/internal/chunked"
-	"github.com/wkwfs/wkwfs/internal/codec"
-	"github.com/wkwfs/wkwfs/internal/jsonlimit"
+	"github.com/wkwfs/wkwfs/internal/arrays/chunked"
+	"github.com/wkwfs/wkwfs/internal/arrays/codec"
+	"github.com/wkwfs/wkwfs/internal/small/jsonlimit"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

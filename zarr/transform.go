@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wkwfs/wkwfs/internal/chunked"
-	"github.com/wkwfs/wkwfs/internal/jsonlimit"
+	"github.com/wkwfs/wkwfs/internal/arrays/chunked"
+	"github.com/wkwfs/wkwfs/internal/small/jsonlimit"
 )
 
 // transformation is a scale or a translation, with a number for each axis.

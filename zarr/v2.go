@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/wkwfs/wkwfs/internal/chunked"
-	"github.com/wkwfs/wkwfs/internal/codec"
-	"github.com/wkwfs/wkwfs/internal/jsonlimit"
+	"github.com/wkwfs/wkwfs/internal/arrays/chunked"
+	"github.com/wkwfs/wkwfs/internal/arrays/codec"
+	"github.com/wkwfs/wkwfs/internal/small/jsonlimit"
 )
 
 // parseV2 parses a .zarray (v2, "Arrays"). names are those of its axes in .zattrs, or nil.

@@ -10,8 +10,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/guard"
-	"github.com/wkwfs/wkwfs/internal/peer"
+	"github.com/wkwfs/wkwfs/internal/serve/peer"
+	"github.com/wkwfs/wkwfs/internal/small/guard"
 )
 
 // browserTime is how long the command of the browser may take to find out that there is none. It may go on for as long as the browser

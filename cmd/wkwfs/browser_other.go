@@ -5,7 +5,7 @@ package main
 import (
 	"os/exec"
 
-	"github.com/wkwfs/wkwfs/internal/peer"
+	"github.com/wkwfs/wkwfs/internal/serve/peer"
 )
 
 // browserCommand opens a URL in the browser of the desktop. All users see the URL in the list of processes, so it must lead nowhere for

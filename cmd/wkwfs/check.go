@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wkwfs/wkwfs/internal/batch"
-	"github.com/wkwfs/wkwfs/internal/check"
-	"github.com/wkwfs/wkwfs/internal/gaps"
-	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/settings"
+	"github.com/wkwfs/wkwfs/internal/host/settings"
+	"github.com/wkwfs/wkwfs/internal/jobs/batch"
+	"github.com/wkwfs/wkwfs/internal/jobs/check"
+	"github.com/wkwfs/wkwfs/internal/jobs/gaps"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
 )
 
 // checkSettings are the settings of a check.

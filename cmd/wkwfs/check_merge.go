@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/wkwfs/wkwfs/internal/batch"
-	"github.com/wkwfs/wkwfs/internal/check"
-	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/jobs/batch"
+	"github.com/wkwfs/wkwfs/internal/jobs/check"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
 )
 
 // checkMerge is the result of reading the reports of a check in parts.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/sample"
+	"github.com/wkwfs/wkwfs/internal/jobs/sample"
 )
 
 // writeReports checks the damaged cubes in n parts, and returns the reports.

@@ -12,9 +12,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 
-	"github.com/wkwfs/wkwfs/internal/batch"
-	"github.com/wkwfs/wkwfs/internal/check"
-	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/jobs/batch"
+	"github.com/wkwfs/wkwfs/internal/jobs/check"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

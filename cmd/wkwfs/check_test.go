@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/sample"
+	"github.com/wkwfs/wkwfs/internal/jobs/sample"
 )
 
 // TestCheck checks the lines, which programs read, and the exit codes.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wkwfs/wkwfs/internal/log"
-	"github.com/wkwfs/wkwfs/internal/settings"
-	"github.com/wkwfs/wkwfs/internal/view"
+	"github.com/wkwfs/wkwfs/internal/host/settings"
+	"github.com/wkwfs/wkwfs/internal/names/view"
+	"github.com/wkwfs/wkwfs/internal/small/log"
 )
 
 // completions has a function for each argument of a command, which returns what a shell offers.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wkwfs/wkwfs/internal/batch"
-	"github.com/wkwfs/wkwfs/internal/copier"
-	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/settings"
+	"github.com/wkwfs/wkwfs/internal/host/settings"
+	"github.com/wkwfs/wkwfs/internal/jobs/batch"
+	"github.com/wkwfs/wkwfs/internal/jobs/copier"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
 )
 
 // copySettings are the settings of a copy.

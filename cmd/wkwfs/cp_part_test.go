@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // TestCopyPartsOfShards: all chunks of a shard are in one part of a copy.

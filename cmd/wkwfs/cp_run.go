@@ -12,14 +12,14 @@ import (
 	"syscall"
 
 	"github.com/wkwfs/wkwfs/dataset"
-	"github.com/wkwfs/wkwfs/internal/check"
-	"github.com/wkwfs/wkwfs/internal/copier"
-	"github.com/wkwfs/wkwfs/internal/header"
-	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/remote"
-	"github.com/wkwfs/wkwfs/internal/tree"
+	"github.com/wkwfs/wkwfs/internal/jobs/check"
+	"github.com/wkwfs/wkwfs/internal/jobs/copier"
+	"github.com/wkwfs/wkwfs/internal/names/header"
+	"github.com/wkwfs/wkwfs/internal/names/tree"
+	"github.com/wkwfs/wkwfs/internal/names/view"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
+	"github.com/wkwfs/wkwfs/internal/stores/remote"
 	"github.com/wkwfs/wkwfs/internal/vfs"
-	"github.com/wkwfs/wkwfs/internal/view"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
 )
 
 // main, with the tag docs, is another program. It generates the man pages and completions of wkwfs

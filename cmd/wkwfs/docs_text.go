@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wkwfs/wkwfs/internal/settings"
-	"github.com/wkwfs/wkwfs/internal/status"
+	"github.com/wkwfs/wkwfs/internal/host/settings"
+	"github.com/wkwfs/wkwfs/internal/serve/status"
 )
 
 // Texts of the man pages that are not in the commands.

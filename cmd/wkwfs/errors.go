@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/wkwfs/wkwfs/internal/daemon"
-	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/host/daemon"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
 )
 
 // Exit codes of all commands. exitHelp lists them.

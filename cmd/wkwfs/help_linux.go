@@ -1,6 +1,6 @@
 package main
 
-import "github.com/wkwfs/wkwfs/internal/status"
+import "github.com/wkwfs/wkwfs/internal/serve/status"
 
 // Parts of help texts that are about mounts on Linux.
 const (

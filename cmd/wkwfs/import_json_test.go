@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/importer"
+	"github.com/wkwfs/wkwfs/internal/write/importer"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

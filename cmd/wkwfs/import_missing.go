@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/wkwfs/wkwfs/internal/arrayfile"
-	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/importer"
+	"github.com/wkwfs/wkwfs/internal/files/arrayfile"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
+	"github.com/wkwfs/wkwfs/internal/write/importer"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

@@ -4,10 +4,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wkwfs/wkwfs/dataset"
-	"github.com/wkwfs/wkwfs/internal/gaps"
-	"github.com/wkwfs/wkwfs/internal/inspect"
-	"github.com/wkwfs/wkwfs/internal/remote"
-	"github.com/wkwfs/wkwfs/internal/settings"
+	"github.com/wkwfs/wkwfs/internal/host/settings"
+	"github.com/wkwfs/wkwfs/internal/jobs/gaps"
+	"github.com/wkwfs/wkwfs/internal/jobs/inspect"
+	"github.com/wkwfs/wkwfs/internal/stores/remote"
 )
 
 func newInfoCommand() *cobra.Command {

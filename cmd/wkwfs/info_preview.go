@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/wkwfs/wkwfs/dataset"
-	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/preview"
-	"github.com/wkwfs/wkwfs/internal/terminal"
+	"github.com/wkwfs/wkwfs/internal/host/terminal"
+	"github.com/wkwfs/wkwfs/internal/serve/preview"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
 )
 
 // previewSettings are the settings of a preview.

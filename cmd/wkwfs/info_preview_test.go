@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/wkwfs/wkwfs/dataset"
-	"github.com/wkwfs/wkwfs/internal/refdata"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
 // TestPreview compares pictures of characters, and the lines below them, with golden files. They are of data that other

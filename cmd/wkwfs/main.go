@@ -8,7 +8,7 @@ package main
 import (
 	"os"
 
-	"github.com/wkwfs/wkwfs/internal/guard"
+	"github.com/wkwfs/wkwfs/internal/small/guard"
 )
 
 func main() {

@@ -7,11 +7,11 @@ import (
 
 	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/dataset"
-	"github.com/wkwfs/wkwfs/internal/log"
-	"github.com/wkwfs/wkwfs/internal/remote"
-	"github.com/wkwfs/wkwfs/internal/status"
-	"github.com/wkwfs/wkwfs/internal/store"
-	"github.com/wkwfs/wkwfs/internal/web"
+	"github.com/wkwfs/wkwfs/internal/serve/status"
+	"github.com/wkwfs/wkwfs/internal/serve/web"
+	"github.com/wkwfs/wkwfs/internal/small/log"
+	"github.com/wkwfs/wkwfs/internal/stores/remote"
+	"github.com/wkwfs/wkwfs/internal/stores/store"
 )
 
 // newMeter returns the meter of a mount.

@@ -8,8 +8,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/daemon"
-	"github.com/wkwfs/wkwfs/internal/guard"
+	"github.com/wkwfs/wkwfs/internal/host/daemon"
+	"github.com/wkwfs/wkwfs/internal/small/guard"
 )
 
 // ending is how the server of a mount ends.

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/daemon"
+	"github.com/wkwfs/wkwfs/internal/host/daemon"
 )
 
 // diary records what happens.

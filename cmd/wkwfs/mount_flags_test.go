@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/log"
-	"github.com/wkwfs/wkwfs/internal/settings"
-	"github.com/wkwfs/wkwfs/internal/status"
-	"github.com/wkwfs/wkwfs/internal/store"
+	"github.com/wkwfs/wkwfs/internal/host/settings"
+	"github.com/wkwfs/wkwfs/internal/serve/status"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
+	"github.com/wkwfs/wkwfs/internal/small/log"
+	"github.com/wkwfs/wkwfs/internal/stores/store"
 )
 
 // parse returns the settings in the arguments of a mount command.

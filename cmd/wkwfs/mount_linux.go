@@ -13,10 +13,10 @@ import (
 
 	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/fsnode"
-	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/mounts"
-	"github.com/wkwfs/wkwfs/internal/remote"
-	"github.com/wkwfs/wkwfs/internal/status"
+	"github.com/wkwfs/wkwfs/internal/host/mounts"
+	"github.com/wkwfs/wkwfs/internal/serve/status"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
+	"github.com/wkwfs/wkwfs/internal/stores/remote"
 )
 
 // fuseMount is a mount of FUSE.

@@ -5,7 +5,7 @@ package main
 import (
 	"io"
 
-	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
 )
 
 const noMountsText = "wkwfs mounts on Linux only"

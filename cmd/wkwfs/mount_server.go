@@ -13,13 +13,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/wkwfs/wkwfs/internal/daemon"
-	"github.com/wkwfs/wkwfs/internal/guard"
-	"github.com/wkwfs/wkwfs/internal/header"
-	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/log"
-	"github.com/wkwfs/wkwfs/internal/remote"
-	"github.com/wkwfs/wkwfs/internal/view"
+	"github.com/wkwfs/wkwfs/internal/host/daemon"
+	"github.com/wkwfs/wkwfs/internal/names/header"
+	"github.com/wkwfs/wkwfs/internal/names/view"
+	"github.com/wkwfs/wkwfs/internal/small/guard"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
+	"github.com/wkwfs/wkwfs/internal/small/log"
+	"github.com/wkwfs/wkwfs/internal/stores/remote"
 )
 
 // mount serves in this process, or in the background in a process that it starts. It prints to stdout where that process logs.

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/wkwfs/wkwfs/internal/daemon"
+	"github.com/wkwfs/wkwfs/internal/host/daemon"
 )
 
 // A service manager waits until the process that it has started ends, and then starts the next one. A server that is still in use after

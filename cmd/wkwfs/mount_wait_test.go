@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/daemon"
+	"github.com/wkwfs/wkwfs/internal/host/daemon"
 )
 
 // fakeServer is a server in another process. It ends when a test closes ended, or when it is killed.

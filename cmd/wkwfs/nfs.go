@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wkwfs/wkwfs/dataset"
-	"github.com/wkwfs/wkwfs/internal/daemon"
-	"github.com/wkwfs/wkwfs/internal/header"
-	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/log"
-	"github.com/wkwfs/wkwfs/internal/nfs"
-	"github.com/wkwfs/wkwfs/internal/settings"
-	"github.com/wkwfs/wkwfs/internal/view"
+	"github.com/wkwfs/wkwfs/internal/host/daemon"
+	"github.com/wkwfs/wkwfs/internal/host/settings"
+	"github.com/wkwfs/wkwfs/internal/names/header"
+	"github.com/wkwfs/wkwfs/internal/names/view"
+	"github.com/wkwfs/wkwfs/internal/serve/nfs"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
+	"github.com/wkwfs/wkwfs/internal/small/log"
 )
 
 // nfsSettings are the settings of a server over NFS.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/wkwfs/wkwfs/internal/guard"
+	"github.com/wkwfs/wkwfs/internal/small/guard"
 )
 
 // panicsVariable names a directory. A goroutine that passes a place panics if the directory has a file of that name, and removes it.

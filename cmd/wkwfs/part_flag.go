@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/pflag"
 
-	"github.com/wkwfs/wkwfs/internal/batch"
+	"github.com/wkwfs/wkwfs/internal/jobs/batch"
 )
 
 // partHelp is in the help of commands with --part.

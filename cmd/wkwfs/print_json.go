@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
 )
 
 // printJSON prints a value as JSON that a terminal shows as it is.

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/settings"
+	"github.com/wkwfs/wkwfs/internal/host/settings"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
 )
 
 const rootHelp = `wkwfs shows WEBKNOSSOS (WKW) datasets, Zarr, OME-Zarr, N5 and Neuroglancer

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/sample"
+	"github.com/wkwfs/wkwfs/internal/jobs/sample"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
 )
 
 func newSampleCommand() *cobra.Command {

@@ -10,8 +10,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 
-	"github.com/wkwfs/wkwfs/internal/copier"
-	"github.com/wkwfs/wkwfs/internal/hint"
+	"github.com/wkwfs/wkwfs/internal/jobs/copier"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
 )
 
 // screen shows the progress of a copy or an import: a bar on a terminal, else a line every minute.

@@ -11,14 +11,14 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/wkwfs/wkwfs/internal/header"
-	"github.com/wkwfs/wkwfs/internal/log"
-	"github.com/wkwfs/wkwfs/internal/remote"
-	"github.com/wkwfs/wkwfs/internal/settings"
-	"github.com/wkwfs/wkwfs/internal/subset"
-	"github.com/wkwfs/wkwfs/internal/view"
-	"github.com/wkwfs/wkwfs/internal/viewer"
-	"github.com/wkwfs/wkwfs/internal/web"
+	"github.com/wkwfs/wkwfs/internal/compose/subset"
+	"github.com/wkwfs/wkwfs/internal/host/settings"
+	"github.com/wkwfs/wkwfs/internal/names/header"
+	"github.com/wkwfs/wkwfs/internal/names/view"
+	"github.com/wkwfs/wkwfs/internal/serve/viewer"
+	"github.com/wkwfs/wkwfs/internal/serve/web"
+	"github.com/wkwfs/wkwfs/internal/small/log"
+	"github.com/wkwfs/wkwfs/internal/stores/remote"
 )
 
 // webSettings are the settings of all commands that serve a SOURCE over HTTP.

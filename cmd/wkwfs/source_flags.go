@@ -14,12 +14,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/wkwfs/wkwfs/dataset"
-	"github.com/wkwfs/wkwfs/internal/link"
-	"github.com/wkwfs/wkwfs/internal/paths"
-	"github.com/wkwfs/wkwfs/internal/remote"
-	"github.com/wkwfs/wkwfs/internal/settings"
-	"github.com/wkwfs/wkwfs/internal/shown"
-	"github.com/wkwfs/wkwfs/internal/store"
+	"github.com/wkwfs/wkwfs/internal/compose/shown"
+	"github.com/wkwfs/wkwfs/internal/host/settings"
+	"github.com/wkwfs/wkwfs/internal/small/link"
+	"github.com/wkwfs/wkwfs/internal/small/paths"
+	"github.com/wkwfs/wkwfs/internal/stores/remote"
+	"github.com/wkwfs/wkwfs/internal/stores/store"
 )
 
 // sourceHelp says in help texts what a SOURCE is.
@@ -32,7 +32,7 @@ store or a web server: s3://BUCKET/PATH, gs://BUCKET/PATH, https://HOST/PATH.`
 type sourceFlags struct {
 	followLinks bool
 	ioDepth     settings.Depth
-	over        string   // the dataset of an annotation
+	over        string // the dataset of an annotation
 	relabel     tables
 
 	// Of sources with a URL.

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/link"
-	"github.com/wkwfs/wkwfs/internal/paths"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
+	"github.com/wkwfs/wkwfs/internal/small/link"
+	"github.com/wkwfs/wkwfs/internal/small/paths"
 )
 
 // realSource returns the path of a source, absolute and free of symbolic links. A URL stays as it is, without what Neuroglancer writes around it.

@@ -12,8 +12,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
 
-	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/status"
+	"github.com/wkwfs/wkwfs/internal/serve/status"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
 )
 
 // statusScreen returns a function that prints a status: as text, or as JSON. When watching, text

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/status"
+	"github.com/wkwfs/wkwfs/internal/serve/status"
 )
 
 // aStatus returns a status with all fields set.

@@ -16,9 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wkwfs/wkwfs/internal/hint"
-	"github.com/wkwfs/wkwfs/internal/subset"
-	"github.com/wkwfs/wkwfs/internal/web"
+	"github.com/wkwfs/wkwfs/internal/compose/subset"
+	"github.com/wkwfs/wkwfs/internal/serve/web"
+	"github.com/wkwfs/wkwfs/internal/small/hint"
 )
 
 // viewSettings are the settings of a server for one look.

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/wkwfs/wkwfs/internal/codec"
+	"github.com/wkwfs/wkwfs/internal/arrays/codec"
 )
 
 // codecAlone decodes all chunks in memory on two threads and drops the voxels. It reads the stored bytes before, which is not

@@ -9,7 +9,7 @@ import (
 	"net"
 	"path"
 
-	"github.com/wkwfs/wkwfs/internal/nfs/xdr"
+	"github.com/wkwfs/wkwfs/internal/serve/nfs/xdr"
 )
 
 // nfsReadSize is the size of a READ in bytes: the largest that the server answers.

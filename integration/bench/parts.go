@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/batch"
+	"github.com/wkwfs/wkwfs/internal/jobs/batch"
 	"github.com/wkwfs/wkwfs/volume"
 )
 

@@ -5,7 +5,7 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/wkwfs/wkwfs/internal/span"
+	"github.com/wkwfs/wkwfs/internal/small/span"
 )
 
 // ContextReaderAt is an open file whose reads can be cancelled.

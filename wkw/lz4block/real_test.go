@@ -7,9 +7,9 @@ import (
 	"github.com/pierrec/lz4/v4"
 	"golang.org/x/sys/unix"
 
-	"github.com/wkwfs/wkwfs/internal/refdata"
-	"github.com/wkwfs/wkwfs/internal/sample"
-	"github.com/wkwfs/wkwfs/internal/store"
+	"github.com/wkwfs/wkwfs/internal/jobs/sample"
+	"github.com/wkwfs/wkwfs/internal/stores/store"
+	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 	"github.com/wkwfs/wkwfs/wkw/lz4block"

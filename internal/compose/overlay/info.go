@@ -4,7 +4,7 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/wkwfs/wkwfs/internal/access"
+	"github.com/wkwfs/wkwfs/internal/small/access"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 

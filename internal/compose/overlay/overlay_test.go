@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/wkwfs/wkwfs/internal/mosaic"
+	"github.com/wkwfs/wkwfs/internal/read/mosaic"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )

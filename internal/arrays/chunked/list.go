@@ -1,0 +1,213 @@
+package chunked
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/wkwfs/wkwfs/internal/arrays/lattice"
+	"github.com/wkwfs/wkwfs/internal/small/parallel"
+	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// listing keeps the positions of the cubes that have a file.
+type listing struct {
+	mag   *Mag
+	limit int // of positions
+	all   *lattice.Budget
+
+	mu    sync.Mutex
+	found lattice.Positions
+	err   error     // why found may be incomplete
+	taken time.Time // when the listing ended
+	age   time.Duration
+}
+
+// A listing is used for minAge, or for ageFactor times as long as it took. Without that, a walk through 100,000 rows of
+// cubes lists them 100,000 times.
+const (
+	minAge    = time.Second
+	ageFactor = 10
+)
+
+// stored returns the positions of the cubes that have a file. If a directory cannot be listed, it returns the others with
+// the error. If there are more than the limit, the error is a [lattice.TooManyError].
+func (l *listing) stored(fresh bool) (lattice.Positions, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.taken.IsZero() && (time.Since(l.taken) < minAge || !fresh && time.Since(l.taken) < l.age) {
+		return l.found, l.err
+	}
+	start := time.Now()
+	l.found.Release()
+	l.found = lattice.Positions{}
+	l.found, l.err = l.read()
+	l.taken = time.Now()
+	l.age = max(minAge, ageFactor*l.taken.Sub(start))
+	return l.found, l.err
+}
+
+func (l *listing) read() (lattice.Positions, error) {
+	found := l.all.Collect(l.mag.lattice, l.limit)
+	var failed error
+	for c, err := range l.mag.walkFiles {
+		if err != nil {
+			failed = err
+			continue
+		}
+		if err := found.Add(c); err != nil {
+			return lattice.Positions{Lattice: l.mag.lattice}, err
+		}
+	}
+	return found.Positions(), failed
+}
+
+// level lists one level of the positions of the cubes that can be opened, as [lattice.Positions.Level] does. If the fill value
+// is not zero, those are all.
+func (l *listing) level(fresh bool, zy ...int) ([]int, bool, error) {
+	m := l.mag
+	if m.array.fillsZero() {
+		found, err := l.stored(fresh)
+		level, ok := found.Level(zy...)
+		return level, ok, err
+	}
+	if m.lattice.Chunks() > float64(l.limit) {
+		return nil, false, lattice.TooManyError{Limit: l.limit}
+	}
+	for i, n := range zy {
+		if n < 0 || n >= m.lattice.Size[2-i] {
+			return nil, false, nil
+		}
+	}
+	level := make([]int, m.lattice.Size[2-len(zy)])
+	for i := range level {
+		level[i] = i
+	}
+	return level, true, nil
+}
+
+// maxLookups is the number of cubes that are looked up one by one if the fill value is not zero.
+const maxLookups = 4096
+
+// lacks reports whether a cube has no file according to a valid listing. Then it need not be looked up. lacks returns false if it
+// does not know.
+func (l *listing) lacks(c volume.Vec) bool {
+	if l.mag.array.fillsZero() || l.mag.lattice.Chunks() <= maxLookups {
+		return false
+	}
+	found, err := l.stored(false)
+	return err == nil && !found.Contains(c)
+}
+
+// walkFiles yields the cube of each file of a chunk, in any order, and errors of listing. A cube with several files is
+// yielded several times. An entry of the wrong kind counts: it exists and cannot be read, so it must not read as absent.
+func (m *Mag) walkFiles(yield func(volume.Vec, error) bool) {
+	key := m.array.Key
+	if key.Separator != "/" {
+		m.walkNames(yield)
+		return
+	}
+	dirs := []node{{dir: path.Join(m.dir, key.Prefix)}}
+	for axis := range m.array.Shape {
+		last := axis == len(m.array.Shape)-1
+		var next []node
+		for n, found := range parallel.EachOf(slices.Values(dirs), m.listNode) {
+			if found.err != nil && !yield(volume.Vec{}, found.err) {
+				return
+			}
+			for _, number := range found.numbers {
+				child := n.child(number)
+				if !last {
+					next = append(next, child)
+				} else if !yield(m.cubeOf(child.at), nil) {
+					return
+				}
+			}
+		}
+		dirs = next
+	}
+}
+
+// walkNames is walkFiles for a key without directories.
+func (m *Mag) walkNames(yield func(volume.Vec, error) bool) {
+	rank := len(m.array.Shape)
+	for entries, err := range vfs.ListDir(m.fsys, m.dir) {
+		for _, e := range entries {
+			if at, ok := m.array.Key.parse(e.Name(), rank); ok && m.shows(at) && !yield(m.cubeOf(at), nil) {
+				return
+			}
+		}
+		if err = vfs.CheckAbsent(m.fsys, ".", m.dir, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			yield(volume.Vec{}, err)
+			return
+		}
+	}
+}
+
+// node is a directory of the tree of chunks.
+type node struct {
+	dir string
+	at  []int // the indices on its path
+}
+
+func (n node) child(number int) node {
+	return node{path.Join(n.dir, strconv.Itoa(number)), append(n.at[:len(n.at):len(n.at)], number)}
+}
+
+// numbers are the entries of a directory of the tree of chunks.
+type numbers struct {
+	numbers []int
+	err     error
+}
+
+// listNode lists the numbers in a directory that are those of chunks that are shown.
+func (m *Mag) listNode(n node) (found numbers) {
+	axis := len(n.at)
+	for entries, err := range vfs.ListDir(m.fsys, n.dir) {
+		for _, e := range entries {
+			if number, ok := volume.ParseIndex(e.Name()); ok && m.showsOn(axis, number) {
+				found.numbers = append(found.numbers, number)
+			}
+		}
+		if err = vfs.CheckAbsent(m.fsys, ".", n.dir, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			found.err = err
+		}
+	}
+	return found
+}
+
+// shows reports whether a chunk is in the array and has a channel that is shown.
+func (m *Mag) shows(at []int) bool {
+	for axis, n := range at {
+		if !m.showsOn(axis, n) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *Mag) showsOn(axis, n int) bool {
+	switch axis {
+	case m.axis[axisX], m.axis[axisY], m.axis[axisZ]:
+		return n <= (m.array.Shape[axis]-1)/m.array.Chunk[axis]
+	case m.axis[axisC]:
+		parts := m.parts(m.array)
+		return n >= parts[0] && n < parts[1]
+	}
+	return n == m.index[axis]/m.array.Chunk[axis]
+}
+
+// cubeOf returns the cube that a chunk is a part of.
+func (m *Mag) cubeOf(at []int) (c volume.Vec) {
+	for i := range 3 {
+		if m.axis[i] != none {
+			c[i] = at[m.axis[i]]
+		}
+	}
+	return c
+}

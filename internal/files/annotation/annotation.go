@@ -1,0 +1,197 @@
+package annotation
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wkwfs/wkwfs/internal/files/nml"
+	"github.com/wkwfs/wkwfs/internal/stores/zipfs"
+	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// ErrNotRecognised is the error of [Open] for a directory that has no NML file with a volume.
+var ErrNotRecognised = errors.New("not a volume annotation")
+
+// The files of an archive that are held in memory, or on a disk, while they are open.
+var (
+	outerFiles = zipfs.Whole{Memory: 64 << 20, Disk: 16 << 30}
+	innerFiles = zipfs.Whole{Memory: 16 << 20}
+)
+
+// Dataset is the volumes of an annotation as the layers of a dataset. It implements [volume.Dataset].
+type Dataset struct {
+	NML     *nml.Annotation
+	Volumes []*Layer // in the order of the file
+	file    string   // the NML file
+	fsys    fs.FS
+	dir     string
+	closers []func() error
+}
+
+// Layer is a volume of an annotation.
+type Layer struct {
+	nml.Volume
+	As   string       // the name of the layer: that of the volume, with a number if it is not the first one of this name
+	Data volume.Layer // nil if Err is set
+	Err  error        // why its data cannot be read
+}
+
+// maxSeen is the number of entries of a directory among which an NML file is looked for.
+const maxSeen = 4000
+
+// OpenArchive opens an annotation in an archive. Close closes it. What is no archive is not recognised.
+func OpenArchive(fsys fs.FS, name string, log *slog.Logger) (*Dataset, error) {
+	a, err := zipfs.OpenWhole(fsys, name, outerFiles)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotRecognised, err)
+	}
+	d, err := openIn(a, directories(a), log)
+	if err != nil {
+		a.Close() // read-only: nothing can be lost
+		if !errors.Is(err, ErrNotRecognised) {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+		return nil, err
+	}
+	d.closers = append(d.closers, a.Close)
+	return d, nil
+}
+
+// Open opens an annotation in a directory. Close closes it.
+func Open(fsys fs.FS, dir string, log *slog.Logger) (*Dataset, error) {
+	return openIn(fsys, []string{dir}, log)
+}
+
+// directories returns where the files of an archive may be: at its top, or in a directory there. Programs of a Mac add directories and files of
+// their own.
+func directories(a fs.FS) []string {
+	dirs := []string{"."}
+	entries, err := fs.ReadDir(a, ".")
+	if err != nil {
+		return dirs
+	}
+	for _, e := range entries {
+		if e.IsDir() && e.Name() != "__MACOSX" && len(dirs) < 100 {
+			dirs = append(dirs, e.Name())
+		}
+	}
+	return dirs
+}
+
+// openIn opens the annotation in the first directory that has an NML file. It looks at the first some thousand entries: a directory of another format
+// may have millions.
+func openIn(fsys fs.FS, dirs []string, log *slog.Logger) (*Dataset, error) {
+	for _, dir := range dirs {
+		var found []string
+		seen := 0
+		for entries, err := range vfs.ListDir(fsys, dir) {
+			if err != nil {
+				break // what cannot be listed is perhaps another format
+			}
+			for _, e := range entries {
+				if seen++; seen > maxSeen {
+					break
+				}
+				if strings.EqualFold(path.Ext(e.Name()), ".nml") && !strings.HasPrefix(e.Name(), ".") && !e.IsDir() {
+					found = append(found, e.Name())
+				}
+			}
+			if seen > maxSeen {
+				break
+			}
+		}
+		switch len(found) {
+		case 0:
+			continue
+		case 1:
+			return open(fsys, dir, found[0], log)
+		}
+		slices.Sort(found)
+		return nil, fmt.Errorf("%s: expected one NML file, found %d: %s, %s", dir, len(found), found[0], found[1])
+	}
+	return nil, ErrNotRecognised
+}
+
+// open opens the volumes of an NML file.
+func open(fsys fs.FS, dir, file string, log *slog.Logger) (*Dataset, error) {
+	a, err := nml.Read(fsys, path.Join(dir, file))
+	if err != nil {
+		return nil, err
+	}
+	if len(a.Volumes) == 0 {
+		return nil, ErrNotRecognised
+	}
+	d := &Dataset{NML: a, file: file, fsys: fsys, dir: dir}
+	taken := map[string]int{}
+	for _, v := range a.Volumes {
+		l := &Layer{Volume: v, As: v.Name}
+		if l.As == "" {
+			l.As = "Volume"
+		}
+		for base := l.As; taken[l.As] > 0; {
+			taken[base]++
+			l.As = fmt.Sprintf("%s_%d", base, taken[base])
+		}
+		taken[l.As]++
+		if l.Data, l.Err = d.openVolume(v); l.Err != nil {
+			l.Data = nil
+		} else if v.Edited {
+			log.Warn("the mapping was edited: segments are shown as they were before", "volume", l.As)
+		}
+		d.Volumes = append(d.Volumes, l)
+	}
+	return d, nil
+}
+
+// openVolume opens the data of a volume: an archive, or the directory that it was unpacked to.
+func (d *Dataset) openVolume(v nml.Volume) (volume.Layer, error) {
+	name := path.Join(d.dir, v.Location)
+	switch {
+	case v.Location == "":
+		return nil, errors.New("the data of the volume were left out at download")
+	case !fs.ValidPath(v.Location) || !fs.ValidPath(name):
+		return nil, &volume.FormatError{
+			File: path.Join(d.dir, d.file), Part: "location", Offset: -1, Expected: "a path beside the file", Found: fmt.Sprintf("%.100q", v.Location),
+		}
+	}
+	info, err := fs.Stat(d.fsys, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		dir := strings.TrimSuffix(name, path.Ext(name))
+		if unpacked, failed := fs.Stat(d.fsys, dir); failed == nil && unpacked.IsDir() && dir != name {
+			return openData(d.fsys, dir, d.NML.Spacing)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return openData(d.fsys, name, d.NML.Spacing)
+	}
+	a, err := zipfs.OpenWhole(d.fsys, name, innerFiles)
+	if err != nil {
+		return nil, err
+	}
+	d.closers = append(d.closers, a.Close)
+	for _, dir := range directories(a) {
+		l, err := openData(a, dir, d.NML.Spacing)
+		if !errors.Is(err, errNoData) {
+			return l, err
+		}
+	}
+	return noMags{a}, nil
+}
+
+// Close closes the archives.
+func (d *Dataset) Close() error {
+	var all []error
+	for _, c := range slices.Backward(d.closers) {
+		all = append(all, c())
+	}
+	return errors.Join(all...)
+}

@@ -1,0 +1,137 @@
+package filesource
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wkwfs/wkwfs/internal/files/arrayfile"
+	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// Options say how files are shown. The zero value is useful.
+type Options struct {
+	Unpack string       // directory for unpacked streams; empty: TMPDIR, or else /var/tmp
+	Log    *slog.Logger // gets what was assumed; may be nil
+
+	blockBytes int // 0 means the constant
+}
+
+// ErrNotRecognised is the error of a file or directory that has no array.
+var ErrNotRecognised = errors.New("no file of voxels that is known")
+
+// suffixes are the ends of the names of files that are shown in a folder, in lower case. Others are not opened.
+var suffixes = []string{
+	".npy", ".nrrd", ".nhdr", ".mha", ".mhd", ".nii", ".nii.gz", ".hdr", ".mrc", ".mrc.gz", ".rec", ".st", ".ali", ".map",
+	".tif", ".tiff", ".btf", ".tf2", ".tf8", ".png", ".jpg", ".jpeg",
+}
+
+// IsNamed reports whether a file has the name of an array.
+func IsNamed(name string) bool {
+	name = strings.ToLower(path.Base(name))
+	return !strings.HasPrefix(name, ".") && slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(name, s) })
+}
+
+// Recognise opens a file, or a folder of files, as a layer or a dataset. If it has no array, the error is [ErrNotRecognised].
+func Recognise(fsys fs.FS, name string, o Options) (root volume.Root, err error) {
+	o.Unpack = cmp.Or(o.Unpack, os.Getenv("TMPDIR"), "/var/tmp")
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	info, err := fs.Stat(fsys, name)
+	switch {
+	case err != nil:
+		return root, ErrNotRecognised
+	case info.IsDir():
+		return recogniseFolder(fsys, name, o)
+	}
+	l, err := openLayer(fsys, name, o)
+	if err != nil {
+		return root, err
+	}
+	return volume.Root{Layer: l}, nil
+}
+
+// openLayer opens a file or a folder of pictures as a layer.
+func openLayer(fsys fs.FS, name string, o Options) (*layer, error) {
+	s, err := newStack(fsys, name, o)
+	if errors.Is(err, arrayfile.ErrNotRecognised) {
+		return nil, ErrNotRecognised
+	}
+	if err != nil {
+		return nil, err
+	}
+	l, a := &layer{stack: s}, s.current.Load()
+	for n := range 1 + len(a.Coarser) {
+		m, err := s.mag(n, o)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 && m.about.Factor == l.mags[n-1].about.Factor {
+			break
+		}
+		l.mags = append(l.mags, m)
+	}
+	for _, text := range a.Warnings {
+		o.Log.Warn(text, "file", name)
+	}
+	if a.PositionErr != nil {
+		o.Log.Warn("the position in the header is not used: "+a.PositionErr.Error(), "file", name)
+	}
+	if l.mags[0].about.Compression == "gzip" {
+		o.Log.Warn(fmt.Sprintf("the voxels are one compressed stream without random access: reads unpack it once, up to %d bytes in %s",
+			a.Grid.Bytes(), o.Unpack), "file", name)
+	}
+	return l, nil
+}
+
+// maxNamed is the number of files of a folder that are shown.
+const maxNamed = 10_000
+
+// recogniseFolder opens a folder of pictures as a layer, and another one as a dataset.
+func recogniseFolder(fsys fs.FS, dir string, o Options) (root volume.Root, err error) {
+	var names []string
+	for entries, err := range vfs.List(fsys, dir) {
+		if err != nil {
+			return root, ErrNotRecognised
+		}
+		for _, e := range entries {
+			if e.Type().IsRegular() && IsNamed(e.Name()) {
+				names = append(names, e.Name())
+			}
+		}
+		if len(names) > maxNamed && !slices.ContainsFunc(names, isPicture) {
+			return root, ErrNotRecognised
+		}
+	}
+	if len(names) == 0 {
+		return root, ErrNotRecognised
+	}
+	slices.Sort(names)
+	if len(names) > 1 && !slices.ContainsFunc(names, func(name string) bool { return !isPicture(name) }) {
+		l, err := openLayer(fsys, dir, o)
+		if err == nil {
+			return volume.Root{Layer: l}, nil
+		}
+		if !isTIFF(names[0]) || errors.Is(err, fs.ErrPermission) {
+			return root, err
+		}
+	}
+	return volume.Root{Dataset: newDataset(fsys, dir, names, o)}, nil
+}
+
+func isTIFF(name string) bool {
+	return slices.Contains([]string{".tif", ".tiff"}, strings.ToLower(path.Ext(name)))
+}
+
+// isPicture reports whether a file may be one plane of a volume.
+func isPicture(name string) bool {
+	return isTIFF(name) || slices.Contains([]string{".png", ".jpg", ".jpeg"}, strings.ToLower(path.Ext(name)))
+}

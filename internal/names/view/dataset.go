@@ -1,0 +1,159 @@
+package view
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/wkwfs/wkwfs/internal/names/omezarr"
+	"github.com/wkwfs/wkwfs/internal/names/tree"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// datasetDir has the layers and the metadata files of a dataset.
+type datasetDir struct {
+	fsys *FS
+	d    volume.Dataset
+}
+
+func (d datasetDir) stat() (fs.FileInfo, error) { return statDir(".", d.d.Stat) }
+
+func (d datasetDir) list(yield func(entry, error) bool) {
+	names, err := d.d.Layers()
+	if err != nil {
+		yield(entry{}, err)
+		return
+	}
+	files, err := fs.ReadDir(d.d.Files(), ".")
+	for _, f := range files {
+		if !yield(entry{f.Name(), sourceFile{d.d.Files(), f.Name()}}, nil) {
+			return
+		}
+	}
+	if yieldChildren(d, firstOf(names, ""), yield) && err != nil {
+		yield(entry{}, err)
+	}
+}
+
+func (d datasetDir) child(name string) (node, error) {
+	l, err := d.d.Layer(name)
+	switch {
+	case err == nil:
+		return layerDir{d.fsys, name, l}, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	switch _, err := fs.Stat(d.d.Files(), name); {
+	case errors.Is(err, fs.ErrNotExist):
+		return seriesDir{d.fsys, d.d, name}.ifExists()
+	case err != nil:
+		return nil, err
+	}
+	return sourceFile{d.d.Files(), name}, nil
+}
+
+// seriesDir has the layers whose names start with a directory, such as those of the times of an image: NAME/t0000.
+type seriesDir struct {
+	fsys *FS
+	d    volume.Dataset
+	name string
+}
+
+// ifExists returns the directory if a layer is in it.
+func (d seriesDir) ifExists() (node, error) {
+	names, err := d.d.Layers()
+	if err == nil && len(firstOf(names, d.name+"/")) == 0 {
+		err = fs.ErrNotExist // the caller adds the path
+	}
+	return d, err
+}
+
+func (d seriesDir) stat() (fs.FileInfo, error) { return statDir(d.name, d.d.Stat) }
+
+func (d seriesDir) list(yield func(entry, error) bool) {
+	names, err := d.d.Layers()
+	if err != nil {
+		yield(entry{}, err)
+		return
+	}
+	yieldChildren(d, firstOf(names, d.name+"/"), yield)
+}
+
+func (d seriesDir) child(name string) (node, error) {
+	full := path.Join(d.name, name)
+	l, err := d.d.Layer(full)
+	if errors.Is(err, fs.ErrNotExist) {
+		return seriesDir{d.fsys, d.d, full}.ifExists()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return layerDir{d.fsys, full, l}, nil
+}
+
+// firstOf returns the entries of a directory of layers: the first component of each name after a prefix, once.
+func firstOf(names []string, prefix string) (all []string) {
+	listed := map[string]bool{}
+	for _, name := range names {
+		rest, ok := strings.CutPrefix(name, prefix)
+		first, _, _ := strings.Cut(rest, "/")
+		if ok && first != "" && !listed[first] {
+			listed[first] = true
+			all = append(all, first)
+		}
+	}
+	return all
+}
+
+// layerDir has the mags of a layer, and the layer in other formats.
+type layerDir struct {
+	fsys *FS
+	name string // empty if it is the root
+	l    volume.Layer
+}
+
+func (d layerDir) stat() (fs.FileInfo, error) { return statDir(d.name, d.l.Stat) }
+
+func (d layerDir) list(yield func(entry, error) bool) {
+	names, err := d.l.Mags()
+	if err != nil {
+		yield(entry{}, err)
+		return
+	}
+	mags := names
+	for _, v := range []levels{(precomputedDir{d}).scales(), (omeDir{l: d}).levels()} {
+		if v.exist(mags) {
+			names = append(names, v.names...)
+		}
+	}
+	yieldChildren(d, names, yield)
+}
+
+func (d layerDir) child(name string) (node, error) {
+	switch name {
+	case tree.Precomputed:
+		return precomputedDir{d}, nil
+	case tree.OMEZarr:
+		return omeDir{d, name, omezarr.V04}, nil
+	case tree.OMEZarr3:
+		return omeDir{d, name, omezarr.V05}, nil
+	}
+	m, err := d.l.Mag(name)
+	if err != nil {
+		return nil, err
+	}
+	return magDir{d.fsys, path.Join(d.name, name), m}, nil
+}
+
+// statDir describes a directory of the tree with the attributes of a directory of the source, which stat returns.
+func statDir(name string, stat func() (fs.FileInfo, error)) (fs.FileInfo, error) {
+	if name == "" {
+		name = "."
+	}
+	source, err := stat()
+	if err != nil {
+		return nil, err
+	}
+	return dirInfo(name, source), nil
+}

@@ -1,0 +1,171 @@
+package prefetch
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/wkwfs/wkwfs/internal/read/flat"
+	"github.com/wkwfs/wkwfs/internal/small/guard"
+	"github.com/wkwfs/wkwfs/internal/small/span"
+	"github.com/wkwfs/wkwfs/internal/vfs"
+)
+
+// maxPushers bounds the goroutines that push at the same time. More would wait for each other in the kernel.
+const maxPushers = 4
+
+// pushers returns the number of goroutines that push a portion.
+func pushers() int { return min(maxPushers, runtime.GOMAXPROCS(0)) }
+
+// pusher pushes portions to a sink, except for their first plane, which the reader is reading. The sink then serves
+// these bytes itself. If portions are parts of slabs, a portion is gone before the reader starts with the second plane of
+// the slab, but the sink keeps this plane while it has room.
+type pusher struct {
+	array *flat.Array
+	head  int64    // bytes in the file before the array
+	sink  vfs.Sink // Write is nil if there is no sink
+
+	refused  atomic.Bool      // the sink accepts nothing more
+	position atomic.Int64     // offset in the array that the reader has reached
+	partial  map[int64][]byte // incomplete pages at the ends of runs of the last portion, by their offset in the file
+}
+
+// accepts reports whether there is a sink that accepts pushes.
+func (p *pusher) accepts() bool { return p.sink.Write != nil && !p.refused.Load() }
+
+// push pushes a decoded portion. Portions are pushed one at a time, in the order of the file.
+func (p *pusher) push(ctx context.Context, s portionView) {
+	guard.Pass("prefetch.push")
+	switch {
+	case !p.accepts():
+	case s.run(0).Len() == p.array.PlaneBytes():
+		p.pushPlanes(ctx, s)
+	default:
+		p.pushRuns(ctx, s)
+	}
+}
+
+// inFile returns a span of the array as a span of the file.
+func (p *pusher) inFile(array span.Span) span.Span { return array.Add(p.head) }
+
+// read copies a span of the file to buffer. It returns false if ctx is done or a block cannot be read.
+func (p *pusher) read(ctx context.Context, s portionView, buffer []byte, piece span.Span) bool {
+	n := int(piece.Len())
+	return s.read(ctx, buffer[:n], piece.Start()-p.head) == n && ctx.Err() == nil
+}
+
+// pushPlanes pushes a portion of whole planes, which are one span of the file. Several goroutines push: one alone
+// takes as long as two cores take to decode the next portion.
+func (p *pusher) pushPlanes(ctx context.Context, s portionView) {
+	pages := p.inFile(s.planesAfterFirst()).AlignIn(p.sink.Page)
+	next := atomic.Int64{}
+	p.together(int(min(pages.Pieces(p.sink.Piece), maxPushers)), func() {
+		buffer := buffers.get(p.sink.Piece)
+		defer buffers.put(buffer)
+		for !p.refused.Load() {
+			piece := pages.Piece(next.Add(1)-1, p.sink.Piece)
+			switch {
+			case piece.Empty():
+				return
+			case piece.Start() < p.head+p.position.Load()+p.sink.Ahead: // the reader is there already
+			case !p.read(ctx, s, buffer, piece), !p.sink.Write(buffer[:piece.Len()], piece.Start()):
+				p.refused.Store(true)
+			}
+		}
+	})
+}
+
+// together calls f in several goroutines, at most n, and returns when all have returned. It repeats a panic of f.
+func (p *pusher) together(n int, f func()) {
+	var group sync.WaitGroup
+	var relay guard.Relay
+	for range min(n, pushers()) {
+		group.Go(relay.Func("prefetch.push", f))
+	}
+	group.Wait()
+	relay.Repeat()
+}
+
+// pushRuns pushes a portion that contains a part of each of its planes.
+func (p *pusher) pushRuns(ctx context.Context, s portionView) {
+	partial := map[int64][]byte{}
+	buffer := buffers.get(p.sink.Piece)
+	defer buffers.put(buffer)
+	for plane := int64(1); plane < s.planes(); plane++ {
+		for piece := range p.inFile(s.run(plane)).Cut(p.sink.Piece) {
+			if !p.read(ctx, s, buffer, piece) || !p.pushRun(piece, buffer[:piece.Len()], partial) {
+				p.refused.Store(true)
+				return
+			}
+		}
+	}
+	p.partial = partial
+}
+
+// pushRun pushes the whole pages of a run, a span of the file. It adds incomplete pages to partial, and completes pages of the portion
+// before. It returns false if the sink refuses.
+func (p *pusher) pushRun(run span.Span, voxels []byte, partial map[int64][]byte) bool {
+	bytesOf := func(s span.Span) []byte { return voxels[s.Start()-run.Start() : s.End()-run.Start()] }
+	whole := run.AlignIn(p.sink.Page)
+	if first := run.To(whole.Start()); !first.Empty() && !p.completePage(first, bytesOf(first), partial) {
+		return false
+	}
+	if !whole.Empty() && !p.sink.Write(bytesOf(whole), whole.Start()) {
+		return false
+	}
+	if last := run.From(whole.End()); !last.Empty() {
+		partial[last.Start()] = bytes.Clone(bytesOf(last))
+	}
+	return true
+}
+
+// completePage pushes the page of which part is the end or the middle, if the bytes before the part are known and it becomes complete. If it
+// does not, it adds the page to partial. It returns false if the sink refuses.
+func (p *pusher) completePage(part span.Span, voxels []byte, partial map[int64][]byte) bool {
+	start := part.AlignOut(p.sink.Page).Start()
+	var before []byte
+	if start < part.Start() {
+		if before = partial[start]; before == nil { // else from the plane before, which is in the portion too
+			before = p.partial[start]
+		}
+	}
+	if int64(len(before)) != part.Start()-start {
+		return true // of a plane that is not pushed
+	}
+	page := slices.Concat(before, voxels)
+	if int64(len(page)) == p.sink.Page {
+		return p.sink.Write(page, start)
+	}
+	partial[start] = page
+	return true
+}
+
+// buffers holds unused buffers for pushes. Each push has its own: a Reader that lost its portions may still push them when it starts
+// others.
+var buffers = make(bufferPool, 2*maxPushers)
+
+// bufferPool holds unused buffers. A sync.Pool would lose them at each garbage collection.
+type bufferPool chan []byte
+
+// get returns a buffer of n bytes.
+func (b bufferPool) get(n int64) []byte {
+	select {
+	case p := <-b:
+		if int64(cap(p)) >= n {
+			return p[:n]
+		}
+	default:
+	}
+	return make([]byte, n)
+}
+
+// put makes a buffer available to others.
+func (b bufferPool) put(p []byte) {
+	select {
+	case b <- p:
+	default:
+	}
+}
