@@ -135,7 +135,7 @@
 //   - for all object stores, 16 MiB of answers that are being read and parsed, and up to three times as much that
 //     parsing makes of them;
 //   - for each zip archive, 1.1 times its directory, which has up to 256 MiB: that is not within the 128 MiB;
-//   - for each Precomputed scale and each array, 32 MiB of positions of chunks;
+//   - 32 MiB of positions of chunks, of all Precomputed scales and arrays together;
 //   - for all mags, 16 MiB of jump tables, 16 MiB of pages of shard indexes of Zarr, and 8 MiB of those that are
 //     being read and checked, 32 MiB of minishard indexes of Precomputed, and versions of 512 Ki cubes in snapshots,
 //     about 40 MB. At most 256 cubes of each snapshot stay open, fewer if the process may have fewer descriptors;

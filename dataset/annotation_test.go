@@ -54,7 +54,7 @@ func TestAnnotations(t *testing.T) {
 					}
 				}
 				compared += compareComposed(t, d, c, func(layer string) bool {
-					return isHDF5(dir, c, layer) || c.Optional && !slices.Contains(names, layer)
+					return c.Optional && !slices.Contains(names, layer)
 				})
 			})
 		}

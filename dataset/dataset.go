@@ -196,7 +196,7 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 	if !errors.Is(other, precomputed.ErrNotRecognised) {
 		return root, other
 	}
-	root, other = filesource.Recognise(fsys, name, filesource.Options{Log: log})
+	root, other = d.recogniseFolder(fsys, name, log)
 	if errors.Is(other, filesource.ErrNotRecognised) {
 		return root, err
 	}
@@ -204,6 +204,18 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 		return volume.Root{}, err // these are more likely to be meant than a file beside them
 	}
 	return root, other
+}
+
+// recogniseFolder opens the files of other programs in a directory: those of HDF5 if there are any, else arrays and pictures.
+func (d *directories) recogniseFolder(fsys fs.FS, name string, log *slog.Logger) (volume.Root, error) {
+	root, closeFiles, err := hdfsource.RecogniseFolder(fsys, name, hdfsource.Options{Log: log})
+	if errors.Is(err, hdfsource.ErrNotRecognised) {
+		return filesource.Recognise(fsys, name, filesource.Options{Log: log})
+	}
+	if err == nil {
+		d.onClose(closeFiles)
+	}
+	return root, err
 }
 
 // recogniseFile opens a file: an archive, a file of another program, or a cube of WKW.

@@ -25,6 +25,7 @@ type superblock struct {
 	groupK     int // children of a node of a group: twice this
 	chunkK     int // children of a node of chunks: twice this
 	extension  uint64
+	end        uint64 // of the file
 	driver     uint64
 	sharedAt   uint64 // table of shared messages
 	sharedN    int    // its indexes
@@ -66,6 +67,12 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 // together.
 func (f *File) OpenForWriting() bool {
 	return f.super.version >= 3 && f.super.flags&(writeOpen|swmrOpen) != 0
+}
+
+// Truncated reports whether the file has fewer bytes than its superblock says. What lies in the bytes that are there can
+// be read.
+func (f *File) Truncated() bool {
+	return f.super.end != undefined && f.super.end > uint64(f.pages.size)
 }
 
 // UserBlock returns the number of bytes before the superblock. They belong to the application.
@@ -122,7 +129,7 @@ func (f *File) readOld(c *cursor) {
 	}
 	c.address("base address")
 	c.address("free space")
-	c.address("end of the file")
+	s.end = c.address("end of the file")
 	s.driver = c.address("driver information")
 	c.length("name of the root group")
 	s.root = c.address("root group")
@@ -138,7 +145,7 @@ func (f *File) readNew(c *cursor) {
 	s.flags = c.u8("flags")
 	c.address("base address")
 	s.extension = c.address("extension")
-	c.address("end of the file")
+	s.end = c.address("end of the file")
 	s.root = c.address("root group")
 	c.sum()
 }

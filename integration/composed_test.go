@@ -42,10 +42,9 @@ func fits(t *testing.T, file io.Reader, v refdata.ComposedVolume) bool {
 	return got == v.SHA256 || got == v.SHA256Uint64
 }
 
-// isShown reports whether a volume of the reference data must be shown: HDF5 is not read, and time is no axis of a layer.
+// isShown reports whether a volume of the reference data must be shown: time is no axis of a layer.
 func isShown(c refdata.Composed, v refdata.ComposedVolume) bool {
-	return !c.Optional && !v.Optional && v.Part == nil && v.Time == nil && (c.Expect == "ok" || v.Readable) && !strings.Contains(v.Note, "HDF5") &&
-		!slices.Contains([]string{"segmentation@wide_h5", "segmentation@agglomerate_view_30", "segmentation@u4", "segmentation@big_endian"}, v.Layer)
+	return !c.Optional && !v.Optional && v.Part == nil && v.Time == nil && (c.Expect == "ok" || v.Readable)
 }
 
 // TestComposedReferenceData reads all annotations, merged with their dataset or alone, and all mapped layers, in mounts.

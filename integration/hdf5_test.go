@@ -202,3 +202,32 @@ func TestHDF5Everywhere(t *testing.T) {
 		t.Errorf("check of a damaged file: exit code %d, %s", got.code, got.stdout)
 	}
 }
+
+// TestHDF5Folder mounts a folder of files: their layers have the names of the files before their own. A file that cannot be opened is left
+// out with the reason.
+func TestHDF5Folder(t *testing.T) {
+	root, files := hdf5Files(t)
+	dir := tempDir(t)
+	want := map[string]string{}
+	for _, name := range []string{"cremi.hdf", "snemi_main.h5"} {
+		i := slices.IndexFunc(files, func(f hdf5File) bool { return f.File == name })
+		b, err := os.ReadFile(filepath.Join(root, files[i].Mount))
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(dir, name), b)
+		d := files[i].Datasets[0]
+		stem := strings.TrimSuffix(name, filepath.Ext(name))
+		want[stem+"_"+strings.ReplaceAll(d.Path, "/", "_")] = d.SHA256
+	}
+	writeFile(t, filepath.Join(dir, "broken.h5"), []byte("\x89HDF\r\n\x1a\n"))
+	mounted := mount(t, dir)
+	for layer, sum := range want {
+		if got, n := hash(t, filepath.Join(mounted, layer, "1", "volume.raw")); got != sum {
+			t.Errorf("%s: %d bytes with hash %s, want %s", layer, n, got, sum)
+		}
+	}
+	if got := wkwfs(t, "info", dir); got.code != 0 || !strings.Contains(got.stdout, "broken.h5") {
+		t.Errorf("info: exit code %d, %s", got.code, got.stdout)
+	}
+}

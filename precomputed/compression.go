@@ -38,6 +38,16 @@ var forms = []struct {
 // usualForms is how many of the forms are asked for before a listing tells whether there is a file at all: each takes a request.
 const usualForms = 2
 
+// isForm reports whether a suffix is that of one of the forms.
+func isForm(suffix string) bool {
+	for _, form := range forms {
+		if form.suffix == suffix {
+			return true
+		}
+	}
+	return false
+}
+
 // temporary are the suffixes of files that no program has completed. They are no chunks.
 var temporary = []string{".tmp", ".part", ".partial", ".lock"}
 

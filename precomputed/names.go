@@ -84,10 +84,14 @@ func (s *scale) CubeFiles() (fsys fs.FS, dir, example string) {
 	return s.fsys, s.dir, example
 }
 
-// CubeName implements [volume.CubeNamer].
+// CubeName implements [volume.CubeNamer]. A chunk file with a suffix that is not known is one that is not read.
 func (s *scale) CubeName(name string) volume.CubeName {
 	if s.sharding == nil {
-		name = withoutSuffix(name)
+		stem := withoutSuffix(name)
+		if !isForm(strings.TrimPrefix(name, stem)) {
+			return volume.OtherName
+		}
+		name = stem
 		if _, ok := s.parseChunkName(name); ok {
 			return volume.FileName
 		}

@@ -140,9 +140,9 @@ func (h Home) open(a Attachment) (*Table, error) {
 	switch a.Format {
 	case "zarr3", "json":
 	case "hdf5":
-		return nil, unsupported(a, "an attachment in the format zarr3", "HDF5")
+		return h.openHDF5(a)
 	default:
-		return nil, unsupported(a, "the format zarr3 or json", fmt.Sprintf("%q", jsonlimit.Abbreviate(a.Format)))
+		return nil, unsupported(a, "the format zarr3, hdf5 or json", fmt.Sprintf("%q", jsonlimit.Abbreviate(a.Format)))
 	}
 	fsys, dir, err := h.locate(a.Path)
 	if err != nil {
@@ -152,6 +152,19 @@ func (h Home) open(a Attachment) (*Table, error) {
 		return OpenJSON(a.Name, fsys, path.Dir(dir)), nil
 	}
 	return OpenZarr(a.Name, fsys, dir), nil
+}
+
+// openHDF5 opens a mapping that is a file of HDF5.
+func (h Home) openHDF5(a Attachment) (*Table, error) {
+	dir, name := parentOf(a.Path)
+	if dir == "" {
+		dir = "."
+	}
+	fsys, in, err := h.locate(dir)
+	if err != nil {
+		return nil, err
+	}
+	return OpenHDF5(a.Name, fsys, path.Join(in, name)), nil
 }
 
 // locate returns where a path of the metadata leads: relative to the dataset, or out of it.

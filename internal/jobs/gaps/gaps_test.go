@@ -59,7 +59,7 @@ var formats = map[string]struct {
 		[]string{"0.0.0", "c/0/0/0", "2/0/0", "0/0/1.gz"}},
 	"precomputed": {openPrecomputed, map[string]string{"info": fmt.Sprintf(info, "")}, "8_8_8",
 		[]string{"0-2_0-2_0-1", "0-2_0-2_1-2.gz", "0-2_0-2_2-3.zst"},
-		[]string{"0-2_0-2_0-2", "0-2_0-2_3-4", "0-2_0-2_1-2.part", "0.shard", "-2-0_0-2_0-1", "c/0-2_0-2_0-1", "0/0/0"}},
+		[]string{"0-2_0-2_0-2", "0-2_0-2_3-4", "0-2_0-2_1-2.part", "0-2_0-2_1-2.lz4", "0.shard", "-2-0_0-2_0-1", "c/0-2_0-2_0-1", "0/0/0"}},
 	"precomputed, two sizes": {openPrecomputed, map[string]string{"info": strings.Replace(fmt.Sprintf(info, ""), "[[2, 2, 1]]", "[[2, 2, 1], [0, 1, 1], [2, 2, 2], [1, 1, 1]]", 1)}, "8_8_8",
 		[]string{"0-2_0-2_0-1"},
 		[]string{"0-2_0-2_0-3", "1-3_0-1_0-1"}},
