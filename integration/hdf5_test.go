@@ -231,3 +231,21 @@ func TestHDF5Folder(t *testing.T) {
 		t.Errorf("info: exit code %d, %s", got.code, got.stdout)
 	}
 }
+
+// TestHDF5Import: import writes the voxels of a dataset of a file. If the file has several and none is named, an error lists them.
+func TestHDF5Import(t *testing.T) {
+	root, files := hdf5Files(t)
+	for name, path := range map[string]string{"cremi.hdf": ":/volumes/raw", "snemi_main.h5": "", "ilastik_zyxc.h5": ":/exported_data"} {
+		i := slices.IndexFunc(files, func(f hdf5File) bool { return f.File == name })
+		source := filepath.Join(root, files[i].Mount)
+		dataset := filepath.Join(tempDir(t), "dataset")
+		mustRun(t, "import", "--quiet", "--layer", "l", "--category", "color", "--voxel-size", "4,4,40", source+path, dataset)
+		if sum, n := hash(t, filepath.Join(mount(t, dataset), "l", "1", "volume.raw")); sum != files[i].Datasets[0].SHA256 {
+			t.Errorf("%s: %d bytes with hash %s, want %s", name, n, sum, files[i].Datasets[0].SHA256)
+		}
+	}
+	got := wkwfs(t, "import", filepath.Join(root, "cremi.hdf"), filepath.Join(tempDir(t), "dataset"), "--layer", "l")
+	if got.code == 0 || !strings.Contains(got.stderr, "cremi.hdf:/volumes_labels_clefts") {
+		t.Errorf("exit code %d, %s", got.code, got.stderr)
+	}
+}

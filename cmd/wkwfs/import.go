@@ -51,8 +51,8 @@ func newImportCommand() *cobra.Command {
 		Long: `Write the voxels of INPUT into DATASET as a new layer, and add the layer to
 datasource-properties.json. DATASET is created if it does not exist.
 
-INPUT is an .npy, NRRD, MetaImage, NIfTI, MRC, TIFF, PNG or JPEG file, or a directory of
-TIFF, PNG or JPEG files with one plane each. With --shape and --dtype, it is a file that
+INPUT is an .npy, NRRD, MetaImage, NIfTI, MRC, TIFF, PNG or JPEG file, a dataset of an HDF5
+file (FILE.h5:/path), or a directory of TIFF, PNG or JPEG files with one plane each. With --shape and --dtype, it is a file that
 contains only voxels. Of a file with its voxels in a second file, INPUT is the header.
 
 The axes of an .npy file in Fortran order, as in a mount, are x, y, z, or channel, x, y, z.

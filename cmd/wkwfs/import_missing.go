@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/wkwfs/wkwfs/internal/files/arrayfile"
+	"github.com/wkwfs/wkwfs/internal/files/hdfsource"
 	"github.com/wkwfs/wkwfs/internal/small/hint"
 	"github.com/wkwfs/wkwfs/internal/write/importer"
 	"github.com/wkwfs/wkwfs/volume"
@@ -162,7 +163,10 @@ func (s *importSettings) open() (*arrayfile.Array, error) {
 		return nil, s.missingShape(nil)
 	}
 	s.options.Axes = s.axes
-	in, err := arrayfile.Open(s.input)
+	in, err := openHDF5(s.input)
+	if errors.Is(err, hdfsource.ErrNotRecognised) {
+		in, err = arrayfile.Open(s.input)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !exists(s.input):
 		return nil, absentError("INPUT", s.input, err)

@@ -32,6 +32,7 @@ type Array struct {
 	bigEndian bool
 	dir       directory // of the files
 	files     []*file
+	also      func() error // closes what is open besides; may be nil
 }
 
 // directory is where the files of an array are.
@@ -78,6 +79,9 @@ func (a *Array) Close() error {
 		if f.held() != nil {
 			all = append(all, f.drop())
 		}
+	}
+	if a.also != nil {
+		all = append(all, a.also())
 	}
 	return errors.Join(all...)
 }
