@@ -30,13 +30,24 @@ func openHDF5(input string) (*arrayfile.Array, error) {
 	}
 	root, closeFile, err := hdfsource.Recognise(os.DirFS(filepath.Dir(file)), filepath.Base(file), hdfsource.Options{})
 	if err != nil {
-		return nil, err
+		return nil, withPath(err, file)
 	}
 	in, err := openLayerOf(root.Dataset, file, path, closeFile)
 	if err != nil {
 		return nil, errors.Join(err, closeFile())
 	}
 	return in, nil
+}
+
+// withPath gives an error the path of the file instead of its name.
+func withPath(err error, file string) error {
+	if format := (*volume.FormatError)(nil); errors.As(err, &format) {
+		format.File = file
+	}
+	if unsupported := (*volume.UnsupportedError)(nil); errors.As(err, &unsupported) {
+		unsupported.File = file
+	}
+	return err
 }
 
 // openLayerOf opens the finest mag of the layer that has a path in the file, or of the only one.
