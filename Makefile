@@ -64,7 +64,7 @@ test-race:
 ## test-all: all tests; then again with the race detector, with mounts of a program that has it, under longer load, in long form, with all damages, with all jobs of the benchmark, and on one processor
 test-all: check test-once
 	$(GO) mod verify
-	@$(GOTEST) -race $(ONCE) $$($(GO) list ./... | grep wkwfs/wkwfs/ | grep -v /integration)
+	@GORACE=atexit_sleep_ms=10 $(GOTEST) -race $(ONCE) $$($(GO) list ./... | grep wkwfs/wkwfs/ | grep -v /integration)
 	@WKWFS_RACE=1 $(GOTEST) $(ONCE) ./integration -load.duration 20s
 	@$(GOTEST) $(ONCE) ./integration -run '^(TestEveryByteDamaged|TestImportKilled|TestImportFinishKilled|TestManyMounts|TestMemoryOfSmallBlocks|TestMetadataBombs|TestListingOfManyCubes|TestOpenWhileCubesAreReplaced|TestRandom|TestRandomLate)$$' \
 		-long -damage.all -import.kills 100 -random.steps 10000
