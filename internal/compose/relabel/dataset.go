@@ -144,7 +144,7 @@ func (d *Dataset) eachMapping(names []string, f func(mapping)) {
 	for _, name := range names {
 		l, err := d.Dataset.Layer(name)
 		if err != nil {
-			continue // who asks for the layer gets the error
+			continue // a caller that opens the layer gets the error
 		}
 		for _, m := range d.mappings(name, l) {
 			f(m)
