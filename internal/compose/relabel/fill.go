@@ -9,104 +9,124 @@ import (
 )
 
 // convert maps the values of a block. from is the stored values; to has the mapped ones, as many, and may overlap
-// with from if from is its end. Values are mostly equal to those before them, so each run is looked up once. An id
-// that does not fit into the type is an error.
+// with from if from is its end. An id that does not fit into the type is an error.
+//
+// Each value is looked up in the memo, whether or not it is equal to the one before: the processor foresees that a
+// value is in the memo, but it does not foresee where a run of equal values ends.
 func (c *cursor) convert(to []byte, toType volume.Type, from []byte, fromType volume.Type) error {
 	switch {
 	case fromType == volume.Uint32 && toType == volume.Uint32:
 		return c.convert32(to, from)
 	case fromType == volume.Uint64:
 		return c.convert64(to, from)
+	case fromType == volume.Uint32 && toType == volume.Uint64:
+		return c.widen32(to, from)
 	}
 	size, wide := fromType.Size(), toType.Size()
-	last, mapped := uint64(0), uint64(0)
 	for i := range len(from) / size {
 		v := get(from[i*size:], size)
-		if v != last {
-			m, err := c.find(v)
-			if err == nil {
-				err = checkFits(v, m, toType)
-			}
-			if err != nil {
+		e := c.memo[slotOf(v)]
+		if e.from != v {
+			var err error
+			if e, err = c.learn(v, toType); err != nil {
 				return err
 			}
-			last, mapped = v, m
 		}
-		put(to[i*wide:], wide, mapped)
+		put(to[i*wide:], wide, e.to)
 	}
 	return nil
 }
 
-// convert32 is convert for 32 bits. Two equal values are seen at once.
+// convert32 is convert for 32 bits. It loads and stores two values at a time, and looks four up before it looks at what
+// was found.
 func (c *cursor) convert32(to, from []byte) error {
-	const pair = 1<<32 + 1 // a value in both halves
-	last, mapped := uint64(0), uint64(0)
-	i := 0
-	for ; i+8 <= len(from); i += 8 {
-		both := binary.LittleEndian.Uint64(from[i:])
-		if both == last*pair {
-			binary.LittleEndian.PutUint64(to[i:], mapped*pair)
-			i += runOf(to[i+8:], from[i+8:], both, mapped*pair)
-			continue
+	const low = 1<<32 - 1
+	memo := &c.memo32
+	for len(from) >= 16 && len(to) >= 16 {
+		f, t := (*[16]byte)(from), (*[16]byte)(to)
+		first, second := binary.LittleEndian.Uint64(f[:8]), binary.LittleEndian.Uint64(f[8:])
+		v0, v1, v2, v3 := uint32(first), uint32(first>>32), uint32(second), uint32(second>>32)
+		e0, e1, e2, e3 := memo[slotOf32(v0)], memo[slotOf32(v1)], memo[slotOf32(v2)], memo[slotOf32(v3)]
+		if (uint32(e0>>32)^v0)|(uint32(e1>>32)^v1)|(uint32(e2>>32)^v2)|(uint32(e3>>32)^v3) == 0 {
+			binary.LittleEndian.PutUint64(t[:8], e0&low|e1<<32)
+			binary.LittleEndian.PutUint64(t[8:], e2&low|e3<<32)
+		} else if err := c.each32(t[:], f[:]); err != nil {
+			return err
 		}
-		var word uint64
-		for shift := 0; shift < 64; shift += 32 {
-			if v := both >> shift & (1<<32 - 1); v != last {
-				m, err := c.find(v)
-				if err == nil {
-					err = checkFits(v, m, volume.Uint32)
-				}
-				if err != nil {
-					return err
-				}
-				last, mapped = v, m
-			}
-			word |= mapped << shift
-		}
-		binary.LittleEndian.PutUint64(to[i:], word)
+		from, to = from[16:], to[16:]
 	}
-	if i < len(from) {
-		m, err := c.find(get(from[i:], 4))
+	return c.each32(to, from)
+}
+
+// each32 is convert32 for values that may not be in the memo, or that have the same place in it.
+func (c *cursor) each32(to, from []byte) error {
+	for ; len(from) >= 4 && len(to) >= 4; from, to = from[4:], to[4:] {
+		v := binary.LittleEndian.Uint32(from)
+		if err := c.learn32(v); err != nil {
+			return err
+		}
+		binary.LittleEndian.PutUint32(to, uint32(c.memo32[slotOf32(v)]))
+	}
+	return nil
+}
+
+// convert64 is convert for 64 bits.
+func (c *cursor) convert64(to, from []byte) error {
+	memo := &c.memo
+	for ; len(from) >= 8 && len(to) >= 8; from, to = from[8:], to[8:] {
+		v := binary.LittleEndian.Uint64(from)
+		e := &memo[slotOf(v)]
+		if e.from != v {
+			if _, err := c.learn(v, volume.Uint64); err != nil {
+				return err
+			}
+		}
+		binary.LittleEndian.PutUint64(to, e.to)
+	}
+	return nil
+}
+
+// widen32 is convert from 32 to 64 bits.
+func (c *cursor) widen32(to, from []byte) error {
+	memo := &c.memo
+	for ; len(from) >= 4 && len(to) >= 8; from, to = from[4:], to[8:] {
+		v := uint64(binary.LittleEndian.Uint32(from))
+		e := &memo[slotOf(v)]
+		if e.from != v {
+			if _, err := c.learn(v, volume.Uint64); err != nil {
+				return err
+			}
+		}
+		binary.LittleEndian.PutUint64(to, e.to)
+	}
+	return nil
+}
+
+// learn looks an id up, and enters it into the memo.
+func (c *cursor) learn(id uint64, t volume.Type) (pair, error) {
+	to, err := c.find(id)
+	if err == nil {
+		err = checkFits(id, to, t)
+	}
+	if err != nil {
+		return pair{}, err
+	}
+	e := pair{id, to}
+	c.memo[slotOf(id)] = e
+	return e, nil
+}
+
+// learn32 is learn for ids of 32 bits.
+func (c *cursor) learn32(id uint32) error {
+	if e := &c.memo32[slotOf32(id)]; uint32(*e>>32) != id {
+		to, err := c.find(uint64(id))
 		if err == nil {
-			err = checkFits(get(from[i:], 4), m, volume.Uint32)
+			err = checkFits(uint64(id), to, volume.Uint32)
 		}
 		if err != nil {
 			return err
 		}
-		put(to[i:], 4, m)
-	}
-	return nil
-}
-
-// runOf maps as many words as are equal to one that is known, four at a time. It returns their bytes.
-func runOf(to, from []byte, word, mapped uint64) (n int) {
-	for len(from) >= 32 && len(to) >= 32 {
-		a, b := binary.LittleEndian.Uint64(from[0:8]), binary.LittleEndian.Uint64(from[8:16])
-		c, d := binary.LittleEndian.Uint64(from[16:24]), binary.LittleEndian.Uint64(from[24:32])
-		if (a^word)|(b^word)|(c^word)|(d^word) != 0 {
-			break
-		}
-		binary.LittleEndian.PutUint64(to[0:8], mapped)
-		binary.LittleEndian.PutUint64(to[8:16], mapped)
-		binary.LittleEndian.PutUint64(to[16:24], mapped)
-		binary.LittleEndian.PutUint64(to[24:32], mapped)
-		from, to, n = from[32:], to[32:], n+32
-	}
-	return n
-}
-
-func (c *cursor) convert64(to, from []byte) error {
-	last, mapped := uint64(0), uint64(0)
-	for i := 0; i+8 <= len(from); i += 8 {
-		if v := binary.LittleEndian.Uint64(from[i:]); v != last {
-			m, err := c.find(v)
-			if err != nil {
-				return err
-			}
-			last, mapped = v, m
-		}
-		binary.LittleEndian.PutUint64(to[i:], mapped)
-		i += runOf(to[i+8:], from[i+8:], last, mapped)
+		*e = uint64(id)<<32 | to
 	}
 	return nil
 }
@@ -155,6 +175,7 @@ func (f *cube) Fill(ctx context.Context, blocks []volume.Block, memory func(at v
 	lend := newLender(whole, memory, start)
 	f.CubeFile.Fill(ctx, blocks, lend)
 	c := f.table.cursor(ctx, f.state)
+	defer c.release()
 	zero := c.checkZero()
 	for i := range blocks {
 		b := &blocks[i]
