@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"unsafe"
 
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -37,25 +38,43 @@ func (c *cursor) convert(to []byte, toType volume.Type, from []byte, fromType vo
 	return nil
 }
 
-// convert32 is convert for 32 bits. It loads and stores two values at a time, and looks four up before it looks at what
-// was found.
+// convert32 is convert for 32 bits. Values that are not in the memo are looked up one after another.
 func (c *cursor) convert32(to, from []byte) error {
-	const low = 1<<32 - 1
-	memo := &c.memo32
-	for len(from) >= 16 && len(to) >= 16 {
-		f, t := (*[16]byte)(from), (*[16]byte)(to)
-		first, second := binary.LittleEndian.Uint64(f[:8]), binary.LittleEndian.Uint64(f[8:])
-		v0, v1, v2, v3 := uint32(first), uint32(first>>32), uint32(second), uint32(second>>32)
-		e0, e1, e2, e3 := memo[slotOf32(v0)], memo[slotOf32(v1)], memo[slotOf32(v2)], memo[slotOf32(v3)]
-		if (uint32(e0>>32)^v0)|(uint32(e1>>32)^v1)|(uint32(e2>>32)^v2)|(uint32(e3>>32)^v3) == 0 {
-			binary.LittleEndian.PutUint64(t[:8], e0&low|e1<<32)
-			binary.LittleEndian.PutUint64(t[8:], e2&low|e3<<32)
-		} else if err := c.each32(t[:], f[:]); err != nil {
+	n := min(len(to), len(from)) &^ 15
+	for done := 0; done < n; {
+		if done += known32(&c.memo32, to[done:n], from[done:n]); done == n {
+			break
+		}
+		if err := c.each32(to[done:done+16], from[done:done+16]); err != nil {
 			return err
 		}
-		from, to = from[16:], to[16:]
+		done += 16
 	}
-	return c.each32(to, from)
+	return c.each32(to[n:], from[n:])
+}
+
+// known32 maps values until one of the next four is not in a memo. It returns how many bytes it has mapped. Both slices have the same
+// length, a multiple of 16.
+//
+// It reads and writes words of its slices without checks, which took a third of the time. An entry of the memo has the value in its upper
+// half, so this becomes 0 if a value is what the entry is of.
+func known32(memo *[memoLength]uint64, to, from []byte) (done int) {
+	if len(to) != len(from) {
+		panic("relabel: slices of different lengths")
+	}
+	src, dst := unsafe.Pointer(unsafe.SliceData(from)), unsafe.Pointer(unsafe.SliceData(to))
+	for ; done+16 <= len(from); done += 16 {
+		f, t := (*[16]byte)(unsafe.Add(src, done)), (*[16]byte)(unsafe.Add(dst, done))
+		first, second := binary.LittleEndian.Uint64(f[:8]), binary.LittleEndian.Uint64(f[8:])
+		a, b := memo[slotOf32(uint32(first))]^first<<32, memo[slotOf32(uint32(first>>32))]
+		c, d := memo[slotOf32(uint32(second))]^second<<32, memo[slotOf32(uint32(second>>32))]
+		if (a|c|(b^first)|(d^second))>>32 != 0 {
+			return done
+		}
+		binary.LittleEndian.PutUint64(t[:8], a|b<<32)
+		binary.LittleEndian.PutUint64(t[8:], c|d<<32)
+	}
+	return done
 }
 
 // each32 is convert32 for values that may not be in the memo, or that have the same place in it.
