@@ -91,7 +91,7 @@ func (d *Dataset) CheckMetadata() []error {
 // Files returns the files of the dataset, and those that are added.
 func (d *Dataset) Files() fs.FS { return both{d.Dataset.Files(), d.files} }
 
-// both is the files at the top of two file systems. Those of the first one win.
+// both is the files of two file systems. Those at the top of the first one win.
 type both [2]fs.FS
 
 func (b both) Open(name string) (fs.File, error) {
@@ -118,6 +118,9 @@ func (b both) Stat(name string) (fs.FileInfo, error) {
 // ReadDir implements [fs.ReadDirFS].
 func (b both) ReadDir(name string) ([]fs.DirEntry, error) {
 	all, err := fs.ReadDir(b[0], name)
+	if err != nil && name != "." {
+		return fs.ReadDir(b[1], name)
+	}
 	if err != nil {
 		return nil, err
 	}
