@@ -93,7 +93,7 @@ func (f *cube) Fill(ctx context.Context, blocks []volume.Block, memory func(at v
 	lent := func(at volume.Vec) []byte { return blockMemory(&blocks[index[at]], memory) }
 	above := f.aboveOf(blocks)
 	for _, p := range above {
-		f.fillExact(ctx, p, blocks, done, lent)
+		f.fillExact(ctx, p, blocks, done, memory)
 	}
 	f.fillBelow(ctx, blocks, done, memory)
 	for _, p := range above {
@@ -205,7 +205,7 @@ func (f *cube) fillExact(ctx context.Context, p touching, blocks []volume.Block,
 	for _, b := range exact {
 		i := index[b.At]
 		if b.Err != nil {
-			blocks[i].Voxels, blocks[i].Err, done[i] = nil, b.Err, true
+			blocks[i].Err, done[i] = b.Err, true
 		} else if b.Voxels != nil {
 			blocks[i].Voxels, done[i] = b.Voxels, true
 		}
