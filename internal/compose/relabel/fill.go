@@ -89,34 +89,66 @@ func (c *cursor) each32(to, from []byte) error {
 	return nil
 }
 
-// convert64 is convert for 64 bits.
+// convert64 is convert for 64 bits. It looks two values up before it looks at what was found, without checks of the
+// slices, as known32 does.
 func (c *cursor) convert64(to, from []byte) error {
+	n := min(len(to), len(from)) &^ 15
+	src, dst := unsafe.Pointer(unsafe.SliceData(from)), unsafe.Pointer(unsafe.SliceData(to))
 	memo := &c.memo
-	for ; len(from) >= 8 && len(to) >= 8; from, to = from[8:], to[8:] {
-		v := binary.LittleEndian.Uint64(from)
-		e := &memo[slotOf(v)]
-		if e.from != v {
-			if _, err := c.learn(v, volume.Uint64); err != nil {
+	for i := 0; i < n; i += 16 {
+		f, t := (*[16]byte)(unsafe.Add(src, i)), (*[16]byte)(unsafe.Add(dst, i))
+		v, w := binary.LittleEndian.Uint64(f[:8]), binary.LittleEndian.Uint64(f[8:])
+		d, e := &memo[slotOf(v)], &memo[slotOf(w)]
+		if (d.from^v)|(e.from^w) != 0 {
+			if err := c.each64(t[:], f[:]); err != nil {
 				return err
 			}
+			continue
 		}
-		binary.LittleEndian.PutUint64(to, e.to)
+		to0, to1 := d.to, e.to
+		binary.LittleEndian.PutUint64(t[:8], to0)
+		binary.LittleEndian.PutUint64(t[8:], to1)
+	}
+	return c.each64(to[n:], from[n:])
+}
+
+// each64 is convert64 for values that may not be in the memo, or that have the same place in it.
+func (c *cursor) each64(to, from []byte) error {
+	for ; len(from) >= 8 && len(to) >= 8; from, to = from[8:], to[8:] {
+		e, err := c.known(binary.LittleEndian.Uint64(from))
+		if err != nil {
+			return err
+		}
+		binary.LittleEndian.PutUint64(to, e)
 	}
 	return nil
 }
 
-// widen32 is convert from 32 to 64 bits.
+// known returns what an id becomes, from the memo if it is there.
+func (c *cursor) known(id uint64) (uint64, error) {
+	if e := &c.memo[slotOf(id)]; e.from == id {
+		return e.to, nil
+	}
+	e, err := c.learn(id, volume.Uint64)
+	return e.to, err
+}
+
+// widen32 is convert from 32 to 64 bits. The values may be the end of the memory of the result: each is read before
+// that is written over.
 func (c *cursor) widen32(to, from []byte) error {
+	n := min(len(to)/8, len(from)/4)
+	src, dst := unsafe.Pointer(unsafe.SliceData(from)), unsafe.Pointer(unsafe.SliceData(to))
 	memo := &c.memo
-	for ; len(from) >= 4 && len(to) >= 8; from, to = from[4:], to[8:] {
-		v := uint64(binary.LittleEndian.Uint32(from))
+	for i := range n {
+		f, t := (*[4]byte)(unsafe.Add(src, 4*i)), (*[8]byte)(unsafe.Add(dst, 8*i))
+		v := uint64(binary.LittleEndian.Uint32(f[:]))
 		e := &memo[slotOf(v)]
 		if e.from != v {
 			if _, err := c.learn(v, volume.Uint64); err != nil {
 				return err
 			}
 		}
-		binary.LittleEndian.PutUint64(to, e.to)
+		binary.LittleEndian.PutUint64(t[:], e.to)
 	}
 	return nil
 }
