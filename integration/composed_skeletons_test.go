@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
@@ -55,5 +56,14 @@ func TestComposedSkeletons(t *testing.T) {
 	server := startWeb(t, nil, over, "--listen", "127.0.0.1:0", annotation)
 	if response, got := server.get(t, "skeletons/axon%201_2.swc"); response.StatusCode != http.StatusOK || string(got) != want {
 		t.Errorf("over HTTP: %s, %q", response.Status, got)
+	}
+	if r := wkwfs(t, "check", over, annotation); r.code != 0 {
+		t.Errorf("check: exit code %d: %s", r.code, r.stdout)
+	}
+	if err := os.WriteFile(nml, bytes.Replace(stored, []byte(`target="4"`), []byte(`target="9"`), 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := wkwfs(t, "check", over, annotation); r.code != 1 || !strings.Contains(r.stdout, `ann.nml: tree "axon 1/2": edge from 3 to 9`) {
+		t.Errorf("check of an edge to no node: exit code %d: %s", r.code, r.stdout)
 	}
 }

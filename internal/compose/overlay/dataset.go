@@ -27,7 +27,7 @@ var (
 	_ volume.MetadataChecker = (*Dataset)(nil)
 )
 
-// Add adds layers and files to a dataset.
+// Add adds layers and files to a dataset. Files may be a [volume.MetadataChecker].
 func Add(d volume.Dataset, added []Added, files fs.FS) *Dataset { return &Dataset{d, added, files} }
 
 func (d *Dataset) find(name string) *Added {
@@ -81,11 +81,13 @@ func (d *Dataset) Omitted() (all []volume.Omission) {
 }
 
 // CheckMetadata implements [volume.MetadataChecker].
-func (d *Dataset) CheckMetadata() []error {
-	if c, ok := d.Dataset.(volume.MetadataChecker); ok {
-		return c.CheckMetadata()
+func (d *Dataset) CheckMetadata() (all []error) {
+	for _, of := range []any{d.Dataset, d.files} {
+		if c, ok := of.(volume.MetadataChecker); ok {
+			all = append(all, c.CheckMetadata()...)
+		}
 	}
-	return nil
+	return all
 }
 
 // Files returns the files of the dataset, and those that are added.

@@ -13,6 +13,9 @@ import (
 var (
 	_ volume.Dataset = (*Dataset)(nil)
 	_ volume.Omitter = (*Dataset)(nil)
+
+	_ volume.MetadataChecker = (*Dataset)(nil)
+	_ volume.MetadataChecker = files{}
 )
 
 // Stat describes the directory of the NML file.
@@ -67,6 +70,9 @@ func (d *Dataset) Omitted() (all []volume.Omission) {
 
 // Files has the NML file, as it is, and the directory [SkeletonsDir].
 func (d *Dataset) Files() fs.FS { return files{only{d.fsys, d.dir, d.file}, d.skeletons} }
+
+// CheckMetadata implements [volume.MetadataChecker].
+func (d *Dataset) CheckMetadata() []error { return files{skeletons: d.skeletons}.CheckMetadata() }
 
 // SetSpacing sets the size of a voxel of mag 1, in nm, for the trees of later calls of Files. It is that of the dataset:
 // that in the NML file counts only without one. No other method may be called at the same time.

@@ -207,6 +207,20 @@ type files struct {
 	skeletons *skeletons // nil if there are no trees
 }
 
+// CheckMetadata implements [volume.MetadataChecker]: it returns why trees have no file.
+func (f files) CheckMetadata() (all []error) {
+	if f.skeletons == nil {
+		return nil
+	}
+	f.skeletons.name()
+	for i := range f.skeletons.trees {
+		if _, err := f.skeletons.content(i); err != nil {
+			all = append(all, err)
+		}
+	}
+	return all
+}
+
 // inSkeletons returns the name of a file below the directory of trees.
 func (f files) inSkeletons(name string) (string, bool) {
 	if f.skeletons == nil {

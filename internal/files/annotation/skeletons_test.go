@@ -98,9 +98,12 @@ func TestSkeletonChange(t *testing.T) {
 	fsys := treesOf("t", "bad")
 	file := fsys["a.nml"]
 	file.Data = []byte(strings.Replace(string(file.Data), `</nodes></thing></things>`, `</nodes><edge source="1" target="9"/></thing></things>`, 1))
-	_, files := openFiles(t, fsys)
+	d, files := openFiles(t, fsys)
 	if _, err := fs.ReadFile(files, SkeletonsDir+"/t.swc"); err != nil {
 		t.Fatal(err)
+	}
+	if found := d.CheckMetadata(); len(found) != 1 || !strings.Contains(found[0].Error(), `a.nml: tree "bad"`) {
+		t.Errorf("check finds %v", found)
 	}
 	if _, err := fs.ReadFile(files, SkeletonsDir+"/bad.swc"); err == nil || !strings.Contains(err.Error(), `a.nml: tree "bad": edge from 1 to 9`) {
 		t.Error(err)
