@@ -135,6 +135,10 @@
 //   - for all object stores, 16 MiB of answers that are being read and parsed, and up to three times as much that
 //     parsing makes of them;
 //   - for each zip archive, 1.1 times its directory, which has up to 256 MiB: that is not within the 128 MiB;
+//   - for mapped layers, 128 MiB of pages of tables that are lists, 8,388,608 ids for each other table, both of which are
+//     not within the 128 MiB, and 96 KiB for each load at a time;
+//   - for an annotation, the 4,194,304 nodes and edges that an NML file may have, which are not within the 128 MiB, the tree
+//     of each open file of one, and a list of its blocks;
 //   - 32 MiB of positions of chunks, of all Precomputed scales and arrays together;
 //   - for all mags, 16 MiB of jump tables, 16 MiB of pages of shard indexes of Zarr, and 8 MiB of those that are
 //     being read and checked, 32 MiB of minishard indexes of Precomputed, and versions of 512 Ki cubes in snapshots,

@@ -97,6 +97,7 @@ func (d *directories) over(a *annotation.Dataset) (root volume.Root, err error) 
 		}
 		if v.Fallback != "" && m.Err == nil {
 			as[v.As] = v.Fallback
+			setSpacing(a, m.Layer)
 		}
 		added = append(added, m)
 	}
@@ -104,6 +105,27 @@ func (d *directories) over(a *annotation.Dataset) (root volume.Root, err error) 
 		return root, fault
 	}
 	return d.mapped(volume.Root{Dataset: overlay.Add(below, added, a.Files())}, "", home, as)
+}
+
+// setSpacing tells an annotation the size of a voxel of mag 1, as far as a layer of the dataset knows it.
+func setSpacing(a *annotation.Dataset, l volume.Layer) {
+	names, err := l.Mags()
+	if err != nil || len(names) == 0 {
+		return
+	}
+	m, err := l.Mag(names[0])
+	if err != nil {
+		return
+	}
+	g, err := m.CubeGrid()
+	factor := m.About().Factor
+	if err != nil || g.Spacing == ([3]float64{}) || factor == (volume.Factor{}) {
+		return
+	}
+	for axis := range 3 {
+		g.Spacing[axis] /= float64(factor[axis])
+	}
+	a.SetSpacing(g.Spacing)
 }
 
 // merged returns a volume over the layer that it names, or alone if it names none.

@@ -10,7 +10,7 @@ type Dataset interface {
 	Layers() ([]string, error)
 	// Layer returns a layer. If there is none of that name, the error is fs.ErrNotExist.
 	Layer(name string) (Layer, error)
-	// Files returns the metadata files of the dataset.
+	// Files returns the metadata files of the dataset. They may be in directories.
 	Files() fs.FS
 }
 

@@ -13,6 +13,18 @@ const (
 	CopyName                  // a file that is not read, because cube files have its voxels, too
 )
 
+// Composed is a Mag that is made of others, each with cube files of its own.
+type Composed interface {
+	// Parts returns them. They may be Composed, too.
+	Parts() []MagPart
+}
+
+// MagPart is a mag that is a part of another one.
+type MagPart struct {
+	Mag
+	Name string // what it is, for people: "the annotation"
+}
+
 // CubeNamer is a Mag that knows the names of its cube files. So files that it does not read can be found.
 type CubeNamer interface {
 	// CubeFiles returns the directory of the cube files, and the name of one of them below it as an example: there need not be

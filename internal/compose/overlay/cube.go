@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
+	"sync"
 
 	"github.com/wkwfs/wkwfs/internal/small/scratch"
 	"github.com/wkwfs/wkwfs/internal/vfs"
@@ -18,6 +21,9 @@ type cube struct {
 	parts cell
 	grid  volume.Grid
 	info  fs.FileInfo
+
+	placed sync.Once
+	places places // of the parts; set by placed
 }
 
 var (
@@ -87,7 +93,7 @@ func (f *cube) Fill(ctx context.Context, blocks []volume.Block, memory func(at v
 	lent := func(at volume.Vec) []byte { return blockMemory(&blocks[index[at]], memory) }
 	above := f.aboveOf(blocks)
 	for _, p := range above {
-		f.fillExact(ctx, p, blocks, done, lent)
+		f.fillExact(ctx, p, blocks, done, memory)
 	}
 	f.fillBelow(ctx, blocks, done, memory)
 	for _, p := range above {
@@ -109,15 +115,25 @@ func (f *cube) box(at volume.Vec) volume.Box {
 	return at.BoxOfOne().Mul(f.grid.Block).Add(f.grid.Origin)
 }
 
-// aboveOf returns the parts that overlap with blocks.
-func (f *cube) aboveOf(blocks []volume.Block) (found []part) {
-	for _, p := range f.parts {
-		for _, b := range blocks {
-			if !p.box.Intersect(f.box(b.At)).Empty() {
-				found = append(found, p)
-				break
+// touching is a part and the blocks that overlap with it, as positions in a list of blocks.
+type touching struct {
+	part
+	blocks []int
+}
+
+// aboveOf returns the parts that overlap with blocks, in their order.
+func (f *cube) aboveOf(blocks []volume.Block) (found []touching) {
+	f.placed.Do(func() { f.places = placesOf(f.parts, f.grid) })
+	touched := map[int][]int{} // blocks by parts
+	for i, b := range blocks {
+		f.places.of(b.At, func(part int) {
+			if !f.parts[part].box.Intersect(f.box(b.At)).Empty() {
+				touched[part] = append(touched[part], i)
 			}
-		}
+		})
+	}
+	for _, part := range slices.Sorted(maps.Keys(touched)) {
+		found = append(found, touching{f.parts[part], touched[part]})
 	}
 	return found
 }
@@ -162,15 +178,15 @@ func (f *cube) open(p part) (volume.CubeFile, error) {
 
 // fillExact decodes the blocks that are also blocks of a part into their own memory. Those that the part does not
 // have are not done.
-func (f *cube) fillExact(ctx context.Context, p part, blocks []volume.Block, done []bool, memory func(at volume.Vec) []byte) {
+func (f *cube) fillExact(ctx context.Context, p touching, blocks []volume.Block, done []bool, memory func(at volume.Vec) []byte) {
 	var exact []volume.Block
 	index := map[volume.Vec]int{} // of a block of the part, in blocks
 	above, err := f.above.CubeGrid()
 	if err != nil || above.Block != f.grid.Block {
 		return // fillPart has the error
 	}
-	for i, b := range blocks {
-		from := f.box(b.At).Min.Sub(p.box.Min)
+	for _, i := range p.blocks {
+		from := f.box(blocks[i].At).Min.Sub(p.box.Min)
 		at := from.Div(above.Block)
 		if at.Mul(above.Block) == from && at.In(above.Blocks()) {
 			exact = append(exact, volume.Block{At: at})
@@ -180,7 +196,7 @@ func (f *cube) fillExact(ctx context.Context, p part, blocks []volume.Block, don
 	if len(exact) == 0 {
 		return
 	}
-	opened, err := f.open(p)
+	opened, err := f.open(p.part)
 	if err != nil {
 		return
 	}
@@ -189,7 +205,7 @@ func (f *cube) fillExact(ctx context.Context, p part, blocks []volume.Block, don
 	for _, b := range exact {
 		i := index[b.At]
 		if b.Err != nil {
-			blocks[i].Voxels, blocks[i].Err, done[i] = nil, b.Err, true
+			blocks[i].Err, done[i] = b.Err, true
 		} else if b.Voxels != nil {
 			blocks[i].Voxels, done[i] = b.Voxels, true
 		}
@@ -197,20 +213,20 @@ func (f *cube) fillExact(ctx context.Context, p part, blocks []volume.Block, don
 }
 
 // fillPart copies the voxels of a part into the blocks that are not done and overlap with it.
-func (f *cube) fillPart(ctx context.Context, p part, blocks []volume.Block, done []bool, memory func(at volume.Vec) []byte) {
+func (f *cube) fillPart(ctx context.Context, p touching, blocks []volume.Block, done []bool, memory func(at volume.Vec) []byte) {
 	var touched []int // in blocks
 	needed := volume.Box{}
-	for i, b := range blocks {
-		if common := p.box.Intersect(f.box(b.At)); !done[i] && b.Err == nil && !common.Empty() {
+	for _, i := range p.blocks {
+		if !done[i] && blocks[i].Err == nil {
 			touched = append(touched, i)
-			needed = needed.Union(common)
+			needed = needed.Union(p.box.Intersect(f.box(blocks[i].At)))
 		}
 	}
 	if len(touched) == 0 {
 		return
 	}
 	fail := func(i int, err error) { blocks[i].Voxels, blocks[i].Err = nil, err }
-	opened, err := f.open(p)
+	opened, err := f.open(p.part)
 	if err != nil {
 		for _, i := range touched {
 			fail(i, err)

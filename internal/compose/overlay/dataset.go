@@ -27,7 +27,7 @@ var (
 	_ volume.MetadataChecker = (*Dataset)(nil)
 )
 
-// Add adds layers and files to a dataset.
+// Add adds layers and files to a dataset. Files may be a [volume.MetadataChecker].
 func Add(d volume.Dataset, added []Added, files fs.FS) *Dataset { return &Dataset{d, added, files} }
 
 func (d *Dataset) find(name string) *Added {
@@ -81,17 +81,19 @@ func (d *Dataset) Omitted() (all []volume.Omission) {
 }
 
 // CheckMetadata implements [volume.MetadataChecker].
-func (d *Dataset) CheckMetadata() []error {
-	if c, ok := d.Dataset.(volume.MetadataChecker); ok {
-		return c.CheckMetadata()
+func (d *Dataset) CheckMetadata() (all []error) {
+	for _, of := range []any{d.Dataset, d.files} {
+		if c, ok := of.(volume.MetadataChecker); ok {
+			all = append(all, c.CheckMetadata()...)
+		}
 	}
-	return nil
+	return all
 }
 
 // Files returns the files of the dataset, and those that are added.
 func (d *Dataset) Files() fs.FS { return both{d.Dataset.Files(), d.files} }
 
-// both is the files at the top of two file systems. Those of the first one win.
+// both is the files of two file systems. Those at the top of the first one win.
 type both [2]fs.FS
 
 func (b both) Open(name string) (fs.File, error) {
@@ -118,6 +120,9 @@ func (b both) Stat(name string) (fs.FileInfo, error) {
 // ReadDir implements [fs.ReadDirFS].
 func (b both) ReadDir(name string) ([]fs.DirEntry, error) {
 	all, err := fs.ReadDir(b[0], name)
+	if err != nil && name != "." {
+		return fs.ReadDir(b[1], name)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ var (
 	_ volume.MetadataStater  = (*Mag)(nil)
 	_ volume.MetadataChecker = (*Mag)(nil)
 	_ volume.MemoryReporter  = (*Mag)(nil)
+	_ volume.Composed        = (*Mag)(nil)
 	_ vfs.SpeedReporter      = (*Mag)(nil)
 )
 
@@ -39,6 +40,11 @@ func (m *Mag) Speed() vfs.Speed {
 	b.Late, b.Remote = b.Late || a.Late, b.Remote || a.Remote
 	b.Near, b.AtOnce = b.Near && a.Near, b.AtOnce && a.AtOnce
 	return b
+}
+
+// Parts implements [volume.Composed].
+func (m *Mag) Parts() []volume.MagPart {
+	return []volume.MagPart{{Mag: m.Mag, Name: "the layer below"}, {Mag: m.above, Name: "the annotation"}}
 }
 
 // WorkMemory implements [volume.MemoryReporter]: a block above is decoded while the one below is in memory.

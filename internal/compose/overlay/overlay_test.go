@@ -238,9 +238,9 @@ func TestConcurrent(t *testing.T) {
 	for range 8 {
 		wait.Go(func() {
 			above := *above // its counter of calls is not safe
-			own := *f.(*cube)
-			own.above = &above
-			if b, err := volume.ReadBlock(t.Context(), &own, volume.Vec{}); err != nil || b[0] != 2 {
+			shared := f.(*cube)
+			own := &cube{below: shared.below, above: &above, parts: shared.parts, grid: shared.grid, info: shared.info}
+			if b, err := volume.ReadBlock(t.Context(), own, volume.Vec{}); err != nil || b[0] != 2 {
 				t.Error(b, err)
 			}
 		})

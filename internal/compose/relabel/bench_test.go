@@ -2,6 +2,7 @@ package relabel
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
@@ -22,17 +23,18 @@ func BenchmarkConvert(b *testing.B) {
 		b.Fatal(err)
 	}
 	c := (&Table{Name: "t"}).cursor(b.Context(), s)
-	for _, kind := range []volume.Type{volume.Uint32, volume.Uint64} {
-		b.Run(kind.String(), func(b *testing.B) {
+	for _, kinds := range [][2]volume.Type{{volume.Uint32, volume.Uint32}, {volume.Uint64, volume.Uint64}, {volume.Uint32, volume.Uint64}} {
+		kind, result := kinds[0], kinds[1]
+		b.Run(fmt.Sprint(kind, " as ", result), func(b *testing.B) {
 			size := kind.Size()
 			from := make([]byte, size<<15)
 			for i := range 1 << 15 {
 				put(from[i*size:], size, uint64(i%32/24+i/32/20)*7919*13%n)
 			}
-			to := make([]byte, len(from))
-			b.SetBytes(int64(len(from)))
+			to := make([]byte, result.Size()<<15)
+			b.SetBytes(int64(len(to)))
 			for b.Loop() {
-				if err := c.convert(to, kind, from, kind); err != nil {
+				if err := c.convert(to, result, from, kind); err != nil {
 					b.Fatal(err)
 				}
 			}

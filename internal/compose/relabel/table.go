@@ -32,6 +32,8 @@ type state struct {
 	version vfs.Version
 	most    uint64 // no id of the table is greater
 
+	cursors sync.Pool // of cursors that nobody uses
+
 	pairs map[uint64]uint64 // nil: it is a list
 
 	n       uint64 // of the ids in a list
@@ -116,22 +118,39 @@ func (t *Table) Most() (uint64, error) {
 // cursor looks ids up in a table. It is for one goroutine.
 type cursor struct {
 	*state
-	table *Table
-	ctx   context.Context
-	first uint64 // id of the first entry of ids
-	ids   []uint64
-	memo  [memoLength]pair // ids that were found, by their hash; an empty entry is that of 0
+	table  *Table
+	ctx    context.Context
+	first  uint64 // id of the first entry of ids
+	ids    []uint64
+	memo   [memoLength]pair   // ids that were found, by their slot; an empty entry is that of 0
+	memo32 [memoLength]uint64 // the same for 32 bits: an id, and below it what it becomes
 }
 
 // pair is an id and what it becomes.
 type pair struct{ from, to uint64 }
 
-// memoLength is the length of a list that stays in the first cache of a processor: neighbouring rows have the same ids.
+// memoLength is so great that the ids of a few blocks seldom share a slot. Neighbouring rows have the same ids, so what is used of the
+// memo stays in the first cache of a processor.
 const memoLength = 1 << memoBits
-const memoBits = 10
+const memoBits = 12
 
+func slotOf(id uint64) uint64   { return id * 0x9e3779b97f4a7c15 >> (64 - memoBits) }
+func slotOf32(id uint32) uint32 { return id * 0x9e3779b1 >> (32 - memoBits) }
+
+// cursor returns a cursor, which may know ids from an earlier use. Its release ends its use.
 func (t *Table) cursor(ctx context.Context, s *state) *cursor {
-	return &cursor{state: s, table: t, ctx: ctx}
+	c, _ := s.cursors.Get().(*cursor)
+	if c == nil {
+		c = &cursor{state: s, table: t}
+	}
+	c.ctx = ctx
+	return c
+}
+
+// release keeps the memo for another use. The pages of the table are not kept from being dropped.
+func (c *cursor) release() {
+	c.ctx, c.ids = nil, nil
+	c.cursors.Put(c)
 }
 
 // find returns what an id becomes.
@@ -139,15 +158,7 @@ func (c *cursor) find(id uint64) (uint64, error) {
 	if at := id - c.first; at < uint64(len(c.ids)) {
 		return c.ids[at], nil
 	}
-	m := &c.memo[id*0x9e3779b97f4a7c15>>(64-memoBits)]
-	if m.from == id && id != 0 {
-		return m.to, nil
-	}
-	to, err := c.findFar(id)
-	if err == nil {
-		*m = pair{id, to}
-	}
-	return to, err
+	return c.findFar(id)
 }
 
 // findFar is find for an id that is not in the page of the last one.

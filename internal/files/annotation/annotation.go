@@ -32,6 +32,8 @@ type Dataset struct {
 	fsys    fs.FS
 	dir     string
 	closers []func() error
+
+	skeletons *skeletons // nil if there are no trees
 }
 
 // Layer is a volume of an annotation.
@@ -120,6 +122,10 @@ func openIn(fsys fs.FS, dirs []string, log *slog.Logger) (*Dataset, error) {
 
 // open opens the volumes of an NML file.
 func open(fsys fs.FS, dir, file string, log *slog.Logger) (*Dataset, error) {
+	info, err := fs.Stat(fsys, path.Join(dir, file))
+	if err != nil {
+		return nil, err
+	}
 	a, err := nml.Read(fsys, path.Join(dir, file))
 	if err != nil {
 		return nil, err
@@ -128,6 +134,7 @@ func open(fsys fs.FS, dir, file string, log *slog.Logger) (*Dataset, error) {
 		return nil, ErrNotRecognised
 	}
 	d := &Dataset{NML: a, file: file, fsys: fsys, dir: dir}
+	d.skeletons = newSkeletons(only{fsys, dir, file}, a, vfs.VersionOf(info))
 	taken := map[string]int{}
 	for _, v := range a.Volumes {
 		l := &Layer{Volume: v, As: v.Name}

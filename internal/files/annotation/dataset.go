@@ -13,6 +13,9 @@ import (
 var (
 	_ volume.Dataset = (*Dataset)(nil)
 	_ volume.Omitter = (*Dataset)(nil)
+
+	_ volume.MetadataChecker = (*Dataset)(nil)
+	_ volume.MetadataChecker = files{}
 )
 
 // Stat describes the directory of the NML file.
@@ -65,8 +68,19 @@ func (d *Dataset) Omitted() (all []volume.Omission) {
 	return all
 }
 
-// Files has the NML file, as it is.
-func (d *Dataset) Files() fs.FS { return only{d.fsys, d.dir, d.file} }
+// Files has the NML file, as it is, and the directory [SkeletonsDir].
+func (d *Dataset) Files() fs.FS { return files{only{d.fsys, d.dir, d.file}, d.skeletons} }
+
+// CheckMetadata implements [volume.MetadataChecker].
+func (d *Dataset) CheckMetadata() []error { return files{skeletons: d.skeletons}.CheckMetadata() }
+
+// SetSpacing sets the size of a voxel of mag 1, in nm, for the trees of later calls of Files. It is that of the dataset:
+// that in the NML file counts only without one. No other method may be called at the same time.
+func (d *Dataset) SetSpacing(nm [3]float64) {
+	if s := d.skeletons; s != nil {
+		d.skeletons = &skeletons{of: s.of, read: s.read, trees: s.trees, spacing: nm}
+	}
+}
 
 // only is an fs.FS with one file of a directory.
 type only struct {

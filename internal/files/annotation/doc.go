@@ -10,5 +10,8 @@
 // memory, up to 16 GiB into a temporary file. Blocks are unpacked when they are read. A block, or another file in an archive of blocks, of more than
 // 16 MiB is an error: real ones have some hundred kilobytes.
 //
+// Trees are shown as SWC, in the directory skeletons: one file for each. Their names are those of the trees, with _ for characters that some system
+// cannot have. The trees are those that were read when the annotation was opened: if the NML file has changed since, reading one is an error.
+//
 // A volume that was left out at download is an error: shown as what is below it, it would lack what was painted.
 package annotation

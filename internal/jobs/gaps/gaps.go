@@ -50,6 +50,7 @@ var ErrEmpty = errors.New("it has no file with voxels: all of them read as zeros
 
 // UnreadError is the error of files that have names like cube files, and that the mag does not read.
 type UnreadError struct {
+	Part     string // of the mag that has the file, if it is made of several, such as "the annotation"
 	File     string // one of them
 	Files    int    // how many there are
 	More     bool   // there may be more
@@ -67,7 +68,11 @@ func (e *UnreadError) Error() string {
 	if e.More {
 		others += ", and maybe more"
 	}
-	return fmt.Sprintf("%s%s: not read, because the metadata name no such file: expected names like %s", e.File, others, e.Expected)
+	part := ""
+	if e.Part != "" {
+		part = "in " + e.Part + ": "
+	}
+	return fmt.Sprintf("%s%s%s: not read, because the metadata name no such file: expected names like %s", part, e.File, others, e.Expected)
 }
 
 // Find yields the gaps of a source. It leaves out what cannot be listed: other functions report that.
@@ -141,18 +146,39 @@ func (m namedMag) gaps(o Options) (found []Gap) {
 			found = append(found, Gap{Layer: m.layer, Mag: m.name, Err: err, Fault: true})
 		}
 	}
-	namer, ok := m.Mag.(volume.CubeNamer)
-	if !ok {
-		return found
-	}
-	s := newSearch(namer, o.Names)
-	s.run()
-	empty := !s.cubes && !s.partial
-	if s.unread.Files > 0 {
-		found = append(found, Gap{Layer: m.layer, Mag: m.name, Err: &s.unread, Fault: empty})
+	parts := partsOf(volume.MagPart{Mag: m.Mag}, 0)
+	empty := len(parts) > 0
+	for _, p := range parts {
+		namer, ok := p.Mag.(volume.CubeNamer)
+		if !ok {
+			empty = false
+			continue
+		}
+		s := newSearch(namer, o.Names)
+		s.run()
+		if s.unread.Files > 0 {
+			s.unread.Part = p.Name
+			found = append(found, Gap{Layer: m.layer, Mag: m.name, Err: &s.unread, Fault: s.isEmpty()})
+		}
+		empty = empty && s.isEmpty()
 	}
 	if empty {
 		found = append(found, Gap{Layer: m.layer, Mag: m.name, Err: ErrEmpty})
 	}
 	return found
+}
+
+// maxNested limits how deep mags may be made of others.
+const maxNested = 8
+
+// partsOf returns the mags with files that a mag is made of: itself, in most cases.
+func partsOf(m volume.MagPart, depth int) (all []volume.MagPart) {
+	c, ok := m.Mag.(volume.Composed)
+	if !ok || depth == maxNested {
+		return []volume.MagPart{m}
+	}
+	for _, p := range c.Parts() {
+		all = append(all, partsOf(p, depth+1)...)
+	}
+	return all
 }

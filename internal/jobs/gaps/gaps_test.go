@@ -256,3 +256,49 @@ func TestFind(t *testing.T) {
 		t.Errorf("two mags: got %q", got)
 	}
 }
+
+// merged is a mag that is made of two.
+type merged struct {
+	volume.Mag
+	above volume.Mag
+}
+
+func (m merged) Parts() []volume.MagPart {
+	return []volume.MagPart{{Mag: m.Mag, Name: "the layer below"}, {Mag: m.above, Name: "the annotation"}}
+}
+
+// TestComposed: files of each part of a mag are found, with the part. The mag is empty if all of its parts are.
+func TestComposed(t *testing.T) {
+	const good, other = "z0/y0/x0.wkw", "z0/y0/x00.wkw"
+	const text = other + ": not read, because the metadata name no such file: expected names like " + good
+	const below, above = ": in the layer below: " + text, ": in the annotation: " + text
+	for _, c := range []struct {
+		below, above []string
+		want         []string
+	}{
+		{[]string{good}, []string{good}, nil},
+		{[]string{good}, nil, nil},
+		{nil, []string{good}, nil},
+		{nil, nil, []string{"., fault false: " + ErrEmpty.Error()}},
+		{[]string{good, other}, []string{good}, []string{"., fault false" + below}},
+		{[]string{good}, []string{good, other}, []string{"., fault false" + above}},
+		{[]string{good}, []string{other}, []string{"., fault true" + above}},
+		{[]string{other}, []string{other}, []string{"., fault true" + below, "., fault true" + above, "., fault false: " + ErrEmpty.Error()}},
+	} {
+		open := func(files []string) volume.Mag {
+			tree := fstest.MapFS{"header.wkw": {Data: []byte(wkwHeader)}}
+			for _, file := range files {
+				tree[file] = &fstest.MapFile{}
+			}
+			root, err := openWKW(tree)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return root.Mag
+		}
+		root := volume.Root{Mag: merged{open(c.below), open(c.above)}}
+		if got := textsOf(root, Options{}); !slices.Equal(got, c.want) {
+			t.Errorf("%q over %q: got\n%s", c.above, c.below, strings.Join(got, "\n"))
+		}
+	}
+}

@@ -76,6 +76,9 @@ func (s *search) run() {
 	s.unread.File = path.Join(s.dir, s.unread.File)
 }
 
+// isEmpty reports whether there is certainly no cube file.
+func (s *search) isEmpty() bool { return !s.cubes && !s.partial }
+
 // add adds files.
 func (e *UnreadError) add(o UnreadError) {
 	if e.Files == 0 {

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/wkwfs/wkwfs/internal/names/omezarr"
 	"github.com/wkwfs/wkwfs/internal/names/tree"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -25,13 +27,21 @@ func (d datasetDir) list(yield func(entry, error) bool) {
 		yield(entry{}, err)
 		return
 	}
+	layers := firstOf(names, "")
 	files, err := fs.ReadDir(d.d.Files(), ".")
 	for _, f := range files {
-		if !yield(entry{f.Name(), sourceFile{d.d.Files(), f.Name()}}, nil) {
+		if slices.Contains(layers, f.Name()) {
+			continue
+		}
+		var n node = sourceFile{d.d.Files(), f.Name()}
+		if f.IsDir() {
+			n = filesDir{d.d.Files(), f.Name()}
+		}
+		if !yield(entry{f.Name(), n}, nil) {
 			return
 		}
 	}
-	if yieldChildren(d, firstOf(names, ""), yield) && err != nil {
+	if yieldChildren(d, layers, yield) && err != nil {
 		yield(entry{}, err)
 	}
 }
@@ -44,13 +54,54 @@ func (d datasetDir) child(name string) (node, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	switch _, err := fs.Stat(d.d.Files(), name); {
+	switch info, err := fs.Stat(d.d.Files(), name); {
 	case errors.Is(err, fs.ErrNotExist):
 		return seriesDir{d.fsys, d.d, name}.ifExists()
 	case err != nil:
 		return nil, err
+	case info.IsDir():
+		return filesDir{d.d.Files(), name}, nil
 	}
 	return sourceFile{d.d.Files(), name}, nil
+}
+
+// filesDir is a directory of files of the source that are shown as they are.
+type filesDir struct {
+	fsys fs.FS
+	name string
+}
+
+func (d filesDir) stat() (fs.FileInfo, error) {
+	return statDir(path.Base(d.name), func() (fs.FileInfo, error) { return fs.Stat(d.fsys, d.name) })
+}
+
+func (d filesDir) list(yield func(entry, error) bool) {
+	for entries, err := range vfs.List(d.fsys, d.name) {
+		for _, e := range entries {
+			if !yield(entry{e.Name(), d.node(e.Name(), e.IsDir())}, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(entry{}, err)
+			return
+		}
+	}
+}
+
+func (d filesDir) node(name string, isDir bool) node {
+	if isDir {
+		return filesDir{d.fsys, path.Join(d.name, name)}
+	}
+	return sourceFile{d.fsys, path.Join(d.name, name)}
+}
+
+func (d filesDir) child(name string) (node, error) {
+	info, err := fs.Stat(d.fsys, path.Join(d.name, name))
+	if err != nil {
+		return nil, err
+	}
+	return d.node(name, info.IsDir()), nil
 }
 
 // seriesDir has the layers whose names start with a directory, such as those of the times of an image: NAME/t0000.

@@ -3,6 +3,7 @@ package view
 import (
 	"io"
 	"io/fs"
+	"path"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
@@ -10,7 +11,7 @@ import (
 // sourceFile is a file of the source that is shown as it is.
 type sourceFile struct {
 	fsys fs.FS
-	name string
+	name string // its path
 }
 
 func (f sourceFile) stat() (fs.FileInfo, error) {
@@ -18,7 +19,7 @@ func (f sourceFile) stat() (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fileInfo(f.name, source.Size(), source), nil
+	return fileInfo(path.Base(f.name), source.Size(), source), nil
 }
 
 func (f sourceFile) open() (fs.File, error) {
@@ -31,7 +32,7 @@ func (f sourceFile) open() (fs.File, error) {
 		opened.Close()
 		return nil, err
 	}
-	return &openSourceFile{opened, fileInfo(f.name, source.Size(), source)}, nil
+	return &openSourceFile{opened, fileInfo(path.Base(f.name), source.Size(), source)}, nil
 }
 
 // openSourceFile is an open sourceFile.

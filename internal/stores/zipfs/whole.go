@@ -3,13 +3,13 @@ package zipfs
 import (
 	"archive/zip"
 	"bytes"
-	"compress/flate"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
 
+	"github.com/klauspost/compress/flate"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -50,12 +50,13 @@ func (a *FS) openWhole(n *node, at uint64) (f fs.File, ok bool, err error) {
 	case e.Method == zip.Deflate && size/maxDeflate > stored:
 		return nil, true, a.broken(e, fmt.Sprintf("at most %d times the %d stored bytes", maxDeflate, stored), fmt.Sprint(size))
 	}
-	section := io.NewSectionReader(a.archive.(io.ReaderAt), int64(at), stored)
-	var r io.Reader = section
+	var r io.Reader = io.NewSectionReader(a.archive.(io.ReaderAt), int64(at), stored)
 	if e.Method == zip.Deflate {
-		inflate := flate.NewReader(section)
-		defer inflate.Close()
-		r = inflate
+		in := inflaters.Get().(*inflater)
+		defer in.release()
+		if r, err = in.reader(r, stored); err != nil {
+			return nil, true, a.damaged(n, err)
+		}
 	}
 	if size > a.whole.Memory {
 		f, err = a.toDisk(n, r)
