@@ -44,6 +44,9 @@
 //
 // Each promise names the tests that hold it.
 //
+//   - A chunk file may be compressed by gzip, brotli, zstd, xz or bzip2. A suffix that is not known is an error of the
+//     chunk, not zeros.
+//     `TestCompressedPrecomputed`, `TestUnknownCompression`
 //   - The factors of a Precomputed volume are those of its finest scale, whatever their order is in `info`.
 //     `TestFinestScale`
 //   - A scale with shards of the obsolete form, `.index` and `.data`, is not shown. The other scales and layers

@@ -34,6 +34,11 @@
 //
 // Each promise names the tests that hold it.
 //
+//   - Each time of an OME-Zarr image is a layer `LAYER/t0000` with its voxels and views, and so is each index of
+//     another axis. An image with one time has no such directory.
+//     `TestTimes`, `TestTimesOfLayers`, `TestRecognise`
+//   - Values of `float16` and of filters are those that numcodecs and zarr-python decode.
+//     `TestFilteredArrays`, `TestFilters`
 //   - The transformations of an OME-Zarr image have a number for each axis, or the image is not shown. Resolutions
 //     may have any order: the finest one has mag 1. If a resolution has no transformations, the sizes of the
 //     arrays tell its factor, and its voxel size is that of the transformations of the whole image, or unknown.

@@ -11,4 +11,11 @@
 // 16 MiB is an error: real ones have some hundred kilobytes.
 //
 // A volume that was left out at download is an error: shown as what is below it, it would lack what was painted.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - A file in an archive that lies about its size, its checksum or its form is an error, and takes no memory.
+//     `TestWholeErrors`
 package annotation

@@ -11,6 +11,9 @@
 //
 // Each promise names the tests that hold it.
 //
+//   - All parts of `wkwfs import --part I/N`, and `--finish`, write the files that an import of the whole input
+//     writes, byte for byte, in all mags: in any order, at the same time, and if some run twice.
+//     `TestPartsOfImport`, `TestCutBox`, `TestImportParts`
 //   - Files that other programs wrote are imported voxel for voxel, with the type, voxel size and position of
 //     their header.
 //     `TestClientImports`, `TestForms`, `TestNIfTIForms`, `TestMRC`, `TestTIFFChunks`, `TestTIFFDescriptions`,
