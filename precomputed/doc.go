@@ -44,6 +44,8 @@
 //
 // Each promise names the tests that hold it.
 //
+//   - A volume as the source reads voxel for voxel, in all encodings, sharded or not.
+//     `TestPrecomputedReferenceData`, `TestPrecomputedDamage`
 //   - A chunk file may be compressed by gzip, brotli, zstd, xz or bzip2. A suffix that is not known is an error of the
 //     chunk, not zeros.
 //     `TestCompressedPrecomputed`, `TestUnknownCompression`

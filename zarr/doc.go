@@ -34,6 +34,16 @@
 //
 // Each promise names the tests that hold it.
 //
+//   - A Zarr or N5 array reads voxel for voxel, whatever its axes, byte order, chunks, shards and codecs are. Absent
+//     chunks, and absent inner chunks of a shard, have the fill value. Voxels outside of the array are zeros.
+//     `TestArrayReferenceData`, `TestAgreesWithModel`, `TestClientZarr`, `TestBrowserZarritaAgrees`,
+//     `TestBrowserArraysAgree`
+//   - The resolutions of an OME-Zarr image or N5 group are mags under the names of their paths, with their voxel
+//     sizes. An image with transformations other than scales and translations is not shown.
+//     `TestRecogniseReferenceData`, `TestResolutions`, `TestCoordinateSystems`
+//   - An array that needs an unknown filter, codec, type or member that must be understood is not shown, never read
+//     wrongly. `wkwfs info` names it with the field. The other layers are shown.
+//     `TestArrayReferenceData`, `TestArrayDamage`
 //   - Each time of an OME-Zarr image is a layer `LAYER/t0000` with its voxels and views, and so is each index of
 //     another axis. An image with one time has no such directory.
 //     `TestTimes`, `TestTimesOfLayers`, `TestRecognise`

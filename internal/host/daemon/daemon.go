@@ -21,6 +21,25 @@
 //
 // Each promise names the tests that hold it.
 //
+//   - `wkwfs mount` returns 0 when the mount answers. Otherwise it returns another exit code, and prints one line with
+//     the reason.
+//     `TestBackground`, `TestFailingMount`
+//   - SIGINT and SIGTERM unmount, as with `--lazy` if files are open. Directories above the mountpoint may have been
+//     renamed.
+//     `TestSignals`, `TestSignalWhileBusy`, `TestSignalAfterRename`, `TestWatchMount`
+//   - After a signal, and after `wkwfs umount --lazy`, the daemon serves the files that are open or mapped until they
+//     are closed, and then ends. Meanwhile, another daemon may mount at the same place, and new opens go to it.
+//     `TestReadersSurvive`, `TestEnding`
+//   - Unmounting does not wait for the source.
+//     `TestWaitingProcessesCanBeKilled`
+//   - Readers of a stopped daemon wait. Readers of a killed daemon get an error at once: ENOTCONN, or ECONNABORTED or
+//     EIO if they were waiting. Their open files do not come back with a new mount. If a daemon is killed while it
+//     pushes pages that a reader waits for, the kernel keeps both until `umount --force MOUNTPOINT`, which the systemd
+//     unit calls.
+//     `TestStoppedUnderLoad`, `TestKilledUnderLoad`
+//   - A mount in use is not unmounted without `--lazy`. The error names the processes that use it, as far as the user
+//     may see them. A mount that is in use for less than a second is unmounted.
+//     `TestUmount`, `TestHolders`, `TestUmountInUseByUser`, `TestRetryInUse`
 //   - The kernel is asked to read 64 KiB ahead, or what `--read-ahead` sets, where that is permitted.
 //     `TestReadAhead`
 //   - The table of mounts has SOURCE, or what `--fsname` says.
