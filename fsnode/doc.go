@@ -37,9 +37,8 @@
 // never sees ESTALE. Threads outside of the PID namespace of the server cannot be distinguished. They see ESTALE
 // if the file changes twice during one open.
 //
-// File handles (name_to_handle_at, NFS) consist of the numbers of nodes. The paths of the last 80,000 nodes or
-// so are kept, in 16 MiB, so that the kernel finds a node again after it has forgotten it. A handle of another
-// version, or of a path that is not kept, fails with ESTALE.
+// File handles (name_to_handle_at, NFS) consist of the numbers of nodes. The paths of the last 80,000 nodes or so are
+// kept, in 16 MiB, so that the kernel finds a node again after it has forgotten it.
 //
 // # Reading
 //
@@ -58,8 +57,7 @@
 // file. Then it ends with EINTR and abandons its call: the call continues until the fs.FS answers, and a file
 // that it opens is closed. Up to 1,000 abandoned calls are in progress at a time. While
 // [Options.AnswersAtOnce] returns true, no call is abandoned. A read of a ContextReaderAt is cancelled by its
-// context instead. The attributes of the root and of open files do not wait for the fs.FS longer than a tenth
-// of a second; then they are the last known ones.
+// context instead.
 //
 // # Limits
 //
@@ -71,9 +69,6 @@
 //
 // # Decisions
 //
-// EINTR is not passed on at once. go-fuse reports every signal of a reader, and programs do not expect EINTR from a
-// file. So a read goes on for 5 seconds after a signal.
-//
 // Boxes, and slices in order, are read past the page cache when they are first opened. The kernel sends one request
 // for each read of the program, up to 1 MiB, and needs no new pages. A program that opens the file again probably
 // reads it often, so this open uses the page cache.
@@ -83,8 +78,6 @@
 // page cache. With a file of more than 4 MiB, a program would lose more. So such a file is read past the page cache
 // only if the reader that was observed last may read large pieces: its first request had 128 KiB, the most that the
 // kernel asks for at first through the page cache.
-//
-// A read is all or nothing. If an answer is short, the kernel fills the rest with zeros.
 //
 // Identity by generation, not by invalidation. Notifications race with reads and with the attribute cache; a new
 // node cannot.
@@ -98,9 +91,9 @@
 //   - `wkwfs info --preview` draws blocks that cannot be read as stripes, never as voxels. It prints the first of
 //     their errors, and fails.
 //     `TestPreviewDamage`, `TestDrawDamage`
-//   - The same holds for a program that looks up, opens, lists or asks for attributes. An overlay may be on
-//     another machine. So may a directory with another file system mounted below it, other than a disk's, when
-//     wkwfs mounts it. Programs that look up the same name may wait for each other in the kernel, and then end one
+//   - A program that looks up, opens, lists or asks for attributes can be killed while the source does not answer,
+//     as a reader can. A source may be on another machine if it is an overlay, or if another file system than a
+//     disk's is mounted below it when wkwfs mounts it. Programs that look up the same name may wait for each other in the kernel, and then end one
 //     after the other. Up to 1,000 such calls are abandoned; what they open later is closed.
 //     `TestWaitingProcessesCanBeKilled`, `TestEveryRequestWhileTheSourceHangs`,
 //     `TestEveryRequestWhileTheServerIsStopped`, `TestEveryRequestWhileWhatLooksLocalHangs`, `TestMayHang`,
@@ -132,10 +125,9 @@
 //     `TestListingIsQuick`
 //   - Sizes are exact.
 //     `TestReadAgreesWithModel`, `TestTreeAttributes`
-//   - File handles (name_to_handle_at), which NFS servers give to their clients, also work after the kernel has
-//     forgotten the file, if the server still has its path. The server has the paths of the last 80,000 entries or
-//     so that were looked up or forgotten. Otherwise, and when the file has changed, a handle fails with ESTALE.
-//     It never opens another file or version.
+//   - File handles, which NFS servers give to their clients, also work after the kernel has forgotten the file, if
+//     the server still has its path. Otherwise, and when the file has changed, a handle fails with ESTALE. It never
+//     opens another file or version.
 //     `TestFileHandles`, `TestFileHandlesUnderLoad`, `TestForgottenNodes`, `TestForgottenErrors`,
 //     `TestNodePathsAreBounded`
 //   - The attributes of the root and of open files are current; if the source does not answer within a tenth of a

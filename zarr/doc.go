@@ -14,12 +14,12 @@
 //
 // The axes are found by name: x, y, z and c (channel), from the OME metadata, dimension_names (v3) or _ARRAY_DIMENSIONS
 // (v2). In OME-Zarr 0.6 they are those of the coordinate system that the resolutions lead to. Without names, 3 axes are
-// z, y, x; 4 axes are c, z, y, x; 5 axes are t, c, z, y, x. All other axes must have length 1. See Axes of [ArrayOptions] for arrays whose axes are described elsewhere.
+// z, y, x; 4 axes are c, z, y, x; 5 axes are t, c, z, y, x. Each index of any other axis is a layer of its own. See Axes of [ArrayOptions] for arrays whose axes are described elsewhere.
 //
 // # What it reads
 //
-//   - All integer and floating-point types of 8 to 64 bits, of both byte orders; booleans as uint8. No float16.
-//   - Version 2: order C and F; compressors zlib, gzip, zstd, lz4, blosc, bz2, lzma; checksums, but no other filters.
+//   - All integer and floating-point types of 8 to 64 bits, of both byte orders; booleans as uint8, and float16 as float32.
+//   - Version 2: order C and F; compressors zlib, gzip, zstd, lz4, blosc, bz2, lzma; checksums, and the filters of numcodecs.
 //   - Version 3: regular chunks; the codecs transpose, bytes, gzip, zstd, blosc, crc32c; sharding_indexed, also one in another.
 //     No codecs of bytes after sharding_indexed.
 //
