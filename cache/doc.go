@@ -148,6 +148,10 @@
 //
 // Each promise names the tests that hold it.
 //
+//   - Indexes of all open cubes, however many, take up to 72 MiB: 16 MiB of jump tables of WKW, 24 MiB of shard
+//     indexes of Zarr, of which only needed parts are kept, and 32 MiB of minishard indexes of Precomputed. One more
+//     minishard index may have 16 MiB while it is read.
+//     `TestMemoryOfIndexes`, `TestLargeIndex`, `TestIndexIsReadOnce`, `TestIndexes`
 //   - A block that takes more than 8 MiB while it is loaded may take half of the cache for that. Blocks that are
 //     kept there are evicted. Usual blocks evict nothing before they are kept themselves.
 //     `TestWorkInFlight`, `TestLargeBlockEvicts`

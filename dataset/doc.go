@@ -26,6 +26,15 @@
 //
 // Each promise names the tests that hold it.
 //
+//   - Metadata that claims much cannot take much memory or time. `datasource-properties.json` may have 16 MiB, 10,000
+//     layers, 1,000 mags a layer and 100,000 mags; `info` 16 MiB, 1,000 scales and 1,000 chunk sizes a scale. An error
+//     names the limit and the file. A dataset beyond the limits is shown without its metadata.
+//     `TestMetadataBombs`, `TestLimitsOfProperties`, `TestLimitsOfInfo`, `TestManyMags`
+//   - An entry of a shard index of Zarr, a minishard index of Precomputed or a jump table of WKW that leads into that
+//     index itself is damage, which the error names. So is an entry of a zip archive with bytes of the directory.
+//     Entries that lead into the index of another minishard, and extents of chunks that overlap, are not detected.
+//     `TestEntriesReachIntoIndex`, `TestMisplaced`, `TestChunksReachIntoIndex`, `TestExtentReachesIntoDirectory`,
+//     `TestDamagedBlocks`
 //   - Layers that show other channels or axes of one array share no blocks in the cache. Neither do chunks that are
 //     links to one file, unless they have the same voxels.
 //     `TestVersionsOfOneFile`, `TestLinkedChunks`
