@@ -88,9 +88,6 @@
 //
 //   - fio verifies what it reads, and finds no fault with its engines sync, mmap, libaio and io_uring.
 //     `TestClientFio`
-//   - `wkwfs info --preview` draws blocks that cannot be read as stripes, never as voxels. It prints the first of
-//     their errors, and fails.
-//     `TestPreviewDamage`, `TestDrawDamage`
 //   - A program that looks up, opens, lists or asks for attributes can be killed while the source does not answer,
 //     as a reader can. A source may be on another machine if it is an overlay, or if another file system than a
 //     disk's is mounted below it when wkwfs mounts it. Programs that look up the same name may wait for each other in the kernel, and then end one
@@ -98,33 +95,10 @@
 //     `TestWaitingProcessesCanBeKilled`, `TestEveryRequestWhileTheSourceHangs`,
 //     `TestEveryRequestWhileTheServerIsStopped`, `TestEveryRequestWhileWhatLooksLocalHangs`, `TestMayHang`,
 //     `TestRequestsCanBeAbandoned`, `TestAbandonedCallsAreBounded`
-//   - If the disk of the log is full, log lines are lost and nothing else changes.
-//     `TestFullLog`
-//   - In a mag of more than 20,000 cubes, a file made of the whole mag has each cube as it was when the cube was
-//     first needed, not when the file was opened. If the bounding box is found from the cubes, boxes may be cut at
-//     the bounding box of a second ago.
-//     `TestSnapshotOfMany`
 //   - A change is detected by a different time, later or earlier. The clock does not matter.
 //     `TestClockSteps`
 //   - A listing shows what exists, even if a program has set a directory back to its old time.
 //     `TestListingIsCurrent`
-//   - A layer or a mag whose name the mount needs is not shown: a layer `.wkwfs` or `datasource-properties.json`,
-//     a mag `precomputed`, `ome.zarr` or `ome-v3.zarr`, and a mag `.wkwfs` of a layer that is SOURCE. Nor is one
-//     whose name has more than 255 bytes, or is not UTF-8. `wkwfs info` has the reason, and so has the log from
-//     the first listing on. `wkwfs check` and `wkwfs cp` do all the rest, and fail. A name that is not UTF-8 may
-//     be that of something else: it is only a note, and not in the log. All other names are shown. A view of a
-//     layer lacks the mags that have the names of its own files, such as `precomputed/info`.
-//     `TestReservedNames`, `TestReservedNamesOfWKW`, `TestImpossibleNames`, `TestStatusNameIsTaken`,
-//     `TestWhyHidden`, `TestIsBlocks`
-//   - If there are more than 1,048,576 slices, chunks of a mag in `precomputed`, or entries in a directory of
-//     chunks of `ome.zarr`, none of them is listed. Each can be opened by its name.
-//     `TestDeepBox`, `TestOMEZarrOfManyChunks`
-//   - Directories of any number of cubes are listed.
-//     `TestListingOfManyCubes`, `TestListIsComplete`
-//   - Listing opens no cube file.
-//     `TestListingIsQuick`
-//   - Sizes are exact.
-//     `TestReadAgreesWithModel`, `TestTreeAttributes`
 //   - File handles, which NFS servers give to their clients, also work after the kernel has forgotten the file, if
 //     the server still has its path. Otherwise, and when the file has changed, a handle fails with ESTALE. It never
 //     opens another file or version.
@@ -134,18 +108,6 @@
 //     second, they are the last known ones. For files this holds if the source may be on another machine or
 //     answers late.
 //     `TestAttributesDoNotWait`, `TestAttributesAfterTimeout`, `TestAttributesFail`
-//   - `st_blocks` is the stored size: for a cube that of its file, for a volume the sum of its cubes, for a part a
-//     share of it.
-//     `TestStoredSize`
-//   - Files of voxels have the extended attributes `user.wkwfs.dtype`, `shape`, `channels`, `order` and `origin`,
-//     and `voxel_size` where it is known.
-//     `TestAttributesOfArrays`
-//   - Lengths in headers are in mm in NIfTI, and in nm in NRRD, MetaImage, XDMF and TIFF. `--unit` sets another
-//     unit for all of them but TIFF. The attribute `user.wkwfs.unit` has the unit of a file, and `header_units` in
-//     `volume.json` those of all formats. `voxel_size` is in nm.
-//     `TestUnit`, `TestUnits`
-//   - SEEK_HOLE and SEEK_DATA report absent rows of cubes in a volume, where they make 64 KiB or more.
-//     `TestHoles`
 //   - A directory can be read from any offset that it returned before. `find`, `cp -a` and `tar` copy the tree.
 //     `TestListings`, `TestTools`, `TestListingOfLarge`
 //   - An open directory lists what it had when it was opened. A directory of more than 4,096 entries may show

@@ -27,7 +27,7 @@ var readmeCommands = map[string]string{
 	"make test-clients":                  "make test-clients",
 	"sudo make install":                  "TestReadmeBuild",
 	"tar -S":                             "TestReadmeLines",
-	"wkwfs cp":                           "TestPartsOfCopy",
+	"wkwfs cp":                           "TestCopyReferenceData",
 	"wkwfs import":                       "TestReadmeSession",
 	"wkwfs info":                         "TestReadmeSession",
 	"wkwfs mount gs://bucket/cortex mnt": "TestClientReadmeMounts",

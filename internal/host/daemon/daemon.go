@@ -70,14 +70,6 @@
 //     `TestManyMounts`
 //   - A dead wkwfs mount at the mountpoint is removed first. A live one is an error.
 //     `TestDeadMount`, `TestAlreadyMounted`
-//   - Flags, `-o`, environment and configuration files give the same settings, in this order. A misspelt setting
-//     is an error.
-//     `TestWaysOfSetting`, `TestOrderOfSettings`, `TestConfigErrors`, `TestCheckVariables`
-//   - The user's configuration file is read from an absolute path only. If `HOME` or `XDG_CONFIG_HOME` is relative
-//     or empty, nothing in the working directory is read.
-//     `TestUserFile`
-//   - The output of `--print-config` is a configuration file that gives the same settings.
-//     `TestPrintedSettingsGiveTheSame`
 //   - mount(8) and fstab(5) mount with the type `fuse.wkwfs` or `wkwfs`, also below an automount. The mount is
 //     read-only even with the option `rw`.
 //     `TestMountCommand`, `TestMountCommandErrors`, `TestFstab`, `TestAutomount`

@@ -96,4 +96,10 @@
 //     `TestS3Roles`, `TestS3RoleRefused`, `TestS3RoleSettings`, `TestIsEC2`, `TestContainerHosts`
 //   - Credentials that expire are renewed before that. Requests use the old ones until the new ones are there.
 //     `TestCredentialsAreRenewed`, `TestCredentialsCanBeLeft`
+//   - Answers of a store that are parsed take 16 MiB together, or a few times as much, whatever they have:
+//     listings, indexes of web servers, and errors. An answer has at most 10,000 names, an index 262,144. A header
+//     of more than 32 KiB is an error, with the headers before it that only inform. Answers with credentials have
+//     up to 64 KiB.
+//     `TestMemoryOfAnswers`, `TestSharedMemory`, `TestAnswerLimits`, `TestCheckMarkup`, `TestLongHeaders`,
+//     `TestLongLogins`
 package remote

@@ -13,6 +13,9 @@
 //     out, is refused.
 //     `TestArchive`, `TestArchives`, `TestArchiveErrors`, `TestRefused`, `TestExtents`, `TestChanged`,
 //     `TestAgreesWithZip`, `TestZip64`
+//   - A zip archive takes memory for 1.1 times its directory, and time in proportion to it. Archives with a
+//     directory of more than 256 MiB, and paths of more than 4,096 bytes, are refused.
+//     `TestManyDirectories`, `TestManyShortNames`, `TestLimits`
 package zipfs
 
 import (
