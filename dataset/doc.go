@@ -61,8 +61,8 @@
 //   - Servers, and `wkwfs cp`, warn of these gaps as far as a sample shows them: of the first 64 mags, the first
 //     1,000 names of up to 4 directories on each level, or of one in an object store. A server looks for them in
 //     the background when it starts. `wkwfs mount` and `view` wait up to a second for that, and print the warnings
-//     on the terminal. A server whose SOURCE is a URL does not look: it sends no request that no reader needs.
-//     `wkwfs info URL` finds these gaps.
+//     on the terminal. A server whose SOURCE is a URL looks at the first mag of up to 8 layers, with about ten
+//     requests each.
 //     `TestSample`, `TestSilentZeros`, `TestLookPanics`, `TestWarnings`, `TestLookOverNetwork`
 //   - The search for gaps ends in a store whose directories lead to others for ever: it looks into 17 levels below
 //     a mag.

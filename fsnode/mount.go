@@ -89,13 +89,7 @@ func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
 		return nil, err
 	}
 	m.mapsDirect.Store(server.KernelSettings().Flags64()&fuse.CAP_DIRECT_IO_ALLOW_MMAP != 0)
-	served := make(chan struct{})
-	go guard.Func("fsnode.serve", func() { // ends with the mount
-		defer close(served)
-		defer server.Wait() // after a panic, the other loops go on
-		server.Serve()
-		guard.Pass("fsnode.serve")
-	})()
+	served := serve(server)
 	if err := server.WaitMount(); err != nil {
 		return nil, err
 	}
@@ -105,6 +99,21 @@ func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
 		}
 	}
 	return &Server{server, nodes, mountpoint, served}, nil
+}
+
+// serve starts the loops that serve a mount. The channel is closed when all of them have ended: after a panic of the first, the others go on.
+func serve(loops interface {
+	Serve() // the first loop, which starts the others
+	Wait()  // for the others
+}) <-chan struct{} {
+	served := make(chan struct{})
+	go guard.Func("fsnode.serve", func() { // ends with the mount
+		defer close(served)
+		defer loops.Wait()
+		loops.Serve()
+		guard.Pass("fsnode.serve")
+	})()
+	return served
 }
 
 func (o Options) withDefaults() Options {

@@ -49,6 +49,7 @@ func isShown(c refdata.Composed, v refdata.ComposedVolume) bool {
 
 // TestComposedReferenceData reads all annotations, merged with their dataset or alone, and all mapped layers, in mounts.
 func TestComposedReferenceData(t *testing.T) {
+	skipOneByOne(t)
 	parallelHeavy(t)
 	compared := 0
 	for _, kind := range []string{"annotations", "mappings"} {
@@ -95,6 +96,7 @@ func TestComposedReferenceData(t *testing.T) {
 
 // TestComposedRefused: what cannot be shown ends the mount with a reason that names it.
 func TestComposedRefused(t *testing.T) {
+	skipOneByOne(t)
 	parallelHeavy(t)
 	for _, c := range composedCases(t, "annotations") {
 		if c.Expect != "refused" && c.Name != "bomb_zip" {
@@ -116,6 +118,7 @@ func TestComposedRefused(t *testing.T) {
 
 // TestComposedForms: merged and mapped layers are copied and served as all others are.
 func TestComposedForms(t *testing.T) {
+	skipOneByOne(t)
 	parallelHeavy(t)
 	cases := slices.Concat(composedCases(t, "annotations"), composedCases(t, "mappings"))
 	for _, name := range []string{"z2_over_wkw", "wkw_over_zarr3", "u32_wkw"} {

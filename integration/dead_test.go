@@ -1,12 +1,16 @@
 package integration
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -50,6 +54,53 @@ func TestDeadMount(t *testing.T) {
 		mustRun(t, "umount", s.dir)
 		wantUnmounted(t, s.dir)
 	})
+}
+
+// TestKilledWhilePushing: the readers of servers that are killed while they push pages end, with right bytes or an error, as soon as the mount
+// is removed as the systemd unit removes it. Without --force, the kernel keeps some of them for ever.
+func TestKilledWhilePushing(t *testing.T) {
+	parallelHeavy(t)
+	requireRoot(t)
+	source := writePanicVolume(t)
+	want, err := os.ReadFile(filepath.Join(mount(t, source), "color/1/volume.raw"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round := range 6 {
+		s := mountServer(t, source, "--cache-size", "12MiB", "--log-file", os.DevNull)
+		var readers sync.WaitGroup
+		for range 4 {
+			readers.Go(func() {
+				f, err := os.Open(filepath.Join(s.dir, "color/1/volume.raw"))
+				if err != nil {
+					return // the server was killed before
+				}
+				defer f.Close()
+				p := make([]byte, 1<<20)
+				for off := int64(0); off < int64(len(want)); {
+					n, err := f.ReadAt(p, off)
+					if !bytes.Equal(p[:n], want[off:off+int64(n)]) {
+						t.Errorf("round %d: wrong bytes at offset %d", round, off)
+					}
+					if off += int64(n); err != nil {
+						return
+					}
+				}
+			})
+		}
+		time.Sleep(time.Duration(20+30*round) * time.Millisecond) // somewhere in the volume; at the end of it, nothing is tested
+		s.signal(t, unix.SIGKILL)
+		_ = exec.Command("umount", "--quiet", "--force", "--lazy", s.dir).Run() // as in the unit, where its failure does not count
+		ended := make(chan struct{})
+		go func() { readers.Wait(); close(ended) }()
+		select {
+		case <-ended:
+		case <-time.After(time.Minute):
+			t.Fatalf("round %d: readers wait for a server that was killed", round)
+		}
+		s.wantExit(t, -1)
+		wantUnmounted(t, s.dir)
+	}
 }
 
 // TestDeadMountOfOthers checks that a dead mount of another file system is not removed.

@@ -57,6 +57,7 @@ assert (got == want).all(), "%d voxels differ" % (got != want).sum()
 // TestImportNumpy: labels that numpy reads from a mount, changes and saves in any order go back to their place, in a mount that stays. If
 // nothing shows the order of the axes, nothing is written, and the command that the hint has is right with the axes.
 func TestImportNumpy(t *testing.T) {
+	skipOneByOne(t)
 	python := numpyPython(t)
 	dir := tempDir(t)
 	dataset := filepath.Join(dir, "cortex")
@@ -123,6 +124,7 @@ func TestImportNumpy(t *testing.T) {
 
 // TestDryRunOfUser: what an ordinary user may not write is an error of a dry run, as it is of the import, the update and the copy.
 func TestDryRunOfUser(t *testing.T) {
+	skipOneByOne(t)
 	requireRoot(t)
 	dir := tempDir(t)
 	dataset, closed := filepath.Join(dir, "cortex"), filepath.Join(dir, "closed")

@@ -1,6 +1,8 @@
 package integration
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -68,6 +70,76 @@ func TestMemoryOfIndexes(t *testing.T) {
 			checkPeak(t, s, budget)
 		})
 	}
+}
+
+// TestMemoryOfShards: the limit of memory holds while programs list all chunks of a volume of Precomputed whose scales have more chunks than the
+// server keeps positions and indexes of. Each scale is a shard with one index, in gzip.
+func TestMemoryOfShards(t *testing.T) {
+	if os.Getenv(raceVariable) == "1" {
+		t.Skip("the race detector has memory of its own")
+	}
+	const scales, chunks, budget = 12, 128 * 64 * 32, 64 << 20
+	source := tempDir(t)
+	shard := oneVoxelShard(t, chunks)
+	var info struct {
+		Kind     string `json:"@type"`
+		Type     string `json:"type"`
+		DataType string `json:"data_type"`
+		Channels int    `json:"num_channels"`
+		Scales   []any  `json:"scales"`
+	}
+	info.Kind, info.Type, info.DataType, info.Channels = "neuroglancer_multiscale_volume", "image", "uint8", 1
+	for i := range scales {
+		info.Scales = append(info.Scales, map[string]any{
+			"key": fmt.Sprint(i), "size": []int{128, 64, 32}, "resolution": []int{1 << i, 1 << i, 1 << i}, "voxel_offset": []int{0, 0, 0},
+			"chunk_sizes": [][]int{{1, 1, 1}}, "encoding": "raw", "sharding": map[string]any{
+				"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 0, "hash": "identity", "minishard_bits": 0, "shard_bits": 0,
+				"minishard_index_encoding": "gzip", "data_encoding": "raw",
+			},
+		})
+		writeFile(t, filepath.Join(source, fmt.Sprint(i), "0.shard"), shard)
+	}
+	writeFile(t, filepath.Join(source, "info"), marshal(t, info))
+	s := mountServer(t, source, "--cache-size", fmt.Sprint(budget), "--log-file", os.DevNull)
+	var group sync.WaitGroup
+	for worker := range 3 {
+		group.Go(func() {
+			for i := worker; i < scales; i += 3 {
+				// The names of the chunks, and the attributes of the files that have all of them.
+				names, err := os.ReadDir(filepath.Join(s.dir, fmt.Sprint(i), "chunks"))
+				if err != nil || len(names) != chunks {
+					t.Errorf("scale %d: %d chunks, error %v", i, len(names), err)
+				}
+				if info, err := os.Stat(filepath.Join(s.dir, fmt.Sprint(i), "volume.raw")); err != nil || info.Size() != chunks {
+					t.Errorf("scale %d: volume.raw: %v, error %v", i, info, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	checkPeak(t, s, budget)
+}
+
+// oneVoxelShard returns a shard of Precomputed with one minishard, whose chunks have a byte each.
+func oneVoxelShard(t *testing.T, chunks int) []byte {
+	t.Helper()
+	var index bytes.Buffer
+	w := gzip.NewWriter(&index)
+	for i, word := range []uint64{1, 0, 1} { // steps of the IDs, gaps between the chunks, sizes
+		row := slices.Repeat(binary.LittleEndian.AppendUint64(nil, word), chunks)
+		if i == 0 {
+			clear(row[:8]) // the first ID is 0
+		}
+		if _, err := w.Write(row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	shard := binary.LittleEndian.AppendUint64(nil, uint64(chunks))
+	shard = binary.LittleEndian.AppendUint64(shard, uint64(chunks+index.Len()))
+	return slices.Concat(shard, make([]byte, chunks), index.Bytes())
 }
 
 // wantInner returns n bytes of a volume whose inner chunks are all equal.

@@ -175,6 +175,9 @@ func (i fileInfo) Stored() int64 { return vfs.StoredOf(i.FileInfo) }
 // Version implements [vfs.VersionedInfo].
 func (i fileInfo) Version() vfs.Version { return i.version }
 
+// statSome implements chunkStore.
+func (f *files) statSome() func(volume.Vec) (fs.FileInfo, error) { return f.stat }
+
 func (f *files) open(c volume.Vec) (opened *storedChunk, err error) {
 	err = f.look("open", c, func(name string, by compression) error {
 		file, info, err := vfs.OpenRegular(f.fsys, name)

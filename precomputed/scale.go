@@ -125,6 +125,28 @@ func (s *scale) StatCubes(zyx ...int) (fs.FileInfo, error) {
 	return nil, err
 }
 
+// DescribeCubes implements [volume.CubeDescriber]. Chunks that are in one shard need one look at it.
+func (s *scale) DescribeCubes(zy ...int) iter.Seq2[[]volume.CubeEntry, error] {
+	return func(yield func([]volume.CubeEntry, error) bool) {
+		stat := func(int) (fs.FileInfo, error) { return s.stat() }
+		if len(zy) == 2 {
+			chunk := s.chunks.statSome()
+			stat = func(x int) (fs.FileInfo, error) { return chunk(volume.Vec{x, zy[1], zy[0]}) }
+		}
+		for numbers, err := range volume.ListCubes(s, zy...) {
+			entries := make([]volume.CubeEntry, 0, len(numbers))
+			for _, n := range numbers {
+				if info, err := stat(n); !errors.Is(err, fs.ErrNotExist) {
+					entries = append(entries, volume.CubeEntry{N: n, Info: info, Err: err})
+				}
+			}
+			if !yield(entries, err) {
+				return
+			}
+		}
+	}
+}
+
 // OpenCube opens a chunk. It does not read the chunk, so it does not find damage.
 func (s *scale) OpenCube(c volume.Vec) (volume.CubeFile, error) {
 	if !c.In(s.lattice.Size) {

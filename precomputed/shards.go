@@ -44,26 +44,46 @@ func newShards(fsys fs.FS, dir string, scale *scaleInfo) *shards {
 
 func (s *shards) path(shard uint64) string { return path.Join(s.dir, s.spec.stem(shard)+shardSuffix) }
 
-func (s *shards) stat(c volume.Vec) (fs.FileInfo, error) {
-	at := s.spec.locate(s.scale.lattice.Morton(c))
-	info, err := fs.Stat(s.fsys, s.path(at.shard))
-	if err != nil {
-		return nil, s.missing(at.shard, err)
-	}
-	index, cached := s.indexes.get(indexKey{s.scale, at, vfs.VersionOf(info)})
-	if !cached {
-		opened, err := s.open(c)
+func (s *shards) stat(c volume.Vec) (fs.FileInfo, error) { return s.statSome()(c) }
+
+// statSome returns a function that describes chunks of one row. It describes each shard once, and keeps the minishard index that it used last: others
+// may push a large one out of the cache between two chunks.
+func (s *shards) statSome() func(c volume.Vec) (fs.FileInfo, error) {
+	infos := map[uint64]fs.FileInfo{} // of shards
+	var last indexKey
+	var index minishardIndex
+	return func(c volume.Vec) (fs.FileInfo, error) {
+		at := s.spec.locate(s.scale.lattice.Morton(c))
+		info, known := infos[at.shard]
+		if !known {
+			var err error
+			if info, err = fs.Stat(s.fsys, s.path(at.shard)); err != nil {
+				return nil, s.missing(at.shard, err)
+			}
+			infos[at.shard] = info
+		}
+		if key := (indexKey{s.scale, at, vfs.VersionOf(info)}); key != last {
+			next, cached := s.indexes.get(key)
+			if !cached {
+				shard, err := openShard(s.fsys, s.path(at.shard), s.spec)
+				if err != nil {
+					return nil, s.missing(at.shard, err)
+				}
+				defer shard.close()
+				if next, err = s.index(shard, at, c); err != nil {
+					return nil, err
+				}
+				info, key = shard.info, indexKey{s.scale, at, vfs.VersionOf(shard.info)}
+				infos[at.shard] = info
+			}
+			index, last = next, key
+		}
+		e, err := s.entry(index, c, info)
 		if err != nil {
 			return nil, err
 		}
-		opened.file.Close() // read-only: nothing can be lost
-		return opened.info, nil
+		return s.chunkInfo(c, e, info), nil
 	}
-	e, err := s.entry(index, c, info)
-	if err != nil {
-		return nil, err
-	}
-	return s.chunkInfo(c, e, info), nil
 }
 
 func (s *shards) open(c volume.Vec) (*storedChunk, error) {
@@ -72,7 +92,11 @@ func (s *shards) open(c volume.Vec) (*storedChunk, error) {
 	if err != nil {
 		return nil, s.missing(at.shard, err)
 	}
-	e, err := s.lookup(shard, at, c)
+	index, err := s.index(shard, at, c)
+	var e entry
+	if err == nil {
+		e, err = s.entry(index, c, shard.info)
+	}
 	if err != nil {
 		shard.close()
 		return nil, err
@@ -84,19 +108,18 @@ func (s *shards) open(c volume.Vec) (*storedChunk, error) {
 	return &storedChunk{shard.file, shard.name, shard.info, s.chunkInfo(c, e, shard.info), e.offset, e.size, compression}, nil
 }
 
-// lookup returns the entry of chunk c, which is in minishard at of the shard. It reads the minishard index if it is
-// not cached.
-func (s *shards) lookup(shard *shard, at minishardID, c volume.Vec) (entry, error) {
+// index returns the index of minishard at of the shard, in which chunk c is. It reads the index if it is not cached.
+func (s *shards) index(shard *shard, at minishardID, c volume.Vec) (minishardIndex, error) {
 	key := indexKey{s.scale, at, vfs.VersionOf(shard.info)}
-	index, cached := s.indexes.get(key)
-	if !cached {
-		var err error
-		if index, err = shard.minishard(at.minishard); err != nil {
-			return entry{}, fmt.Errorf("chunk %s: %w", s.scale.chunkName(c), err)
-		}
-		s.indexes.add(key, index)
+	if index, cached := s.indexes.get(key); cached {
+		return index, nil
 	}
-	return s.entry(index, c, shard.info)
+	index, err := shard.minishard(at.minishard)
+	if err != nil {
+		return nil, fmt.Errorf("chunk %s: %w", s.scale.chunkName(c), err)
+	}
+	s.indexes.add(key, index)
+	return index, nil
 }
 
 // entry returns the entry of chunk c in its minishard index. It checks that the chunk is within the file.

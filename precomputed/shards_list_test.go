@@ -1,13 +1,17 @@
 package precomputed
 
 import (
+	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/wkwfs/wkwfs/internal/stores/store"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -51,6 +55,46 @@ func TestListingAfterPassingError(t *testing.T) {
 		source.fails = false
 		if after, err := list.positions(true); err != nil || !reflect.DeepEqual(after, intact) {
 			t.Errorf("damaged: %v: after the error: got %v, error %v, expected %v", damaged, after, err, intact)
+		}
+	}
+}
+
+// TestDescribeShards: the attributes of the chunks of a row are those of each chunk, also if indexes are not kept and a shard is damaged.
+func TestDescribeShards(t *testing.T) {
+	for _, spec := range []string{identitySpec, murmurSpec} {
+		dir, s := writeShards(t, spec, func(c volume.Vec) bool { return c[0] == 1 })
+		damaged := s.sharding.locate(s.lattice.Morton(volume.Vec{}))
+		name := filepath.Join(dir, "8_8_30", s.sharding.stem(damaged.shard)+shardSuffix)
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		le.PutUint64(b[slotBytes*damaged.minishard:], 1<<40)
+		writeFile(t, dir, "8_8_30/"+filepath.Base(name), b)
+		root, err := store.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		chunks := newShards(root, "8_8_30", s)
+		chunks.indexes = newIndexes(1)
+		m := &scale{scaleInfo: s, fsys: root, dir: "8_8_30", chunks: chunks}
+		described, failed := 0, 0
+		for row := range (volume.Box{Max: volume.Vec{1, s.lattice.Size[1], s.lattice.Size[2]}}).All() {
+			for entries := range m.DescribeCubes(row[2], row[1]) {
+				for _, e := range entries {
+					want, wantErr := m.StatCubes(row[2], row[1], e.N)
+					if fmt.Sprint(e.Err) != fmt.Sprint(wantErr) || wantErr == nil && (e.Info.Name() != want.Name() || vfs.VersionOf(e.Info) != vfs.VersionOf(want) || vfs.StoredOf(e.Info) != vfs.StoredOf(want)) {
+						t.Errorf("%s: chunk %d of row %v: got %v, error %v, expected %v, error %v", spec, e.N, row, e.Info, e.Err, want, wantErr)
+					}
+					if described++; e.Err != nil {
+						failed++
+					}
+				}
+			}
+		}
+		if failed == 0 || failed == described {
+			t.Errorf("%s: %d of %d chunks cannot be described, expected some", spec, failed, described)
 		}
 	}
 }

@@ -34,6 +34,8 @@ type chunkStore interface {
 	// walk yields the chunks that exist, in any order, and errors of listing. It holds only some of them in memory.
 	walk(yield func(volume.Vec, error) bool)
 	stat(c volume.Vec) (fs.FileInfo, error)
+	// statSome returns a function that is stat for chunks that are described one after the other, at about the same time.
+	statSome() func(c volume.Vec) (fs.FileInfo, error)
 	open(c volume.Vec) (*storedChunk, error)
 }
 

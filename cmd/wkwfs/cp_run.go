@@ -14,6 +14,7 @@ import (
 	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/jobs/check"
 	"github.com/wkwfs/wkwfs/internal/jobs/copier"
+	"github.com/wkwfs/wkwfs/internal/jobs/gaps"
 	"github.com/wkwfs/wkwfs/internal/names/header"
 	"github.com/wkwfs/wkwfs/internal/names/tree"
 	"github.com/wkwfs/wkwfs/internal/names/view"
@@ -67,7 +68,7 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	defer target.Close()
-	warnOfGaps(opened, nil, s.concerns, log)
+	warnOfGaps(opened, gaps.Sample, nil, s.concerns, log)
 	return s.copy(ctx, tree, info.IsDir(), opened, target, screen)
 }
 

@@ -104,11 +104,11 @@ func (w *warnings) also(logger *slog.Logger) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(logger.Handler(), plainHandler{print: w.add}))
 }
 
-// warnOfGaps logs where voxels may be missing. It looks at some names of the source, those that a server can look at while it starts.
+// warnOfGaps logs where voxels may be missing. look says at which names of the source it looks.
 // concerns says which layers and mags count, by their paths; nil means all. blocks is the cache of a server that refuses mags of large chunks; nil
 // refuses none.
-func warnOfGaps(opened *dataset.Dataset, blocks *cache.Cache, concerns func(path string) bool, logger *slog.Logger) {
-	o := gaps.Sample
+func warnOfGaps(opened *dataset.Dataset, look gaps.Options, blocks *cache.Cache, concerns func(path string) bool, logger *slog.Logger) {
+	o := look
 	o.Unfinished = opened.Unfinished(o.Mags)
 	if blocks != nil {
 		o.Refuse = func(m volume.Mag, path string) error { return view.Fits(blocks, m, path) }
@@ -131,18 +131,17 @@ func waitForGaps(looked <-chan struct{}) {
 	}
 }
 
-// lookForGaps calls warnOfGaps in the background of a server. The channel is closed at the end. A source at a URL is not looked at: opening all
-// mags would take more requests than the first reads.
+// lookForGaps calls warnOfGaps in the background of a server. The channel is closed at the end. Of a source at a URL, only the first mag of each
+// layer is looked at: opening all mags would take more requests than the first reads.
 func lookForGaps(opened *dataset.Dataset, path string, blocks *cache.Cache, logger *slog.Logger) <-chan struct{} {
-	ended := make(chan struct{})
+	ended, look := make(chan struct{}), gaps.Sample
 	if paths.IsURL(path) {
-		close(ended)
-		return ended
+		look = gaps.Remote
 	}
 	go guard.Func("gaps.look", func() {
 		defer close(ended)
 		guard.Pass("gaps.look")
-		warnOfGaps(opened, blocks, nil, logger)
+		warnOfGaps(opened, look, blocks, nil, logger)
 	})()
 	return ended
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/dataset"
+	"github.com/wkwfs/wkwfs/internal/jobs/sample"
 	"github.com/wkwfs/wkwfs/internal/small/guard"
 )
 
@@ -55,8 +56,8 @@ func TestWarnings(t *testing.T) {
 // TestLookPanics: a panic of the search for gaps is logged, and the server goes on without it.
 func TestLookPanics(t *testing.T) {
 	dir := t.TempDir()
-	if r := run([]string{"sample", filepath.Join(dir, "cortex")}, &strings.Builder{}, &strings.Builder{}); r != 0 {
-		t.Fatal(r)
+	if err := sample.Write(t.Context(), filepath.Join(dir, "cortex"), smallSample()); err != nil {
+		t.Fatal(err)
 	}
 	opened, err := dataset.Open(t.Context(), filepath.Join(dir, "cortex"), dataset.Options{})
 	if err != nil {
@@ -76,11 +77,15 @@ func TestLookPanics(t *testing.T) {
 	}
 }
 
-// TestLookOverNetwork: a server sends no request to look for gaps, in a dataset of any format.
+// TestLookOverNetwork: a server looks for gaps with few requests, in a dataset of any format, and tells of files that the metadata name in
+// another way.
 func TestLookOverNetwork(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "cortex")
-	for _, args := range [][]string{{"sample", source}, {"cp", "-q", source, "color/ome.zarr", filepath.Join(dir, "zarr")}, {"cp", "-q", source, "color/precomputed", filepath.Join(dir, "precomputed")}} {
+	if err := sample.Write(t.Context(), source, smallSample()); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"cp", "-q", source, "color/ome.zarr", filepath.Join(dir, "zarr")}, {"cp", "-q", source, "color/precomputed", filepath.Join(dir, "precomputed")}} {
 		if r := run(args, &strings.Builder{}, &strings.Builder{}); r != 0 {
 			t.Fatal(args, r)
 		}
@@ -89,23 +94,46 @@ func TestLookOverNetwork(t *testing.T) {
 	files := http.FileServer(http.Dir(dir))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
-		files.ServeHTTP(w, r)
+		entries, err := os.ReadDir(filepath.Join(dir, r.URL.Path))
+		if err != nil || !strings.HasSuffix(r.URL.Path, "/") {
+			files.ServeHTTP(w, r)
+			return
+		}
+		fmt.Fprint(w, "<title>Index of /</title>") // as nginx and Apache have it
+		for _, e := range entries {
+			fmt.Fprintf(w, "<a href=\"%s%s\">x</a>\n", e.Name(), map[bool]string{true: "/"}[e.IsDir()])
+		}
 	}))
 	defer server.Close()
-	for _, name := range []string{"cortex", "cortex/color/1", "zarr", "precomputed"} {
+	look := func(name string) (told string, n int64) {
 		url := server.URL + "/" + name
 		opened, err := dataset.Open(t.Context(), url, dataset.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer opened.Close()
+		var lines warnings
 		before := requests.Load()
-		<-lookForGaps(opened, url, cache.New(64<<20), slog.New(slog.DiscardHandler))
-		if n := requests.Load() - before; before == 0 || n != 0 {
-			t.Errorf("%s: %d requests to open it, and then %d", name, before, n)
+		<-lookForGaps(opened, url, cache.New(64<<20), lines.also(slog.New(slog.DiscardHandler)))
+		return strings.Join(lines.take(), "\n"), requests.Load() - before
+	}
+	for name, limit := range map[string]int64{"cortex": 40, "cortex/color/1": 12, "zarr": 10, "precomputed": 4} {
+		if told, n := look(name); n > limit || told != "" {
+			t.Errorf("%s: %d requests, expected at most %d: %q", name, n, limit, told)
 		}
-		if err := opened.Close(); err != nil {
-			t.Error(err)
+	}
+	chunks := filepath.Join(dir, "precomputed/1")
+	names, err := os.ReadDir(chunks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range names {
+		if err := os.Rename(filepath.Join(chunks, n.Name()), filepath.Join(chunks, n.Name()+".lz4")); err != nil {
+			t.Fatal(err)
 		}
+	}
+	if told, _ := look("precomputed"); !strings.Contains(told, "not read") {
+		t.Errorf("files with an unknown suffix: %q", told)
 	}
 }
 

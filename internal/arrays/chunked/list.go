@@ -3,8 +3,8 @@ package chunked
 import (
 	"errors"
 	"io/fs"
+	"iter"
 	"path"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -107,29 +107,39 @@ func (l *listing) lacks(c volume.Vec) bool {
 // walkFiles yields the cube of each file of a chunk, in any order, and errors of listing. A cube with several files is
 // yielded several times. An entry of the wrong kind counts: it exists and cannot be read, so it must not read as absent.
 func (m *Mag) walkFiles(yield func(volume.Vec, error) bool) {
-	key := m.array.Key
-	if key.Separator != "/" {
+	if m.array.Key.Separator != "/" {
 		m.walkNames(yield)
 		return
 	}
-	dirs := []node{{dir: path.Join(m.dir, key.Prefix)}}
-	for axis := range m.array.Shape {
-		last := axis == len(m.array.Shape)-1
-		var next []node
-		for n, found := range parallel.EachOf(slices.Values(dirs), m.listNode) {
-			if found.err != nil && !yield(volume.Vec{}, found.err) {
+	for n := range m.nodes(len(m.array.Shape)) {
+		if n.err != nil {
+			if !yield(volume.Vec{}, n.err) {
+				return
+			}
+		} else if !yield(m.cubeOf(n.at), nil) {
+			return
+		}
+	}
+}
+
+// nodes yields the nodes of a level of the tree of chunks, in any order, and errors of the levels above. It lists many directories at once, and
+// holds only those in memory.
+func (m *Mag) nodes(level int) iter.Seq[node] {
+	return func(yield func(node) bool) {
+		if level == 0 {
+			yield(node{dir: path.Join(m.dir, m.array.Key.Prefix)})
+			return
+		}
+		for n, found := range parallel.EachOf(m.nodes(level-1), m.listNode) {
+			if found.err != nil && !yield(node{err: found.err}) {
 				return
 			}
 			for _, number := range found.numbers {
-				child := n.child(number)
-				if !last {
-					next = append(next, child)
-				} else if !yield(m.cubeOf(child.at), nil) {
+				if !yield(n.child(number)) {
 					return
 				}
 			}
 		}
-		dirs = next
 	}
 }
 
@@ -149,14 +159,15 @@ func (m *Mag) walkNames(yield func(volume.Vec, error) bool) {
 	}
 }
 
-// node is a directory of the tree of chunks.
+// node is a directory or a chunk of the tree of chunks.
 type node struct {
 	dir string
 	at  []int // the indices on its path
+	err error // why nodes may be missing; then it is no node
 }
 
 func (n node) child(number int) node {
-	return node{path.Join(n.dir, strconv.Itoa(number)), append(n.at[:len(n.at):len(n.at)], number)}
+	return node{dir: path.Join(n.dir, strconv.Itoa(number)), at: append(n.at[:len(n.at):len(n.at)], number)}
 }
 
 // numbers are the entries of a directory of the tree of chunks.
@@ -167,6 +178,9 @@ type numbers struct {
 
 // listNode lists the numbers in a directory that are those of chunks that are shown.
 func (m *Mag) listNode(n node) (found numbers) {
+	if n.err != nil {
+		return numbers{err: n.err}
+	}
 	axis := len(n.at)
 	for entries, err := range vfs.ListDir(m.fsys, n.dir) {
 		for _, e := range entries {

@@ -29,14 +29,18 @@ func (g Gap) Place() string { return path.Join(".", g.Layer, g.Mag) }
 type Options struct {
 	// Unfinished has the names of the layers whose import is not finished. The name is "" if the source is below a dataset.
 	Unfinished []string
-	// Names limits how many names of a directory are looked at, and in few directories. Mags limits the mags. 0 means all.
-	Names, Mags int
+	// Names limits how many names of a directory are looked at, and in few directories. Mags limits the mags, and MagsOfLayer those of a
+	// layer. 0 means all.
+	Names, Mags, MagsOfLayer int
 	// Refuse returns why the volume of a mag is not shown, or nil. It may be nil.
 	Refuse func(m volume.Mag, path string) error
 }
 
 // Sample are options for commands that must not wait for a source to be listed.
 var Sample = Options{Names: 1000, Mags: 64}
+
+// Remote are options for sources of which each directory is a request.
+var Remote = Options{Names: 1000, Mags: 8, MagsOfLayer: 1}
 
 // ErrUnfinished is the error of a layer whose import is not finished.
 var ErrUnfinished = errors.New("it has the file .import.json: an import of this layer is not finished, and what it has not written reads as zeros; the same wkwfs import continues it, and --finish completes one in parts")
@@ -74,7 +78,7 @@ func Find(root volume.Root, o Options) iter.Seq[Gap] {
 				return
 			}
 		}
-		for found := range parallel.InOrder(mags(root, o.Mags), atOnce, func(m namedMag) []Gap { return m.gaps(o) }) {
+		for found := range parallel.InOrder(o.mags(root), atOnce, func(m namedMag) []Gap { return m.gaps(o) }) {
 			for _, g := range found {
 				if !yield(g) {
 					return
@@ -93,19 +97,23 @@ type namedMag struct {
 	volume.Mag
 }
 
-// mags yields the first mags that can be opened, up to limit; all of them if that is 0.
-func mags(root volume.Root, limit int) iter.Seq[namedMag] {
+// mags yields the first mags that can be opened, up to the limits.
+func (o Options) mags(root volume.Root) iter.Seq[namedMag] {
 	return func(yield func(namedMag) bool) {
 		n := 0
 		of := func(name string, l volume.Layer) bool {
 			names, _ := l.Mags()
+			opened := 0
 			for _, mag := range names {
 				m, err := l.Mag(mag)
 				if err != nil {
 					continue
 				}
-				if n++; limit > 0 && n > limit || !yield(namedMag{name, mag, m}) {
+				if n++; o.Mags > 0 && n > o.Mags || !yield(namedMag{name, mag, m}) {
 					return false
+				}
+				if opened++; opened == o.MagsOfLayer {
+					return true
 				}
 			}
 			return true
