@@ -160,8 +160,8 @@
 //     what is expected and found, in bytes; `wkwfs mount` of a path prints it. Nothing of it is read. Everything
 //     else in the source is shown.
 //     `TestChunksTooLargeForCache`, `TestMemoryOfLargeChunks`, `TestWarnOfLargeChunks`
-//   - For an object store, the same limit holds with up to 64 requests in flight, with and without `--disk-cache`:
-//     for many readers at random offsets, and for one that reads a volume from start to end.
+//   - The process stays within its budget and 128 MiB for an object store, too, with up to 64 requests in flight, with
+//     and without `--disk-cache`: for many readers at random offsets, and for one that reads a volume in order.
 //     `TestMemoryOfObjects`
 //   - Reading a cube from start to end loads each block once if the budget holds one and a half slabs.
 //     `TestFlatReadLoadsOnce`, `TestEachBlockIsLoadedOnce`
