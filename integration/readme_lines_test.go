@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	tissue "github.com/wkwfs/wkwfs/internal/jobs/sample"
 )
 
-// readmeCommands are the commands in README.md outside of its section "A session", each with what runs it: a test, a target of make,
-// or .ci/run. A command without arguments, such as wkwfs cp, stands for the command in general.
+// readmeCommands are the commands in README.md outside of its section "A session", each with what runs it: a test, a
+// target of make, or .ci/run. A command without arguments, such as wkwfs cp, stands for the command in general.
 var readmeCommands = map[string]string{
 	"apt install fuse3":  ".ci/run",
 	"cp --sparse=always": "TestReadmeLines",
@@ -39,8 +41,8 @@ var readmeCommands = map[string]string{
 	"wkwfs view cortex":                               "TestView",
 }
 
-// TestReadmeCommands checks that each command in README.md is one that readmeCommands knows, and that what runs it exists. Commands of
-// programs that README.md says no test runs are not among them.
+// TestReadmeCommands checks that each command in README.md is one that readmeCommands knows, and that what runs it
+// exists. Commands of programs that README.md says no test runs are not among them.
 func TestReadmeCommands(t *testing.T) {
 	b, err := os.ReadFile("../README.md")
 	if err != nil {
@@ -71,7 +73,8 @@ func TestReadmeCommands(t *testing.T) {
 		switch {
 		case !found[command]:
 			t.Errorf("README.md has no command %q", command)
-		case isTarget && !strings.Contains(makefiles, "\n"+target+":"), !isTarget && by != ".ci/run" && !slices.Contains(tests, by):
+		case isTarget && !strings.Contains(makefiles, "\n"+target+":"),
+			!isTarget && by != ".ci/run" && !slices.Contains(tests, by):
 			t.Errorf("%s: %s does not exist", command, by)
 		}
 	}
@@ -123,17 +126,14 @@ func readmeBlock(t *testing.T, language string) []string {
 	return strings.Split(text, "\n")
 }
 
-// TestReadmeLines runs the lines of README.md that open a mag, in the directory of a mag of the sample: those of Python whose modules
-// are installed, with a stand-in for napari, those of Octave, and those of shells. memmapfile is a function of MATLAB alone.
+// TestReadmeLines runs the lines of README.md that open a mag, in the directory of a mag of the sample: those of Python
+// whose modules are installed, with a stand-in for napari, those of Octave, and those of shells. Only MATLAB has
+// memmapfile.
 func TestReadmeLines(t *testing.T) {
 	parallelHeavy(t)
 	requireFUSE(t)
 	work := tempDir(t)
-	source := filepath.Join(work, "cortex")
-	if r := wkwfs(t, "sample", source); r.code != 0 {
-		t.Fatal(r.stderr)
-	}
-	mag := filepath.Join(mount(t, source), "color/1")
+	mag := filepath.Join(mount(t, finestSample(t, tissue.Defaults())), "color/1")
 	run := func(t *testing.T, name string, args ...string) string {
 		t.Helper()
 		cmd := exec.Command(name, args...)
@@ -149,8 +149,10 @@ func TestReadmeLines(t *testing.T) {
 		if _, err := exec.LookPath("octave-cli"); err != nil {
 			t.Skip("needs octave-cli")
 		}
-		script := strings.Join(readmeBlock(t, "matlab")[:2], "\n") + "\nprintf('%d ', size(v)); printf('%d ', v(41:46, 61, 51));"
-		if got, want := run(t, "octave-cli", "--norc", "--quiet", "--eval", script), "210 180 92 128 136 136 136 96 96 "; got != want {
+		script := strings.Join(readmeBlock(t, "matlab")[:2], "\n") +
+			"\nprintf('%d ', size(v)); printf('%d ', v(41:46, 61, 51));"
+		const want = "210 180 92 128 136 136 136 96 96 "
+		if got := run(t, "octave-cli", "--norc", "--quiet", "--eval", script); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})
@@ -167,6 +169,23 @@ func TestReadmeLines(t *testing.T) {
 	})
 }
 
+// hasModule reports whether a module of Python is installed.
+func hasModule(python, module string) bool {
+	find := "import importlib.util, sys; sys.exit(importlib.util.find_spec('" + module + "') is None)"
+	return exec.Command(python, "-c", find).Run() == nil
+}
+
+// finestSample writes the finest mag of the sample, and returns its path, which ends in cortex.
+func finestSample(t *testing.T, o tissue.Options) string {
+	t.Helper()
+	dir := filepath.Join(tempDir(t), "cortex")
+	o.Mags = []int{1}
+	if err := tissue.Write(t.Context(), dir, o); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // runReadmePython runs the lines of Python. Each expression has voxels of the sample, or their number.
 func runReadmePython(t *testing.T, work string, run func(t *testing.T, name string, args ...string) string) {
 	python := ""
@@ -178,10 +197,13 @@ func runReadmePython(t *testing.T, work string, run func(t *testing.T, name stri
 	if python == "" {
 		t.Skip("needs python3 with numpy (apt install python3-numpy)")
 	}
-	writeFile(t, filepath.Join(work, "napari.py"), []byte("def view_image(image, scale):\n    return image.shape, scale\n"))
+	const napari = "def view_image(image, scale):\n    return image.shape, scale\n"
+	writeFile(t, filepath.Join(work, "napari.py"), []byte(napari))
 	script := "import sys, json, numpy\nsys.path.insert(0, " + "'" + work + "'" + ")\n"
-	wants := map[string]string{"dask.array.from_array": "(210, 180, 92)", "dask.array.from_zarr": "(126, 250, 310)", "zarr.open": "(6, 10, 10)", "xarray.open_zarr": "uint8",
-		"napari.view_image": "((92, 180, 210), [25, 11.24, 11.24])"}
+	wants := map[string]string{ // what each expression prints
+		"dask.array.from_array": "(210, 180, 92)", "dask.array.from_zarr": "(126, 250, 310)",
+		"zarr.open": "(6, 10, 10)", "xarray.open_zarr": "uint8", "napari.view_image": "((92, 180, 210), [25, 11.24, 11.24])",
+	}
 	var want string
 	for _, line := range readmeBlock(t, "python") {
 		line, _, _ = strings.Cut(line, "    #")
@@ -193,7 +215,7 @@ func runReadmePython(t *testing.T, work string, run func(t *testing.T, name stri
 			continue
 		}
 		module = strings.Replace(module, "dask", "dask.array", 1)
-		if module != "napari" && exec.Command(python, "-c", "import "+module).Run() != nil {
+		if module != "napari" && !hasModule(python, module) {
 			t.Logf("left out, %s is not installed: %s", module, line)
 			continue
 		}

@@ -7,16 +7,19 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	tissue "github.com/wkwfs/wkwfs/internal/jobs/sample"
+	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestClientReadmeMounts runs the commands of README.md that mount a URL, with the address of a server of this machine in the place of
-// the host and the bucket.
+// TestClientReadmeMounts runs the commands of README.md that mount a URL, with the address of a server of this machine
+// in the place of the host and the bucket.
 func TestClientReadmeMounts(t *testing.T) {
 	requireFUSE(t)
-	dir := tempDir(t)
-	if r := wkwfs(t, "sample", filepath.Join(dir, "cortex")); r.code != 0 {
-		t.Fatal(r.stderr)
-	}
+	o := tissue.Defaults()
+	o.Box.Max, o.Unrecorded = volume.Vec{164, 134, 66}, volume.Box{}
+	source := finestSample(t, o)
+	plain := filepath.Join(mount(t, source), "color/1/volume.raw")
 	places := map[string]string{"s3": "s3://bucket", "gs": "gs://bucket", "https": "https://data.example.org"}
 	for _, line := range readme(t, "What is where") {
 		command, isMount := strings.CutPrefix(line, "    wkwfs mount ")
@@ -27,7 +30,7 @@ func TestClientReadmeMounts(t *testing.T) {
 		place := places[scheme]
 		delete(places, scheme)
 		t.Run(scheme, func(t *testing.T) {
-			c, work := startCloud(t, scheme, dir), tempDir(t)
+			c, work := startCloud(t, scheme, filepath.Dir(source)), tempDir(t)
 			mnt := filepath.Join(work, "mnt")
 			t.Cleanup(func() { exec.Command(program, "umount", "--lazy", mnt).Run() })
 			cmd := exec.Command("sh", "-ec", "mkdir mnt; "+program+" mount "+strings.ReplaceAll(command, place, c.url))
@@ -35,7 +38,8 @@ func TestClientReadmeMounts(t *testing.T) {
 			if r := runCommand(t, cmd); r.code != 0 {
 				t.Errorf("%s: exit code %d, stdout %q, stderr %q", command, r.code, r.stdout, r.stderr)
 			}
-			if got, want := fileHash(t, filepath.Join(mnt, "color/1/volume.raw")), fileHash(t, filepath.Join(mount(t, filepath.Join(dir, "cortex")), "color/1/volume.raw")); got != want {
+			got, want := fileHash(t, filepath.Join(mnt, "color/1/volume.raw")), fileHash(t, plain)
+			if got != want {
 				t.Errorf("%s: got hash %s, want %s", command, got, want)
 			}
 		})
