@@ -36,21 +36,36 @@ func readText(t *testing.T, path string) string {
 	return string(b)
 }
 
-// TestLinksOfDocuments checks that links to files lead to files.
+// TestLinksOfDocuments checks that links to files lead to files, and those to headings to headings.
 func TestLinksOfDocuments(t *testing.T) {
 	comment := regexp.MustCompile(`(?s)<!--.*?-->`)
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)|src="([^"]+)"`)
 	for path, text := range documents(t) {
 		for _, m := range link.FindAllStringSubmatch(comment.ReplaceAllString(text, ""), -1) {
-			target, _, _ := strings.Cut(m[1]+m[2], "#")
-			if strings.Contains(target, "://") || target == "" {
+			target, heading, _ := strings.Cut(m[1]+m[2], "#")
+			if strings.Contains(target, "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(path), target)); err != nil {
+			file := path
+			if target != "" {
+				file = filepath.Join(filepath.Dir(path), target)
+			}
+			if _, err := os.Stat(file); err != nil {
 				t.Errorf("%s: %v", path, err)
+			} else if heading != "" && !slices.Contains(anchors(readText(t, file)), heading) {
+				t.Errorf("%s: %s has no heading #%s", path, file, heading)
 			}
 		}
 	}
+}
+
+// anchors returns the names by which links lead to the headings of a text in Markdown.
+func anchors(text string) (names []string) {
+	left := regexp.MustCompile(`[^\pL\pN _-]`)
+	for _, heading := range matches(regexp.MustCompile(`(?m)^#+ (.*)$`), text) {
+		names = append(names, strings.ReplaceAll(left.ReplaceAllString(strings.ToLower(heading), ""), " ", "-"))
+	}
+	return names
 }
 
 // otherFlags are flags of other programs in the documents for users.

@@ -1,6 +1,12 @@
 package wkwfs_test
 
-import "testing"
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
 
 // maxKB are the limits of documents, in units of 1,024 bytes.
 var maxKB = map[string]int{
@@ -10,6 +16,9 @@ var maxKB = map[string]int{
 	"SEMANTICS.md":                25,
 	"docs/performance-history.md": 12,
 }
+
+// maxAllKB is the limit of all documents together.
+const maxAllKB = 160
 
 // TestDocumentsAreShort checks the sizes of documents. A document that has reached its limit gets shorter before it gets longer.
 func TestDocumentsAreShort(t *testing.T) {
@@ -23,4 +32,32 @@ func TestDocumentsAreShort(t *testing.T) {
 			t.Errorf("%s: got %d bytes, expected at most %d", path, len(text), limit<<10)
 		}
 	}
+	if sum := sizeOfDocuments(t); sum > maxAllKB<<10 {
+		t.Errorf("all documents: got %d bytes, expected at most %d", sum, maxAllKB<<10)
+	}
+}
+
+// sizeOfDocuments returns the size of all texts in Markdown of this repository, in bytes. Folders that builds write do not count.
+func sizeOfDocuments(t *testing.T) (sum int64) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS("."), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		switch name := d.Name(); {
+		case d.IsDir() && (name == "bin" || name == "dist" || name == "node_modules" || strings.HasPrefix(name, ".") && name != "."):
+			return fs.SkipDir
+		case !d.IsDir() && filepath.Ext(name) == ".md":
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			sum += info.Size()
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
 }

@@ -152,6 +152,10 @@
 //
 // Each promise names the tests that hold it.
 //
+//   - Indexes of all open cubes, however many, take up to 72 MiB: 16 MiB of jump tables of WKW, 24 MiB of shard
+//     indexes of Zarr, of which only needed parts are kept, and 32 MiB of minishard indexes of Precomputed. One more
+//     minishard index may have 16 MiB while it is read.
+//     `TestMemoryOfIndexes`, `TestLargeIndex`, `TestIndexIsReadOnce`, `TestIndexes`
 //   - A block that takes more than 8 MiB while it is loaded may take half of the cache for that. Blocks that are
 //     kept there are evicted. Usual blocks evict nothing before they are kept themselves.
 //     `TestWorkInFlight`, `TestLargeBlockEvicts`
@@ -160,29 +164,14 @@
 //     what is expected and found, in bytes; `wkwfs mount` of a path prints it. Nothing of it is read. Everything
 //     else in the source is shown.
 //     `TestChunksTooLargeForCache`, `TestMemoryOfLargeChunks`, `TestWarnOfLargeChunks`
-//   - For an object store, the same limit holds with up to 64 requests in flight, with and without `--disk-cache`:
-//     for many readers at random offsets, and for one that reads a volume from start to end.
+//   - The process stays within its budget and 128 MiB for an object store, too, with up to 64 requests in flight, with
+//     and without `--disk-cache`: for many readers at random offsets, and for one that reads a volume in order.
 //     `TestMemoryOfObjects`
-//   - Answers of a store that are parsed take 16 MiB together, or a few times as much, whatever they have:
-//     listings, indexes of web servers, and errors. An answer has at most 10,000 names, an index 262,144. A header
-//     of more than 32 KiB is an error, with the headers before it that only inform. Answers with credentials have
-//     up to 64 KiB.
-//     `TestMemoryOfAnswers`, `TestSharedMemory`, `TestAnswerLimits`, `TestCheckMarkup`, `TestLongHeaders`,
-//     `TestLongLogins`
 //   - Reading a cube from start to end loads each block once if the budget holds one and a half slabs.
 //     `TestFlatReadLoadsOnce`, `TestEachBlockIsLoadedOnce`
 //   - Reading a layer from start to end with a smaller cache loads most blocks once too, if the page cache has
 //     room for a slab of the layer.
 //     `TestWideLayer`, `TestSequentialReadsThroughPageCache`
-//   - If slices are read in order, they are decoded like the volume, if half of the cache has room for two slabs.
-//     This also holds for several readers or threads. The memory for that is released when no slice has been open
-//     for 5 seconds.
-//     `TestSlicesInOrder`, `TestSlicesConcurrently`, `TestSlicesReleaseMemory`
-//   - The next slab is decoded only for a reader that has opened four slices in order.
-//     `TestStackAhead`
-//   - A slice read by itself, or out of order, loads only the blocks of its slab, each once while the cache has
-//     room.
-//     `TestSlicesInOtherOrders`
 //   - A block that is read for the first time is decoded whole and not kept. It is kept when it is read a second
 //     time within a while, also through another open file. So a random reader takes memory only for the blocks of
 //     its current reads, and a reader of three planes of one slab has its blocks decoded twice.
@@ -194,28 +183,4 @@
 //   - Blocks of a reader that reads the same rows of one plane after another, or that returns to a block within a
 //     second, are kept for a short time, in at most an eighth of the cache and 64 MiB.
 //     `TestShortTerm`, `TestRowsOfPlanes`
-//   - A read decodes only the blocks that contain its bytes, unless its reader is sequential. A reader is
-//     sequential if it has continued from the start of the file, past its plane, or for 24 MiB.
-//     `TestReadsOnlyNeededBlocks`, `TestPiecesOfPlanes`, `TestPlanesOfAllSizes`
-//   - A `box` or a chunk whose blocks have 8 MiB or less is decoded ahead of a reader that starts with its first
-//     byte. A read of all of it decodes it on all cores.
-//     `TestSmallArray`, `TestBoxIsLoadedOnce`, `TestWholeRead`
-//   - `wkwfs info --preview` decodes at most 512 MiB, or one block if that is larger. Of a larger plane it draws
-//     the middle, and says so. A terminal that does not answer delays it by two seconds, and is left in the mode
-//     that it had.
-//     `TestCrop`, `TestDrawLarge`, `TestPreviewOnTerminal`
-//   - While the source answers late, `wkwfs check` and `wkwfs cp` have up to `--io-depth` reads in flight,
-//     otherwise as many as `--jobs`. `cp` holds at most 64 MiB beyond the 4 MiB of each job.
-//     `TestCheckOfLateSource`, `TestCopyOfLateSource`, `TestLargeFileOfLateSource`
-//   - Blocks that are being decoded have at most 256 MiB in `wkwfs check` and 128 MiB in `wkwfs info --preview`,
-//     with what is stored and what decoding takes besides. A larger block is decoded alone.
-//     `TestMemoryOfCommands`
-//   - A layer of 100,000 × 100,000 × 10,000 voxels mounts and lists within seconds. A read anywhere in it also
-//     takes seconds at most.
-//     `TestHugeLayer`
-//   - A zip archive takes memory for 1.1 times its directory, and time in proportion to it. Archives with a
-//     directory of more than 256 MiB, and paths of more than 4,096 bytes, are refused.
-//     `TestManyDirectories`, `TestManyShortNames`, `TestLimits`
-//   - An array of more than 2^63 − 1 bytes is not offered as a file, and `volume.json` gives the reason.
-//     `TestHugeLayer`
 package cache

@@ -26,8 +26,17 @@
 //
 // Each promise names the tests that hold it.
 //
-//   - That also holds for layers that show other channels or axes of one array, and for chunks that are links to
-//     one file, also those of Precomputed.
+//   - Metadata that claims much cannot take much memory or time. `datasource-properties.json` may have 16 MiB, 10,000
+//     layers, 1,000 mags a layer and 100,000 mags; `info` 16 MiB, 1,000 scales and 1,000 chunk sizes a scale. An error
+//     names the limit and the file. A dataset beyond the limits is shown without its metadata.
+//     `TestMetadataBombs`, `TestLimitsOfProperties`, `TestLimitsOfInfo`, `TestManyMags`
+//   - An entry of a shard index of Zarr, a minishard index of Precomputed or a jump table of WKW that leads into that
+//     index itself is damage, which the error names. So is an entry of a zip archive with bytes of the directory.
+//     Entries that lead into the index of another minishard, and extents of chunks that overlap, are not detected.
+//     `TestEntriesReachIntoIndex`, `TestMisplaced`, `TestChunksReachIntoIndex`, `TestExtentReachesIntoDirectory`,
+//     `TestDamagedBlocks`
+//   - Layers that show other channels or axes of one array share no blocks in the cache. Neither do chunks that are
+//     links to one file, unless they have the same voxels.
 //     `TestVersionsOfOneFile`, `TestLinkedChunks`
 //   - A layer of `datasource-properties.json` that cannot be parsed does not affect the others. It is shown
 //     without its metadata if it can be found without them, and `wkwfs check` reports it. Of layers with the same
@@ -47,7 +56,7 @@
 //     another size of the scale count only if there are none of the size that is read. `check` fails if the mag
 //     reads no file at all.
 //     `TestNames`, `TestCopies`, `TestOtherDirectories`, `TestSilentZeros`
-//   - They also report a mag that has no file with voxels. `check` does not fail because of that.
+//   - `wkwfs check` and `wkwfs info` also report a mag that has no file with voxels. `check` does not fail because of that.
 //     `TestNames`, `TestFind`, `TestSilentZeros`
 //   - Servers, and `wkwfs cp`, warn of these gaps as far as a sample shows them: of the first 64 mags, the first
 //     1,000 names of up to 4 directories on each level, or of one in an object store. A server looks for them in
@@ -58,9 +67,9 @@
 //   - The search for gaps ends in a store whose directories lead to others for ever: it looks into 17 levels below
 //     a mag.
 //     `TestEndless`
-//   - That also includes a file in the place of a layer or a mag that `datasource-properties.json` names. Looking
+//   - A file in the place of a layer or a mag that `datasource-properties.json` names is damage. Looking
 //     it up is an error, and it is not listed. `wkwfs info` and `wkwfs check` report it. `wkwfs cp` of a directory
-//     that it belongs to copies the others and fails. So it does for a mag whose geometry cannot be read.
+//     that it belongs to copies the others and fails. It does the same for a mag whose geometry cannot be read.
 //     `TestLayerOfWrongKind`, `TestDataset`, `TestCopyScripts`, `TestUnshown`
 //   - A `datasource-properties.json` or a `header.wkw` of the wrong kind is damaged metadata: reading it is an
 //     error, `wkwfs check` reports it, and the voxels are shown without it.

@@ -37,9 +37,8 @@
 // never sees ESTALE. Threads outside of the PID namespace of the server cannot be distinguished. They see ESTALE
 // if the file changes twice during one open.
 //
-// File handles (name_to_handle_at, NFS) consist of the numbers of nodes. The paths of the last 80,000 nodes or
-// so are kept, in 16 MiB, so that the kernel finds a node again after it has forgotten it. A handle of another
-// version, or of a path that is not kept, fails with ESTALE.
+// File handles (name_to_handle_at, NFS) consist of the numbers of nodes. The paths of the last 80,000 nodes or so are
+// kept, in 16 MiB, so that the kernel finds a node again after it has forgotten it.
 //
 // # Reading
 //
@@ -58,8 +57,7 @@
 // file. Then it ends with EINTR and abandons its call: the call continues until the fs.FS answers, and a file
 // that it opens is closed. Up to 1,000 abandoned calls are in progress at a time. While
 // [Options.AnswersAtOnce] returns true, no call is abandoned. A read of a ContextReaderAt is cancelled by its
-// context instead. The attributes of the root and of open files do not wait for the fs.FS longer than a tenth
-// of a second; then they are the last known ones.
+// context instead.
 //
 // # Limits
 //
@@ -71,9 +69,6 @@
 //
 // # Decisions
 //
-// EINTR is not passed on at once. go-fuse reports every signal of a reader, and programs do not expect EINTR from a
-// file. So a read goes on for 5 seconds after a signal.
-//
 // Boxes, and slices in order, are read past the page cache when they are first opened. The kernel sends one request
 // for each read of the program, up to 1 MiB, and needs no new pages. A program that opens the file again probably
 // reads it often, so this open uses the page cache.
@@ -84,8 +79,6 @@
 // only if the reader that was observed last may read large pieces: its first request had 128 KiB, the most that the
 // kernel asks for at first through the page cache.
 //
-// A read is all or nothing. If an answer is short, the kernel fills the rest with zeros.
-//
 // Identity by generation, not by invalidation. Notifications race with reads and with the attribute cache; a new
 // node cannot.
 //
@@ -95,65 +88,26 @@
 //
 //   - fio verifies what it reads, and finds no fault with its engines sync, mmap, libaio and io_uring.
 //     `TestClientFio`
-//   - `wkwfs info --preview` draws blocks that cannot be read as stripes, never as voxels. It prints the first of
-//     their errors, and fails.
-//     `TestPreviewDamage`, `TestDrawDamage`
-//   - The same holds for a program that looks up, opens, lists or asks for attributes. An overlay may be on
-//     another machine. So may a directory with another file system mounted below it, other than a disk's, when
-//     wkwfs mounts it. Programs that look up the same name may wait for each other in the kernel, and then end one
+//   - A program that looks up, opens, lists or asks for attributes can be killed while the source does not answer,
+//     as a reader can. A source may be on another machine if it is an overlay, or if another file system than a
+//     disk's is mounted below it when wkwfs mounts it. Programs that look up the same name may wait for each other in the kernel, and then end one
 //     after the other. Up to 1,000 such calls are abandoned; what they open later is closed.
 //     `TestWaitingProcessesCanBeKilled`, `TestEveryRequestWhileTheSourceHangs`,
 //     `TestEveryRequestWhileTheServerIsStopped`, `TestEveryRequestWhileWhatLooksLocalHangs`, `TestMayHang`,
 //     `TestRequestsCanBeAbandoned`, `TestAbandonedCallsAreBounded`
-//   - If the disk of the log is full, log lines are lost and nothing else changes.
-//     `TestFullLog`
-//   - In a mag of more than 20,000 cubes, a file made of the whole mag has each cube as it was when the cube was
-//     first needed, not when the file was opened. If the bounding box is found from the cubes, boxes may be cut at
-//     the bounding box of a second ago.
-//     `TestSnapshotOfMany`
 //   - A change is detected by a different time, later or earlier. The clock does not matter.
 //     `TestClockSteps`
 //   - A listing shows what exists, even if a program has set a directory back to its old time.
 //     `TestListingIsCurrent`
-//   - A layer or a mag whose name the mount needs is not shown: a layer `.wkwfs` or `datasource-properties.json`,
-//     a mag `precomputed`, `ome.zarr` or `ome-v3.zarr`, and a mag `.wkwfs` of a layer that is SOURCE. Nor is one
-//     whose name has more than 255 bytes, or is not UTF-8. `wkwfs info` has the reason, and so has the log from
-//     the first listing on. `wkwfs check` and `wkwfs cp` do all the rest, and fail. A name that is not UTF-8 may
-//     be that of something else: it is only a note, and not in the log. All other names are shown. A view of a
-//     layer lacks the mags that have the names of its own files, such as `precomputed/info`.
-//     `TestReservedNames`, `TestReservedNamesOfWKW`, `TestImpossibleNames`, `TestStatusNameIsTaken`,
-//     `TestWhyHidden`, `TestIsBlocks`
-//   - If there are more than 1,048,576 slices, chunks of a mag in `precomputed`, or entries in a directory of
-//     chunks of `ome.zarr`, none of them is listed. Each can be opened by its name.
-//     `TestDeepBox`, `TestOMEZarrOfManyChunks`
-//   - Directories of any number of cubes are listed.
-//     `TestListingOfManyCubes`, `TestListIsComplete`
-//   - Listing opens no cube file.
-//     `TestListingIsQuick`
-//   - Sizes are exact.
-//     `TestReadAgreesWithModel`, `TestTreeAttributes`
-//   - File handles (name_to_handle_at), which NFS servers give to their clients, also work after the kernel has
-//     forgotten the file, if the server still has its path. The server has the paths of the last 80,000 entries or
-//     so that were looked up or forgotten. Otherwise, and when the file has changed, a handle fails with ESTALE.
-//     It never opens another file or version.
+//   - File handles, which NFS servers give to their clients, also work after the kernel has forgotten the file, if
+//     the server still has its path. Otherwise, and when the file has changed, a handle fails with ESTALE. It never
+//     opens another file or version.
 //     `TestFileHandles`, `TestFileHandlesUnderLoad`, `TestForgottenNodes`, `TestForgottenErrors`,
 //     `TestNodePathsAreBounded`
 //   - The attributes of the root and of open files are current; if the source does not answer within a tenth of a
 //     second, they are the last known ones. For files this holds if the source may be on another machine or
 //     answers late.
 //     `TestAttributesDoNotWait`, `TestAttributesAfterTimeout`, `TestAttributesFail`
-//   - `st_blocks` is the stored size: for a cube that of its file, for a volume the sum of its cubes, for a part a
-//     share of it.
-//     `TestStoredSize`
-//   - Files of voxels have the extended attributes `user.wkwfs.dtype`, `shape`, `channels`, `order` and `origin`,
-//     and `voxel_size` where it is known.
-//     `TestAttributesOfArrays`
-//   - Lengths in headers are in mm in NIfTI, and in nm in NRRD, MetaImage, XDMF and TIFF. `--unit` sets another
-//     unit for all of them but TIFF. The attribute `user.wkwfs.unit` has the unit of a file, and `header_units` in
-//     `volume.json` those of all formats. `voxel_size` is in nm.
-//     `TestUnit`, `TestUnits`
-//   - SEEK_HOLE and SEEK_DATA report absent rows of cubes in a volume, where they make 64 KiB or more.
-//     `TestHoles`
 //   - A directory can be read from any offset that it returned before. `find`, `cp -a` and `tar` copy the tree.
 //     `TestListings`, `TestTools`, `TestListingOfLarge`
 //   - An open directory lists what it had when it was opened. A directory of more than 4,096 entries may show

@@ -20,12 +20,11 @@
 // # What it reads
 //
 //   - Encodings: raw, compressed_segmentation, compresso, png, jpeg and jxl.
-//   - Chunks in files, plain or with gzip, and chunks in shards.
+//   - Chunks in files, plain or compressed, and chunks in shards.
 //   - All data types of package volume. The encodings support fewer.
 //
 // Limits: a decoded chunk has at most [MaxChunkBytes], numbers in the info file are at most 2^40, and the ID of a
-// chunk has at most 64 bits. Obsolete shards with a separate index file, and files with other compressions than gzip,
-// are errors. A scale that cannot be read is omitted, and [volume.Omitter] lists the reason.
+// chunk has at most 64 bits. Obsolete shards with a separate index file are errors. A scale that cannot be read is omitted, and [volume.Omitter] lists the reason.
 //
 // # Absence and damage
 //
@@ -44,12 +43,14 @@
 //
 // Each promise names the tests that hold it.
 //
-//   - The factors of a Precomputed volume are those of its finest scale, whatever their order is in `info`.
+//   - A volume as the source reads voxel for voxel, in all encodings, sharded or not.
+//     `TestPrecomputedReferenceData`, `TestPrecomputedDamage`
+//   - A chunk file may be compressed by gzip, brotli, zstd, xz or bzip2. A suffix that is not known is an error of the
+//     chunk, not zeros.
+//     `TestCompressedPrecomputed`, `TestUnknownCompression`
+//   - The factors of a volume are those of its finest scale, whatever their order is in `info`.
 //     `TestFinestScale`
 //   - A scale with shards of the obsolete form, `.index` and `.data`, is not shown. The other scales and layers
 //     are. `wkwfs info` and the error of `wkwfs mount` name such a file and the command that converts it.
 //     `TestObsoleteShards`
-//   - A chunk of Precomputed in a compression that wkwfs knows and does not read, such as `.zst`, is an error of
-//     its voxels.
-//     `TestUnknownCompression`, `TestPrecomputedDamage`
 package precomputed

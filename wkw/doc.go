@@ -28,9 +28,8 @@
 //
 // Each promise names the tests that hold it.
 //
-//   - This holds for RAW, LZ4 and LZ4HC blocks, all ten voxel types, and up to 255 bytes a voxel. It holds for all
-//     side lengths: from 1 voxel a block and 1 block a cube up to blocks of 1 GiB, if the cache is large enough
-//     for them.
+//   - RAW, LZ4 and LZ4HC blocks are read, of all ten voxel types, of up to 255 bytes a voxel, and of all side
+//     lengths: from 1 voxel a block and 1 block a cube up to blocks of 1 GiB, if the cache is large enough for them.
 //     `TestReadAgreesWithModel`, `TestFile`, `TestParseHeaderErrors`
 //   - The draft of the format, with the magic bytes `MPIBR`, reads the same.
 //     `TestDraftRaw`, `TestDraftLZ4`

@@ -14,12 +14,12 @@
 //
 // The axes are found by name: x, y, z and c (channel), from the OME metadata, dimension_names (v3) or _ARRAY_DIMENSIONS
 // (v2). In OME-Zarr 0.6 they are those of the coordinate system that the resolutions lead to. Without names, 3 axes are
-// z, y, x; 4 axes are c, z, y, x; 5 axes are t, c, z, y, x. All other axes must have length 1. See Axes of [ArrayOptions] for arrays whose axes are described elsewhere.
+// z, y, x; 4 axes are c, z, y, x; 5 axes are t, c, z, y, x. Each index of any other axis is a layer of its own. See Axes of [ArrayOptions] for arrays whose axes are described elsewhere.
 //
 // # What it reads
 //
-//   - All integer and floating-point types of 8 to 64 bits, of both byte orders; booleans as uint8. No float16.
-//   - Version 2: order C and F; compressors zlib, gzip, zstd, lz4, blosc, bz2, lzma; checksums, but no other filters.
+//   - All integer and floating-point types of 8 to 64 bits, of both byte orders; booleans as uint8, and float16 as float32.
+//   - Version 2: order C and F; compressors zlib, gzip, zstd, lz4, blosc, bz2, lzma; checksums, and the filters of numcodecs.
 //   - Version 3: regular chunks; the codecs transpose, bytes, gzip, zstd, blosc, crc32c; sharding_indexed, also one in another.
 //     No codecs of bytes after sharding_indexed.
 //
@@ -34,6 +34,21 @@
 //
 // Each promise names the tests that hold it.
 //
+//   - A Zarr or N5 array reads voxel for voxel, whatever its axes, byte order, chunks, shards and codecs are. Absent
+//     chunks, and absent inner chunks of a shard, have the fill value. Voxels outside of the array are zeros.
+//     `TestArrayReferenceData`, `TestAgreesWithModel`, `TestClientZarr`, `TestBrowserZarritaAgrees`,
+//     `TestBrowserArraysAgree`
+//   - The resolutions of an OME-Zarr image or N5 group are mags under the names of their paths, with their voxel
+//     sizes. An image with transformations other than scales and translations is not shown.
+//     `TestRecogniseReferenceData`, `TestResolutions`, `TestCoordinateSystems`
+//   - An array that needs an unknown filter, codec, type or member that must be understood is not shown, never read
+//     wrongly. `wkwfs info` names it with the field. The other layers are shown.
+//     `TestArrayReferenceData`, `TestArrayDamage`
+//   - Each time of an OME-Zarr image is a layer `LAYER/t0000` with its voxels and views, and so is each index of
+//     another axis. An image with one time has no such directory.
+//     `TestTimes`, `TestTimesOfLayers`, `TestRecognise`
+//   - Values of `float16` and of filters are those that numcodecs and zarr-python decode.
+//     `TestFilteredArrays`, `TestFilters`
 //   - The transformations of an OME-Zarr image have a number for each axis, or the image is not shown. Resolutions
 //     may have any order: the finest one has mag 1. If a resolution has no transformations, the sizes of the
 //     arrays tell its factor, and its voxel size is that of the transformations of the whole image, or unknown.

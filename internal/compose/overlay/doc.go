@@ -18,4 +18,14 @@
 //
 // The cubes above are listed together, and the list is used for a second or longer, as package mosaic uses its
 // surveys.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - A volume over its dataset has the voxels of the annotation where it has a block, zeros included, else those
+//     below. A block that cannot be read is an error, never the voxels below.
+//     `TestAnnotations`, `TestComposedReferenceData`, `TestFaults`
+//   - A change of the annotation, of the layer below, or of a table of package relabel is a new version.
+//     `TestVersions`, `TestChanges`, `TestComposedChange`
 package overlay

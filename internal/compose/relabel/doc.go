@@ -13,4 +13,12 @@
 // An id beyond a list becomes 0, as in webknossos-libs. An id that pairs do not have stays.
 //
 // 0 is the background, and must stay 0: cubes that were never written have no voxels that could be mapped.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - A mapped layer has the ids of its table, and none is cut. A damaged table is left out with the reason; the other
+//     layers stay.
+//     `TestMappings`, `TestComposedForms`
 package relabel

@@ -14,4 +14,11 @@
 // cannot have. The trees are those that were read when the annotation was opened: if the NML file has changed since, reading one is an error.
 //
 // A volume that was left out at download is an error: shown as what is below it, it would lack what was painted.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - A file in an archive that lies about its size, its checksum or its form is an error, and takes no memory.
+//     `TestWholeErrors`
 package annotation

@@ -7,4 +7,16 @@
 //
 // A stream that is compressed as a whole has no random access. It is decompressed once, up to the last byte that was asked for, into an
 // unnamed file in the directory for large temporary files.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - A mount of a file, or of a folder, has the voxels, the place and the voxel size of an import of it. A file that
+//     is cut off or damaged is an error where bytes are missing.
+//     `TestSourceFiles`, `TestSourceFilesEverywhere`, `TestFolderOfDamagedFiles`, `TestAllShapes`
+//   - If a file changes while it is read, the read is an error. The next open has the new voxels.
+//     `TestChanged`
+//   - A stream that is compressed as a whole reads in any order.
+//     `TestUnpacked`
 package filesource

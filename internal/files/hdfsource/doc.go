@@ -7,4 +7,12 @@
 // Which datasets are layers, which of their axes are x, y, z and channels, where they lie, and which are mags of one layer, follows the
 // conventions of CREMI, ilastik, BigDataViewer, Imaris, MATLAB, n5-hdf5, netCDF and gunpowder. Without names, three axes are z, y, x, two
 // are y, x, and axes of one value do not count. What is no volume is left out with the reason.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - A mount has the values, the place and the voxel size that the writer gave. What was never written has the fill
+//     value. Damage is an error for what depends on it: other chunks, datasets and layers read.
+//     `TestHDF5Files`, `TestHDF5Everywhere`, `TestDamaged`
 package hdfsource

@@ -21,6 +21,25 @@
 //
 // Each promise names the tests that hold it.
 //
+//   - `wkwfs mount` returns 0 when the mount answers. Otherwise it returns another exit code, and prints one line with
+//     the reason.
+//     `TestBackground`, `TestFailingMount`
+//   - SIGINT and SIGTERM unmount, as with `--lazy` if files are open. Directories above the mountpoint may have been
+//     renamed.
+//     `TestSignals`, `TestSignalWhileBusy`, `TestSignalAfterRename`, `TestWatchMount`
+//   - After a signal, and after `wkwfs umount --lazy`, the daemon serves the files that are open or mapped until they
+//     are closed, and then ends. Meanwhile, another daemon may mount at the same place, and new opens go to it.
+//     `TestReadersSurvive`, `TestEnding`
+//   - Unmounting does not wait for the source.
+//     `TestWaitingProcessesCanBeKilled`
+//   - Readers of a stopped daemon wait. Readers of a killed daemon get an error at once: ENOTCONN, or ECONNABORTED or
+//     EIO if they were waiting. Their open files do not come back with a new mount. If a daemon is killed while it
+//     pushes pages that a reader waits for, the kernel keeps both until `umount --force MOUNTPOINT`, which the systemd
+//     unit calls.
+//     `TestStoppedUnderLoad`, `TestKilledUnderLoad`
+//   - A mount in use is not unmounted without `--lazy`. The error names the processes that use it, as far as the user
+//     may see them. A mount that is in use for less than a second is unmounted.
+//     `TestUmount`, `TestHolders`, `TestUmountInUseByUser`, `TestRetryInUse`
 //   - The kernel is asked to read 64 KiB ahead, or what `--read-ahead` sets, where that is permitted.
 //     `TestReadAhead`
 //   - The table of mounts has SOURCE, or what `--fsname` says.
@@ -51,14 +70,6 @@
 //     `TestManyMounts`
 //   - A dead wkwfs mount at the mountpoint is removed first. A live one is an error.
 //     `TestDeadMount`, `TestAlreadyMounted`
-//   - Flags, `-o`, environment and configuration files give the same settings, in this order. A misspelt setting
-//     is an error.
-//     `TestWaysOfSetting`, `TestOrderOfSettings`, `TestConfigErrors`, `TestCheckVariables`
-//   - The user's configuration file is read from an absolute path only. If `HOME` or `XDG_CONFIG_HOME` is relative
-//     or empty, nothing in the working directory is read.
-//     `TestUserFile`
-//   - The output of `--print-config` is a configuration file that gives the same settings.
-//     `TestPrintedSettingsGiveTheSame`
 //   - mount(8) and fstab(5) mount with the type `fuse.wkwfs` or `wkwfs`, also below an automount. The mount is
 //     read-only even with the option `rw`.
 //     `TestMountCommand`, `TestMountCommandErrors`, `TestFstab`, `TestAutomount`

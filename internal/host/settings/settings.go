@@ -14,6 +14,19 @@
 //
 // A setting is a flag. -o, environment and files set the flag of the same name. So one place checks a value, and
 // each flag knows where its value came from.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - Flags, `-o`, environment and configuration files give the same settings, in this order. A misspelt setting
+//     is an error.
+//     `TestWaysOfSetting`, `TestOrderOfSettings`, `TestConfigErrors`, `TestCheckVariables`
+//   - The user's configuration file is read from an absolute path only. If `HOME` or `XDG_CONFIG_HOME` is relative
+//     or empty, nothing in the working directory is read.
+//     `TestUserFile`
+//   - The output of `--print-config` is a configuration file that gives the same settings.
+//     `TestPrintedSettingsGiveTheSame`
 package settings
 
 import (

@@ -9,6 +9,12 @@
 //
 // Each promise names the tests that hold it.
 //
+//   - All parts of `wkwfs check --part I/N` together find what a check of the whole source finds, each fault once. A
+//     mag or a directory that cannot be listed is a fault of every part.
+//     `TestPartsOfCheck`, `TestPartsOfShards`
+//   - All parts of `wkwfs cp --part I/N` together copy what a copy of the whole directory copies, each file once. A
+//     cube is in one part with its blocks, and a shard with its chunks.
+//     `TestPartsOfCopy`, `TestUnits`, `TestCopyPartsOfShards`, `TestCopyScripts`
 //   - Of 1,000 parts of `check` or `cp`, the largest and the smallest differ by at most 5 % from an equal share of
 //     the stored bytes, if no file has more than 2 % of such a share.
 //     `TestSharesAreEqual`, `TestSharesAreDisjoint`

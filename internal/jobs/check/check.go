@@ -2,6 +2,17 @@
 //
 // Several goroutines open cubes and decode blocks, and many more if the source answers late. Memory is bounded: 256 MiB
 // of blocks, and the block table of each open cube. Sound blocks are not recorded, so a dataset may have any size.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - While the source answers late, `wkwfs check` and `wkwfs cp` have up to `--io-depth` reads in flight,
+//     otherwise as many as `--jobs`. `cp` holds at most 64 MiB beyond the 4 MiB of each job.
+//     `TestCheckOfLateSource`, `TestCopyOfLateSource`, `TestLargeFileOfLateSource`
+//   - Blocks that are being decoded have at most 256 MiB in `wkwfs check` and 128 MiB in `wkwfs info --preview`,
+//     with what is stored and what decoding takes besides. A larger block is decoded alone.
+//     `TestMemoryOfCommands`
 package check
 
 import (

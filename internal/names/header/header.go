@@ -36,6 +36,15 @@
 //
 // A TIFF is classic while it fits, otherwise a BigTIFF, because ImageJ opens no BigTIFF by itself. A file has one
 // description: ImageJ's in a classic TIFF, OME-XML in a BigTIFF.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - Lengths in headers are in mm in NIfTI, and in nm in NRRD, MetaImage, XDMF and TIFF. `--unit` sets another
+//     unit for all of them but TIFF. The attribute `user.wkwfs.unit` has the unit of a file, and `header_units` in
+//     `volume.json` those of all formats. `voxel_size` is in nm.
+//     `TestUnit`, `TestUnits`
 package header
 
 import (

@@ -17,4 +17,39 @@
 //
 // Holes of files are rows of absent cubes that have at least 64 KiB: gaps inside a row of voxels would cost more to
 // skip than to read.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - A layer or a mag whose name the mount needs is not shown: a layer `.wkwfs` or `datasource-properties.json`,
+//     a mag `precomputed`, `ome.zarr` or `ome-v3.zarr`, and a mag `.wkwfs` of a layer that is SOURCE. Nor is one
+//     whose name has more than 255 bytes, or is not UTF-8. `wkwfs info` has the reason, and so has the log from
+//     the first listing on. `wkwfs check` and `wkwfs cp` do all the rest, and fail. A name that is not UTF-8 may
+//     be that of something else: it is only a note, and not in the log. All other names are shown. A view of a
+//     layer lacks the mags that have the names of its own files, such as `precomputed/info`.
+//     `TestReservedNames`, `TestReservedNamesOfWKW`, `TestImpossibleNames`, `TestStatusNameIsTaken`,
+//     `TestWhyHidden`, `TestIsBlocks`
+//   - If there are more than 1,048,576 slices, chunks of a mag in `precomputed`, or entries in a directory of
+//     chunks of `ome.zarr`, none of them is listed. Each can be opened by its name.
+//     `TestDeepBox`, `TestOMEZarrOfManyChunks`
+//   - Directories of any number of cubes are listed.
+//     `TestListingOfManyCubes`, `TestListIsComplete`
+//   - Listing opens no cube file.
+//     `TestListingIsQuick`
+//   - Sizes are exact.
+//     `TestReadAgreesWithModel`, `TestTreeAttributes`
+//   - `st_blocks` is the stored size: for a cube that of its file, for a volume the sum of its cubes, for a part a
+//     share of it.
+//     `TestStoredSize`
+//   - Files of voxels have the extended attributes `user.wkwfs.dtype`, `shape`, `channels`, `order` and `origin`,
+//     and `voxel_size` where it is known.
+//     `TestAttributesOfArrays`
+//   - SEEK_HOLE and SEEK_DATA report absent rows of cubes in a volume, where they make 64 KiB or more.
+//     `TestHoles`
+//   - A layer of 100,000 × 100,000 × 10,000 voxels mounts and lists within seconds. A read anywhere in it also
+//     takes seconds at most.
+//     `TestHugeLayer`
+//   - An array of more than 2^63 − 1 bytes is not offered as a file, and `volume.json` gives the reason.
+//     `TestHugeLayer`
 package view

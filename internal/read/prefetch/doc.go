@@ -111,4 +111,19 @@
 //     program has read of this patch, or of one of its last eight. Damage there fails only the reads of the
 //     damaged voxels.
 //     `TestPatches`, `TestPatch`, `TestNextPatches`, `TestWrongGuesses`, `TestGuessProof`, `TestGuessDamaged`
+//   - If slices are read in order, they are decoded like the volume, if half of the cache has room for two slabs.
+//     This also holds for several readers or threads. The memory for that is released when no slice has been open
+//     for 5 seconds.
+//     `TestSlicesInOrder`, `TestSlicesConcurrently`, `TestSlicesReleaseMemory`
+//   - The next slab is decoded only for a reader that has opened four slices in order.
+//     `TestStackAhead`
+//   - A slice read by itself, or out of order, loads only the blocks of its slab, each once while the cache has
+//     room.
+//     `TestSlicesInOtherOrders`
+//   - A read decodes only the blocks that contain its bytes, unless its reader is sequential. A reader is
+//     sequential if it has continued from the start of the file, past its plane, or for 24 MiB.
+//     `TestReadsOnlyNeededBlocks`, `TestPiecesOfPlanes`, `TestPlanesOfAllSizes`
+//   - A `box` or a chunk whose blocks have 8 MiB or less is decoded ahead of a reader that starts with its first
+//     byte. A read of all of it decodes it on all cores.
+//     `TestSmallArray`, `TestBoxIsLoadedOnce`, `TestWholeRead`
 package prefetch

@@ -49,6 +49,10 @@
 //
 // Each promise names the tests that hold it.
 //
+//   - `wkwfs nfs` shows the names, sizes, times, permissions, inode numbers and bytes of the mount, to NFS version 3.
+//     Every directory can be mounted. Directories of blocks are found by name, and listed with `--list-blocks`.
+//     `TestClientNFS`, `TestClientNFSQEMU`, `TestClientNFSKernel`, `TestNFS`, `TestHiddenBlocks`, `TestRead`,
+//     `TestLookup`
 //   - Nothing can be written: requests that write are refused with ROFS.
 //     `TestReadOnly`
 //   - A handle is valid after a restart of the server. It never opens another file or version: the handle of a

@@ -25,12 +25,12 @@
 //     `TestStatus`, `TestStatusIsHidden`
 //   - Each open takes a snapshot of its own. The size is 0, as in `/proc`. The names in the JSON are an interface.
 //     `TestFilesAreSnapshots`, `TestFields`
-//   - Only the user who mounted may read them, whatever `allow_other`, `uid` and `umask` are.
+//   - Only the user who mounted may read status and metrics in the mount, whatever `allow_other`, `uid` and `umask` are.
 //     `TestStatusIsPrivate`, `TestStatusOfOrdinaryUser`
 //   - Nothing in `.wkwfs` waits for the source, and neither does `wkwfs status`. It reports a server that is dead
 //     or stopped.
 //     `TestStatusWhileTheSourceHangs`, `TestStatusErrors`
-//   - They show how many requests the source got, how long it takes to answer, and how long the oldest request
+//   - Status and metrics show how many requests the source got, how long it takes to answer, and how long the oldest request
 //     waits.
 //     `TestFields`, `TestMetrics`, `TestDirectories`, `TestStatusWhileTheSourceHangs`
 //   - Quantiles are computed from a histogram. The end of each of its ranges is at most 1⅔ times the end of the

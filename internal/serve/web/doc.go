@@ -20,6 +20,9 @@
 //
 // Each promise names the tests that hold it.
 //
+//   - `wkwfs serve` answers with the bytes of the mount, whole or by ranges. Damage is an error status before the
+//     first byte, and a cut connection after it.
+//     `TestReplies`, `TestDamageInTheMiddle`, `TestServe`
 //   - ETags are strong and change with the content. HEAD reads no voxels.
 //     `TestChangeAndRange`, `TestHeadReadsNothing`
 //   - A directory is listed completely as JSON. The list of 4,096 entries or more has no ETag. A page shows about

@@ -1,4 +1,11 @@
 // Package link finds the source in what users paste: a link of Neuroglancer, or one of its URLs with a format. It is pure: it asks nobody.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - A link of Neuroglancer is mounted as its source. Errors show no query and no user of a URL.
+//     `TestPastedLinks`
 package link
 
 import (

@@ -5,6 +5,13 @@
 // its privileges may be unable to rename its file. It must then append to the old file, but
 // libraries lose lines. They also rename devices, and they do not redirect the crash report of
 // the Go runtime to the new file.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - If the disk of the log is full, log lines are lost and nothing else changes.
+//     `TestFullLog`
 package log
 
 import (

@@ -57,6 +57,9 @@
 //
 // Each promise names the tests that hold it.
 //
+//   - Every byte is one that the server has sent for this object in this version. A flipped bit, a file that is cut,
+//     and a file of something else are read again from the server.
+//     `TestRangesAtBoundaries`, `TestVersions`, `TestFlippedBits`, `TestWrongFiles`, `FuzzPiece`
 //   - What is stored survives restarts. A process may be killed at any moment.
 //     `TestRangesAtBoundaries`, `TestKilledWriters`, `TestDiskCache`
 //   - All processes of a machine may use one directory at once.

@@ -22,10 +22,19 @@
 //
 // Each promise names the tests that hold it.
 //
-//   - That holds on servers that ignore conditions, and on those that say these things only in answers to HEAD, or
-//     only to GET: an open file has the bytes of one version, or a read fails, if anything differs that the server
-//     says of the versions. If an answer to a read does not say the version or the size, the object is described
-//     again after it.
+//   - Each read names the version of the object: its ETag or generation, else the time of its last change and its weak
+//     ETag. If the object has another one, readers of open files get EIO, and the next open shows the new object.
+//     `TestRead`, `TestRequests`, `TestValidators`, `TestGCS`, `TestClientCloudReplaced`
+//   - Broken connections, answers that are cut short, and status 408, 429, 500, 502, 503 and 504 are repeated, with
+//     growing pauses or those of `Retry-After`, for `--timeout`. Then the read fails with EIO. Other requests fail at
+//     once for the next second, so that a read takes one timeout and not one for each request. Later reads try again.
+//     Errors at once are wrong credentials, a bucket that does not exist, a certificate that is not accepted, and a
+//     host that is unknown or refuses connections, until it has answered once.
+//     `TestRetries`, `TestGivesUp`, `TestHangs`, `TestOutage`, `TestRemoteFaults`, `TestMissingBucket`,
+//     `TestClientCloudFaults`, `TestClientCloudLies`, `TestClientCloudNetwork`, `TestTrickle`
+//   - An open file has the bytes of one version, or a read fails, if anything differs that the server says of the
+//     versions: also on servers that ignore conditions, or that say this only in answers to HEAD, or only to GET.
+//     If an answer to a read does not say the version or the size, the object is described again after it.
 //     `TestOneVersion`, `TestOneGeneration`, `TestListingsWithoutVersion`, `TestRequestsOfVersions`,
 //     `TestOpenFileIsOneVersion`, `TestTorture`
 //   - Times have whole seconds. If a server says only those, or a weak ETag that stays the same, a change to the
@@ -87,4 +96,10 @@
 //     `TestS3Roles`, `TestS3RoleRefused`, `TestS3RoleSettings`, `TestIsEC2`, `TestContainerHosts`
 //   - Credentials that expire are renewed before that. Requests use the old ones until the new ones are there.
 //     `TestCredentialsAreRenewed`, `TestCredentialsCanBeLeft`
+//   - Answers of a store that are parsed take 16 MiB together, or a few times as much, whatever they have:
+//     listings, indexes of web servers, and errors. An answer has at most 10,000 names, an index 262,144. A header
+//     of more than 32 KiB is an error, with the headers before it that only inform. Answers with credentials have
+//     up to 64 KiB.
+//     `TestMemoryOfAnswers`, `TestSharedMemory`, `TestAnswerLimits`, `TestCheckMarkup`, `TestLongHeaders`,
+//     `TestLongLogins`
 package remote

@@ -3,6 +3,19 @@
 // are deflated.
 //
 // The specification is APPNOTE.TXT of PKWARE. Checksums of entries are verified only when they are read as a whole.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - An array or a group in an archive reads as in a directory, with the permissions of the archive. After a change
+//     of the archive, reads are errors until it is mounted again. An archive with a path twice, or with one that leads
+//     out, is refused.
+//     `TestArchive`, `TestArchives`, `TestArchiveErrors`, `TestRefused`, `TestExtents`, `TestChanged`,
+//     `TestAgreesWithZip`, `TestZip64`
+//   - A zip archive takes memory for 1.1 times its directory, and time in proportion to it. Archives with a
+//     directory of more than 256 MiB, and paths of more than 4,096 bytes, are refused.
+//     `TestManyDirectories`, `TestManyShortNames`, `TestLimits`
 package zipfs
 
 import (

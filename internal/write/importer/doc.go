@@ -11,6 +11,21 @@
 //
 // Each promise names the tests that hold it.
 //
+//   - Files that a mount shows as raw, npy, NRRD, MetaImage, NIfTI or TIFF are imported into WKW voxel for voxel.
+//     `TestRoundTrip`, `TestSampleRoundTrip`
+//   - A cube appears when all of it is on the disk. An import that is stopped leaves no parts of cubes. The same
+//     command keeps the whole cubes and continues, if input and settings are the same.
+//     `TestResume`, `TestKilledFirst`, `TestInputChanges`, `TestCanceled`
+//   - `--update` changes the voxels of its box, those of coarser mags that depend on them, and nothing else. It writes
+//     only cubes with such voxels.
+//     `TestUpdate`, `TestUpdateMetadata`, `TestUpdateErrors`
+//   - One process at a time writes a layer: an import, a `--finish` or an `--update`. Parts of one import share the
+//     layer. If another process has it, an import and `--finish` fail after a second, and `--update` waits.
+//     `TestWriters`, `TestImportsOfOneLayer`, `TestUpdateWaits`, `TestUpdateDuringImport`, `TestFinishDuringPart`,
+//     `TestShared`
+//   - All parts of `wkwfs import --part I/N`, and `--finish`, write the files that an import of the whole input
+//     writes, byte for byte, in all mags: in any order, at the same time, and if some run twice.
+//     `TestPartsOfImport`, `TestCutBox`, `TestImportParts`
 //   - Files that other programs wrote are imported voxel for voxel, with the type, voxel size and position of
 //     their header.
 //     `TestClientImports`, `TestForms`, `TestNIfTIForms`, `TestMRC`, `TestTIFFChunks`, `TestTIFFDescriptions`,
