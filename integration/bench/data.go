@@ -1,151 +1,235 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/wkwfs/wkwfs/internal/jobs/sample"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
+)
+
+// The names of the datasets in the table. PERFORMANCE.md describes them.
+const (
+	dataE    = "E"
+	dataR    = "R"
+	dataQ    = "Q"
+	dataMany = "100,000 cubes"
+	dataGrid = "2,000 cubes"
+)
+
+// sizes are the sizes of the datasets. Sides are in voxels.
+type sizes struct {
+	image  int        // side of E and R
+	labels int        // side of Q
+	many   volume.Vec // cubes of the mag that is listed
+	grid   volume.Vec // cubes of the mag whose metadata is late
+	ids    int        // in the table that maps Q
+	warm   int        // bytes of memory that are warmed before each turn: three times the flat file of E
+}
+
+var (
+	usual = sizes{1024, 512, volume.Vec{1000, 100, 1}, volume.Vec{10, 10, 20}, 10_000_000, 3 << 30}
+	tiny  = sizes{128, 128, volume.Vec{10, 10, 1}, volume.Vec{2, 2, 2}, 1_000_000, 8 << 20}
 )
 
 // blockSide is the side of all blocks in voxels.
 const blockSide = 32
 
-// piece defines a mag of equal cubes.
-type piece struct {
-	name   string     // of the directory
-	cubes  volume.Vec // number of cubes on each axis
-	header wkw.Header // of all cubes
-	origin origin
+// The paths of a cube in its mag, and in a mount of the mag. All mags that are read have only this one.
+const (
+	cubeName = "z0/y0/x0.wkw"
+	cubeFile = "z0/y0/x0.raw"
+)
+
+// cubeOf returns the path of the cube of a mag.
+func cubeOf(mag string) string { return filepath.Join(mag, cubeName) }
+
+// dataset is a mag in a directory.
+type dataset struct {
+	name string
+	dir  string // has everything that is made from the mag, too
+	mag  string
+	grid volume.Grid // of the cube
+	flat string      // the plain file with the voxels of the cube, alone in a directory
+	sum  uint32      // CRC of the plain file
 }
 
-// origin is the source of the voxels of a piece.
-type origin interface {
-	// version returns a text that identifies the voxels.
-	version(ctx context.Context) (string, error)
-
-	// write writes cube c as a cube file.
-	write(ctx context.Context, path string, c volume.Vec) error
+// data returns a dataset. The first call in a run makes it, unless it exists.
+func (b *bench) data(ctx context.Context, name string) (*dataset, error) {
+	if d := b.datasets[name]; d != nil {
+		return d, nil
+	}
+	d, err := b.makeData(ctx, name)
+	if err == nil {
+		b.datasets[name] = d
+	}
+	return d, err
 }
 
-// mag is a piece that is written to a directory.
-type mag struct {
-	piece
-	dir string
+func (b *bench) makeData(ctx context.Context, name string) (*dataset, error) {
+	s := b.sizes
+	switch name {
+	case dataMany:
+		return b.manyCubes(ctx, name, nameWithSize("names", s.many[0]), s.many, 2*blockSide)
+	case dataGrid:
+		return b.manyCubes(ctx, name, nameWithSize("grid", s.grid[0]), s.grid, blockSide)
+	case dataE:
+		return b.cube(ctx, name, nameWithSize("em", s.image), tissue(s.image))
+	case dataR:
+		return b.scannedCube(ctx, name, nameWithSize("scanned", s.image), "color", s.image)
+	}
+	return b.scannedCube(ctx, name, nameWithSize("labels", s.labels), "segmentation", s.labels)
 }
 
-// side returns the side of a cube in voxels.
-func (p piece) side() int { return p.header.CubeSide() }
+// nameWithSize returns the name of a directory of data. Data of other sizes has other names.
+func nameWithSize(name string, n int) string { return name + "-" + strconv.Itoa(n) }
 
-// bytes returns the size of all voxels in bytes.
-func (p piece) bytes() int64 {
-	return p.header.Grid().Bytes() * int64(p.cubes[0]*p.cubes[1]*p.cubes[2])
+// recipe says how a cube is made.
+type recipe struct {
+	version string     // identifies the voxels
+	header  wkw.Header // of the cube
+	write   func(ctx context.Context, path string) error
 }
 
-// stamp returns a text that identifies the cube files. make compares it with the stamp of the files on disk.
-func (p piece) stamp(ctx context.Context) (string, error) {
-	version, err := p.origin.version(ctx)
-	return fmt.Sprintf("%v cubes of %d, %v, %s\n", p.cubes, p.side(), p.header.BlockType, version), err
+// tissue returns the recipe of a cube that is cut from the tissue of package sample.
+func tissue(side int) recipe {
+	cut := sample.Usual.EM(sample.Cut{Box: volume.Box{Max: volume.Cube(side)}, Block: blockSide, Mag: 1})
+	first, err := volume.ReadBlock(context.Background(), cut, volume.Vec{})
+	g := cut.Grid()
+	return recipe{
+		fmt.Sprintf("tissue %08x", crc32.ChecksumIEEE(first)),
+		wkw.Header{BlockSide: blockSide, CubeBlocks: side / blockSide, BlockType: wkw.LZ4, Type: g.Type, Channels: g.Channels},
+		func(ctx context.Context, path string) error {
+			return errors.Join(err, wkw.WriteCube(ctx, path, wkw.LZ4, cut))
+		},
+	}
 }
 
-// make writes the mag below dir, unless it exists. It first removes an older version of the mag, and all files
-// made from that.
-func (p piece) make(ctx context.Context, dir string, progress func(string, ...any)) (mag, error) {
-	dir = filepath.Join(dir, p.name)
-	m := mag{p, filepath.Join(dir, "mag")}
-	stamp, err := p.stamp(ctx)
+// cube returns a dataset of one cube. It makes the mag and the plain file, unless those of this version exist.
+func (b *bench) cube(ctx context.Context, name, dirName string, r recipe) (*dataset, error) {
+	dir := filepath.Join(b.dir, dirName)
+	d := &dataset{name: name, dir: dir, mag: filepath.Join(dir, "mag"), grid: r.header.Grid(), flat: filepath.Join(dir, "flat/x0.raw")}
+	stamp := filepath.Join(dir, "version")
+	if made, err := os.ReadFile(stamp); err != nil || string(made) != r.version {
+		b.progress("making %s: %v voxels", dirName, d.grid.Size)
+		if err := errors.Join(os.RemoveAll(dir), d.make(ctx, r), os.WriteFile(stamp, []byte(r.version), 0o666)); err != nil {
+			return nil, fmt.Errorf("make %s: %w", dir, err)
+		}
+	}
+	info, err := os.Stat(cubeOf(d.mag))
 	if err != nil {
-		return m, err
+		return nil, err
 	}
-	stampFile := filepath.Join(dir, "made")
-	if b, err := os.ReadFile(stampFile); err == nil && string(b) == stamp {
-		return m, nil
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		return m, err
-	}
-	progress("making %s: %v cubes with a side of %d voxels", p.name, p.cubes, p.side())
-	if err := m.write(ctx); err != nil {
-		return m, fmt.Errorf("make %s: %w", dir, err)
-	}
-	return m, os.WriteFile(stampFile, []byte(stamp), 0o666)
+	b.notes = append(b.notes, fmt.Sprintf("%s: %v %.2f ×", name, r.header.BlockType, float64(d.grid.Bytes())/float64(info.Size())))
+	sum := crc32.NewIEEE()
+	err = copyFile(ctx, sum, d.flat)
+	d.sum = sum.Sum32()
+	return d, err
 }
 
-// write writes all cubes and header.wkw.
-func (m mag) write(ctx context.Context) error {
-	if err := needSpace(filepath.Dir(filepath.Dir(m.dir)), m.bytes()); err != nil {
+// make writes the cube, the header of the mag and the plain file.
+func (d *dataset) make(ctx context.Context, r recipe) error {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(cubeOf(d.mag)), 0o777), os.MkdirAll(filepath.Dir(d.flat), 0o777)); err != nil {
 		return err
 	}
-	for c := range (volume.Box{Max: m.cubes}).All() {
-		path := filepath.Join(m.dir, cubeName(c))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return err
-		}
-		if err := m.origin.write(ctx, path, c); err != nil {
-			return err
-		}
+	if err := errors.Join(r.write(ctx, cubeOf(d.mag)), wkw.WriteHeader(filepath.Join(d.mag, "header.wkw"), r.header)); err != nil {
+		return err
 	}
-	return wkw.WriteHeader(filepath.Join(m.dir, "header.wkw"), m.header)
+	return d.writeFlat(ctx)
 }
 
-// repeat makes a mag of the given number of cubes, unless it exists. It repeats the cubes of m on each axis.
-// create makes a cube file from the cube file of m.
-func (m mag) repeat(name string, cubes volume.Vec, create func(from, to string) error) (mag, error) {
-	to := mag{m.piece, filepath.Join(filepath.Dir(m.dir), name)}
-	to.cubes = cubes
-	if _, err := os.Stat(to.dir); !errors.Is(err, fs.ErrNotExist) {
-		return to, err
+// writeFlat writes the plain file, one slab of blocks after the other.
+func (d *dataset) writeFlat(ctx context.Context) error {
+	cube, err := d.open()
+	if err != nil {
+		return err
 	}
-	part := to.dir + ".part"
-	if err := os.RemoveAll(part); err != nil {
-		return to, err
+	defer cube.Close()
+	f, err := os.Create(d.flat)
+	if err != nil {
+		return err
 	}
-	for c := range (volume.Box{Max: cubes}).All() {
-		from := c.Sub(c.Div(m.cubes).Mul(m.cubes))
-		path := filepath.Join(part, cubeName(c))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return to, err
+	blocks := d.grid.Blocks()
+	slab := make([]byte, d.grid.Bytes()/int64(blocks[2]))
+	for z := range blocks[2] {
+		if err = decodeFlat(ctx, cube, volume.Box{Min: volume.Vec{0, 0, z}, Max: volume.Vec{blocks[0], blocks[1], z + 1}}, slab); err != nil {
+			break
 		}
-		if err := create(filepath.Join(m.dir, cubeName(from)), path); err != nil {
-			return to, err
+		if _, err = f.Write(slab); err != nil {
+			break
 		}
 	}
-	if err := wkw.WriteHeader(filepath.Join(part, "header.wkw"), m.header); err != nil {
-		return to, err
-	}
-	return to, os.Rename(part, to.dir)
+	return errors.Join(err, f.Close())
 }
 
-// cubeName returns the path of cube c below the directory of its mag.
-func cubeName(c volume.Vec) string { return fmt.Sprintf("z%d/y%d/x%d.wkw", c[2], c[1], c[0]) }
+// open opens the cube.
+func (d *dataset) open() (*wkw.File, error) { return wkw.OpenFile(os.DirFS(d.mag), cubeName) }
 
-// stored returns the size of all cube files in bytes.
-func (m mag) stored() (int64, error) {
-	var sum int64
-	for c := range (volume.Box{Max: m.cubes}).All() {
-		info, err := os.Stat(filepath.Join(m.dir, cubeName(c)))
-		if err != nil {
-			return 0, err
-		}
-		sum += info.Size()
+// filesOfCube is the number of cubes that are links to the same file. File systems limit the links to a file.
+const filesOfCube = 30_000
+
+// manyCubes returns a dataset of small cubes that are links to few files.
+func (b *bench) manyCubes(ctx context.Context, name, dirName string, cubes volume.Vec, side int) (*dataset, error) {
+	d := &dataset{name: name, dir: filepath.Join(b.dir, dirName)}
+	d.mag = filepath.Join(d.dir, "mag")
+	r := tissue(side)
+	d.grid = r.header.Grid()
+	d.grid.Size = cubes.Mul(d.grid.Size)
+	if err := os.MkdirAll(d.dir, 0o777); err != nil {
+		return nil, err
 	}
-	return sum, nil
+	return d, createOnce(d.mag, func(part string) error {
+		b.progress("making %s: %v cubes", dirName, cubes)
+		n, last := 0, ""
+		for c := range (volume.Box{Max: cubes}).All() {
+			path := filepath.Join(part, fmt.Sprintf("z%d/y%d/x%d.wkw", c[2], c[1], c[0]))
+			err := os.MkdirAll(filepath.Dir(path), 0o777)
+			if n%filesOfCube == 0 {
+				err = errors.Join(err, r.write(ctx, path))
+				last = path
+			} else {
+				err = errors.Join(err, os.Link(last, path))
+			}
+			if err != nil {
+				return err
+			}
+			n++
+		}
+		return wkw.WriteHeader(filepath.Join(part, "header.wkw"), r.header)
+	})
 }
 
-// needSpace returns an error unless the disk of dir has n free bytes.
-func needSpace(dir string, n int64) error {
-	var s unix.Statfs_t
-	if err := unix.Statfs(dir, &s); err != nil {
-		return fmt.Errorf("free space of %s: %w", dir, err)
+// createOnce calls create with a temporary name and renames the file when it is complete. It does nothing if the file exists.
+func createOnce(path string, create func(part string) error) error {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	if free := int64(s.Bavail) * s.Bsize; free < n {
-		return fmt.Errorf("%s: expected %d MiB of free space, found %d MiB (BENCH_DIR sets the directory of the data)", dir, n>>20, free>>20)
+	part := path + ".part"
+	if err := errors.Join(os.RemoveAll(part), create(part)); err != nil {
+		return fmt.Errorf("make %s: %w", path, err)
 	}
-	return nil
+	return os.Rename(part, path)
+}
+
+// errNoReference is the error if the reference data, which R and Q are made from, is missing.
+var errNoReference = errors.New("no reference data")
+
+// filled reports whether more than 90 percent of the voxels are not zero. size is that of a voxel in bytes.
+func filled(voxels []byte, size int) bool {
+	zero := make([]byte, size)
+	zeros := 0
+	for i := 0; i < len(voxels); i += size {
+		if bytes.Equal(voxels[i:i+size], zero) {
+			zeros++
+		}
+	}
+	return 10*zeros*size < len(voxels)
 }

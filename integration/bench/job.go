@@ -8,21 +8,25 @@ import (
 	"strings"
 )
 
-// job is a task that several contenders do in the same way.
+// job is work that several contenders do with the same voxels.
 type job struct {
-	name       string
-	figures    []figure                                   // what is measured
-	setup      func(context.Context) ([]contender, error) // makes the data and the contenders
-	contenders []contender
-	once       bool // there is one round only: the figures do not depend on time
+	name    string
+	data    string                                 // the name of its dataset
+	do      work                                   // what a contender does that has no work of its own
+	whole   bool                                   // the work reads a whole file: its bytes are compared before the rounds
+	cold    bool                                   // the page cache has nothing; otherwise it has the compressed files
+	among   func(b *bench, d *dataset) []contender // the first one is compared with the others
+	figures []figure                               // what is measured
 }
 
-// figure is a measured value and its bounds. All ratios and differences compare the first contender with
-// another one.
+// figure is a measured value and its bounds. All ratios and differences compare the first contender with another one.
 type figure struct {
 	unit   string
 	bounds []bound
 }
+
+// one returns the only figure of a job.
+func one(unit string, bounds ...bound) []figure { return []figure{{unit, bounds}} }
 
 // bound is a limit of a figure.
 type bound struct {
@@ -45,51 +49,42 @@ func atMostDelays(limit, delay float64, against string) bound {
 	return bound{against: against, limit: limit, maximum: true, delay: delay}
 }
 
-// contender is one way to do a job.
-type contender struct {
-	name   string
-	absent string // why it is not available; empty: it is available
-	older  bool   // it may lack what the job needs: if its first turn fails, it is not available
-	turn   func(context.Context) (turn, error)
-}
-
 // turn is the result of one contender in one round.
 type turn struct {
 	values []float64 // one for each figure of the job; 0: the contender does not have the figure
-	sum    uint32    // CRC of the bytes read; 0: they were verified before the rounds
+	sum    uint32    // CRC of the bytes read; 0: they were compared before the rounds
 	bytes  int64     // bytes read, for CPU time per GiB; 0: that is not shown
 	cpu    float64   // CPU seconds of server and reader
 	peak   int64     // largest resident memory of the server in bytes; 0: there is no server
 	budget int64     // budget of the server's cache in bytes; only of the measured wkwfs
 }
 
-// outcome is the result of a job: one turn for each contender and round. Contenders that are absent have no
-// turns.
+// outcome is the result of a job: one turn for each contender and round. Contenders that are absent have no turns.
 type outcome struct {
 	job
-	turns [][]turn
+	contenders []contender
+	turns      [][]turn
 }
 
 // run gives each contender a turn in each round, and calls prepare before it. Every second round has the reverse order.
-func (j job) run(ctx context.Context, rounds int, prepare func() error, progress func(string, ...any)) (outcome, error) {
-	o := outcome{j, make([][]turn, len(j.contenders))}
-	if j.once {
-		rounds = 1
+func (j job) run(ctx context.Context, d *dataset, contenders []contender, rounds int, prepare func() error, progress func(string, ...any)) (outcome, error) {
+	o := outcome{j, contenders, make([][]turn, len(contenders))}
+	if err := o.compare(ctx, d, progress); err != nil {
+		return o, fmt.Errorf("%s: %w", j.name, err)
 	}
 	for round := range rounds {
 		var sum uint32
-		for _, i := range order(len(j.contenders), round) {
-			c := j.contenders[i]
+		for _, i := range order(len(contenders), round) {
+			c := &contenders[i]
 			if c.absent != "" {
 				continue
 			}
 			if err := prepare(); err != nil {
 				return o, err
 			}
-			t, err := c.turn(ctx)
-			if err != nil && c.older && len(o.turns[i]) == 0 && ctx.Err() == nil {
-				o.contenders[i].absent = oneLine(err)
-				progress("%s: %s is not here: %v", j.name, c.name, err)
+			t, err := c.turn(ctx, j, d)
+			if c.lacks(ctx, err, len(o.turns[i])) {
+				progress("%s: %s is not here: %s", j.name, c.name, c.absent)
 				continue
 			}
 			if err = errors.Join(err, ctx.Err()); err != nil {
@@ -106,8 +101,39 @@ func (j job) run(ctx context.Context, rounds int, prepare func() error, progress
 	return o, nil
 }
 
-// oneLine returns the text of an error for a cell of the table.
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+// compare compares the whole files that contenders read with the plain file, so that none is fast because it is wrong.
+func (o outcome) compare(ctx context.Context, d *dataset, progress func(string, ...any)) error {
+	if !o.whole {
+		return nil
+	}
+	progress("%s: comparing the bytes of all contenders", o.name)
+	for i := range o.contenders {
+		c := &o.contenders[i]
+		if c.absent != "" || c.do != nil {
+			continue
+		}
+		t, err := c.turn(ctx, job{do: sumWhole}, d)
+		if c.lacks(ctx, err, 0) {
+			continue
+		}
+		if err == nil && t.sum != d.sum {
+			err = fmt.Errorf("expected the voxels of %s, with the CRC %08x; found %08x", d.flat, d.sum, t.sum)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	return nil
+}
+
+// lacks reports whether a contender that may lack something has failed before it had a turn. Then it is absent.
+func (c *contender) lacks(ctx context.Context, err error, turns int) bool {
+	if err == nil || !c.mayLack || turns > 0 || ctx.Err() != nil {
+		return false
+	}
+	c.absent = strings.Join(strings.Fields(err.Error()), " ") // one line, for a cell of the table
+	return true
+}
 
 // order returns the order of n contenders in a round.
 func order(n, round int) []int {
@@ -119,16 +145,6 @@ func order(n, round int) []int {
 		slices.Reverse(indexes)
 	}
 	return indexes
-}
-
-// compares reports whether a figure has a bound against the named contender.
-func (j job) compares(name string) bool {
-	for _, f := range j.figures {
-		if slices.ContainsFunc(f.bounds, func(b bound) bool { return b.against == name }) {
-			return true
-		}
-	}
-	return false
 }
 
 // values returns a figure of one contender in all rounds.

@@ -12,9 +12,9 @@ import (
 func TestRatioAndVerdict(t *testing.T) {
 	o := outcome{
 		job: job{
-			figures:    []figure{{"GB/s", []bound{atLeast(2, "other"), atMost(1, "third"), atMost(4, "")}}},
-			contenders: []contender{{name: "ours"}, {name: "other"}, {name: "third"}},
+			figures: one("GB/s", atLeast(2, "other"), atMost(1, "third"), atMost(4, "")),
 		},
+		contenders: []contender{{name: "ours"}, {name: "other"}, {name: "third"}},
 		turns: [][]turn{
 			{{values: []float64{2}}, {values: []float64{4}}, {values: []float64{9}}},
 			{{values: []float64{1}}, {values: []float64{1}}, {values: []float64{9}}},
@@ -40,9 +40,9 @@ func TestRatioAndVerdict(t *testing.T) {
 func TestDelays(t *testing.T) {
 	o := outcome{
 		job: job{
-			figures:    []figure{{"ms", []bound{atMostDelays(3, 5, "not late")}}},
-			contenders: []contender{{name: "late"}, {name: "not late"}, {name: "before"}},
+			figures: one("ms", atMostDelays(3, 5, "not late")),
 		},
+		contenders: []contender{{name: "late"}, {name: "not late"}, {name: "before"}},
 		turns: [][]turn{
 			{{values: []float64{20}}, {values: []float64{16}}, {values: []float64{40}}},
 			{{values: []float64{5}}, {values: []float64{6}}, {values: []float64{5}}},
@@ -68,33 +68,34 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestOlderLacks checks that a contender of an older program that cannot do a job is absent with the reason, that the others have their
+// TestMayLack checks that a contender that may lack something and cannot do a job is absent with the reason, that the others have their
 // turns, and that all other failures end the job.
-func TestOlderLacks(t *testing.T) {
-	works := func(context.Context) (turn, error) { return turn{values: []float64{1}, sum: 1}, nil }
-	fails := func(context.Context) (turn, error) { return turn{}, errors.New("no\n ome.zarr/1") }
+func TestMayLack(t *testing.T) {
+	works := func(context.Context, reading) (turn, error) { return turn{values: []float64{1}, sum: 1}, nil }
+	fails := func(context.Context, reading) (turn, error) { return turn{}, errors.New("no\n ome.zarr/1") }
 	turns := 0
-	failsLater := func(ctx context.Context) (turn, error) {
+	failsLater := func(ctx context.Context, r reading) (turn, error) {
 		if turns++; turns > 1 {
-			return fails(ctx)
+			return fails(ctx, r)
 		}
-		return works(ctx)
+		return works(ctx, r)
 	}
 	for _, test := range []struct {
 		name string
 		last contender
 		want string // error; empty: the last contender is absent
 	}{
-		{"an older one", contender{name: "last", older: true, turn: fails}, ""},
-		{"another one", contender{name: "last", turn: fails}, "job: last: no"},
-		{"an older one that worked", contender{name: "last", older: true, turn: failsLater}, "job: last: no"},
-		{"an older one with other bytes", contender{name: "last", older: true, turn: func(context.Context) (turn, error) {
+		{"one that may lack something", contender{name: "last", mayLack: true, do: fails}, ""},
+		{"another one", contender{name: "last", do: fails}, "job: last: no"},
+		{"one that worked before", contender{name: "last", mayLack: true, do: failsLater}, "job: last: no"},
+		{"one with other bytes", contender{name: "last", mayLack: true, do: func(context.Context, reading) (turn, error) {
 			return turn{values: []float64{1}, sum: 2}, nil
 		}}, "differ"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			j := job{name: "job", figures: []figure{{unit: "s"}}, contenders: []contender{{name: "first", turn: works}, test.last}}
-			o, err := j.run(t.Context(), 4, func() error { return nil }, t.Logf)
+			j := job{name: "job", figures: one("s")}
+			all := []contender{{name: "first", do: works}, test.last}
+			o, err := j.run(t.Context(), &dataset{}, all, 4, func() error { return nil }, t.Logf)
 			if test.want != "" {
 				if err == nil || !strings.Contains(err.Error(), test.want) {
 					t.Errorf("error %v, want %q", err, test.want)
@@ -108,5 +109,22 @@ func TestOlderLacks(t *testing.T) {
 				t.Errorf("the row says %q", got)
 			}
 		})
+	}
+}
+
+// TestWrongBytes checks that a contender whose file differs from the plain file is an error.
+func TestWrongBytes(t *testing.T) {
+	d := tinyE(t)
+	j := job{name: "job", do: dd, whole: true, figures: one("GB/s")}
+	run := func() error {
+		_, err := j.run(t.Context(), d, []contender{d.plain()}, 1, func() error { return nil }, t.Logf)
+		return err
+	}
+	if err := run(); err != nil {
+		t.Error(err)
+	}
+	d.sum++
+	if err := run(); err == nil || !strings.Contains(err.Error(), "expected the voxels of "+d.flat) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -26,12 +26,9 @@ func main() {
 	}
 }
 
-// start runs the benchmark, or one of the servers that the benchmark starts.
+// start runs the benchmark, or a source that answers late.
 func start(args []string) error {
-	switch {
-	case len(args) == 4 && args[1] == serveMemory:
-		return serveFromMemory(args[2], args[3])
-	case len(args) > 1 && args[1] == serveLate:
+	if len(args) > 1 && args[1] == serveLate {
 		return latefs.Run(args[2:], os.Stderr)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -47,7 +44,7 @@ const garbage = 5
 func measure(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(garbage))
 	start := time.Now()
-	b := bench{cubes: map[string]*cube{}, progress: func(format string, args ...any) {
+	b := bench{progress: func(format string, args ...any) {
 		fmt.Fprintf(stderr, "%4.0f s  %s\n", time.Since(start).Seconds(), fmt.Sprintf(format, args...))
 	}}
 	to, err := b.flags(args, stderr)
@@ -108,7 +105,7 @@ func (b *bench) flags(args []string, stderr io.Writer) (to outputs, err error) {
 	program := set.String("wkwfs", "bin/wkwfs", "`program` to measure")
 	before := set.String("before", "", "another wkwfs, as a `program` to measure in the same rounds")
 	set.StringVar(&b.refdata, "refdata", cmp.Or(os.Getenv("WKWFS_REFDATA"), "../shared/refdata"), "`directory` of datasets that other programs wrote (WKWFS_REFDATA)")
-	set.IntVar(&b.cache, "cache", 1024, "memory for decoded blocks in `MiB`, for all jobs that do not set it")
+	set.IntVar(&b.cache, "cache", 1024, "memory for decoded blocks in `MiB`")
 	set.IntVar(&b.rounds, "rounds", 5, "`number` of turns of each contender")
 	only := set.String("run", "", "run only the jobs whose names match this `regexp`")
 	small := set.Bool("tiny", false, "use little data, to test the benchmark itself")

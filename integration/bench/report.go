@@ -107,7 +107,7 @@ func processor() string {
 // version returns the first line of a program's output. It ignores the exit code, which differs between
 // programs.
 func version(ctx context.Context, args []string) string {
-	output, _ := command(ctx, args[0], args[1:]...).CombinedOutput()
+	output, _ := command(ctx, args...).CombinedOutput()
 	line, _, _ := strings.Cut(strings.TrimSpace(string(output)), "\n")
 	if line == "" {
 		return "no " + args[0]

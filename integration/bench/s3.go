@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
 	"github.com/wkwfs/wkwfs/integration/cloudproxy"
@@ -49,54 +50,58 @@ func noGateway() string {
 	return ""
 }
 
-// anyPort is the address of a proxy that nothing depends on.
-const anyPort = "127.0.0.1:0"
-
-// startS3 starts a server of the files below a directory, whose proxy has an address. Answers are late.
-func startS3(ctx context.Context, dir string, late time.Duration, proxy string) (_ *s3Server, err error) {
-	program, err := gatewayPath()
-	if err != nil {
-		return nil, err
-	}
-	if err := setVersions(dir); err != nil {
-		return nil, err
+// startS3 starts a server of the files below a directory. Answers are late. All servers of a run have the same address, which is
+// a part of the keys of a disk cache.
+func (b *bench) startS3(ctx context.Context, dir string, late time.Duration) (_ *s3Server, err error) {
+	if b.s3Address == "" {
+		if b.s3Address, err = freeAddress(); err != nil {
+			return nil, err
+		}
 	}
 	s := &s3Server{}
-	if s.state, err = os.MkdirTemp("", "wkwfs-bench-"); err != nil {
+	if s.state, err = tempDir(); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.close())
-		}
-	}()
-	root, users := filepath.Join(s.state, "root"), filepath.Join(s.state, "users")
-	if err := errors.Join(os.Mkdir(root, 0o755), os.Mkdir(users, 0o755), os.Symlink(dir, filepath.Join(root, bucket))); err != nil {
-		return nil, err
+	address, err := s.startGateway(dir)
+	if err == nil {
+		err = awaitAddress(ctx, address)
 	}
-	// versitygw keeps the policy of a bucket as an attribute of its directory.
-	if err := unix.Setxattr(dir, "user.policy", []byte(publicRead), 0); err != nil {
-		return nil, fmt.Errorf("%s: make the bucket public: %w", dir, err)
+	if err == nil {
+		s.proxy, err = cloudproxy.StartAt(b.s3Address, "http://"+address, nil)
 	}
-	address, err := freeAddress()
 	if err != nil {
-		return nil, err
-	}
-	s.gateway = command(context.Background(), program, "--quiet", "--keep-alive", "--port", address, "--access", "nobody", "--secret", "nothing",
-		"--iam-dir", users, "posix", "--bucketlinks", root)
-	if err := s.gateway.Start(); err != nil {
-		s.gateway = nil
-		return nil, err
-	}
-	if err := awaitAddress(ctx, address); err != nil {
-		return nil, err
-	}
-	if s.proxy, err = cloudproxy.StartAt(proxy, "http://"+address, nil); err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.close())
 	}
 	s.proxy.Set(cloudproxy.Rules{Delay: late})
 	s.url = s.proxy.URL()
 	return s, nil
+}
+
+// startGateway starts versitygw and returns its address.
+func (s *s3Server) startGateway(dir string) (address string, err error) {
+	program, err := gatewayPath()
+	if err != nil {
+		return "", err
+	}
+	root, users := filepath.Join(s.state, "root"), filepath.Join(s.state, "users")
+	err = errors.Join(setVersions(dir), os.Mkdir(root, 0o755), os.Mkdir(users, 0o755), os.Symlink(dir, filepath.Join(root, bucket)))
+	if err != nil {
+		return "", err
+	}
+	// versitygw keeps the policy of a bucket as an attribute of its directory.
+	if err := unix.Setxattr(dir, "user.policy", []byte(publicRead), 0); err != nil {
+		return "", fmt.Errorf("%s: make the bucket public: %w", dir, err)
+	}
+	if address, err = freeAddress(); err != nil {
+		return "", err
+	}
+	gateway := command(context.Background(), program, "--quiet", "--keep-alive", "--port", address, "--access", "nobody",
+		"--secret", "nothing", "--iam-dir", users, "posix", "--bucketlinks", root)
+	if err := gateway.Start(); err != nil {
+		return "", err
+	}
+	s.gateway = gateway
+	return address, nil
 }
 
 // close ends the server and the proxy.
@@ -155,92 +160,50 @@ func awaitAddress(ctx context.Context, address string) error {
 	}
 }
 
-// fromS3 returns a peer whose source is a bucket with the files of a directory. source returns the command that mounts it on dir.
-func fromS3(name, file, bucketDir string, late time.Duration, notifies bool, program func(s *s3Server, dir string) []string) peer {
-	return s3Options{proxy: anyPort}.peer(name, file, bucketDir, late, notifies, program)
-}
+// rangesName is the contender that reads a file from S3 by 64 requests at a time, without delay.
+const rangesName = "64 range GETs, not late"
 
-// s3Options are what few peers need.
-type s3Options struct {
-	proxy string                               // its address
-	ended func(all []cloudproxy.Request) error // is called with the requests of a mount after it; nil: not
-}
-
-// peer is fromS3 with options.
-func (o s3Options) peer(name, file, bucketDir string, late time.Duration, notifies bool, program func(s *s3Server, dir string) []string) peer {
-	return peer{name: name, file: file, absent: noGateway(), mount: func(ctx context.Context) (*mounted, error) {
-		s, err := startS3(ctx, bucketDir, late, o.proxy)
+// ranges returns the bandwidth of the S3 server: R is stored with as many bytes as its voxels have, so both are the same.
+func (b *bench) ranges(d *dataset) contender {
+	return contender{name: rangesName, absent: noGateway(), stored: []string{cubeOf(d.mag)}, do: func(ctx context.Context, _ reading) (t turn, err error) {
+		s, err := b.startS3(ctx, d.mag, 0)
 		if err != nil {
-			return nil, err
+			return t, err
 		}
-		m, err := serve(ctx, notifies, func(dir string) []string { return program(s, dir) })
+		defer func() { err = errors.Join(err, s.close()) }()
+		info, err := os.Stat(cubeOf(d.mag))
 		if err != nil {
-			return nil, errors.Join(err, s.close())
+			return t, err
 		}
-		m.stop = func() error {
-			all := s.proxy.Requests()
-			if err := s.close(); err != nil || o.ended == nil {
-				return err
+		client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+		defer client.CloseIdleConnections()
+		const piece = 1 << 20
+		return timed(info.Size(), func() error {
+			group, ctx := errgroup.WithContext(ctx)
+			group.SetLimit(64)
+			for off := int64(0); off < info.Size(); off += piece {
+				group.Go(func() error { return s.getRange(ctx, client, cubeName, off, min(off+piece, info.Size())) })
 			}
-			return o.ended(all)
-		}
-		return m, nil
+			return group.Wait()
+		})
 	}}
 }
 
-// wkwfsS3 returns wkwfs with a mag on S3.
-func (b *bench) wkwfsS3(m mag, file string, late time.Duration) peer {
-	return s3Options{proxy: anyPort}.wkwfs(b, m, file, late)
-}
-
-// wkwfs is wkwfsS3 with options.
-func (o s3Options) wkwfs(b *bench, m mag, file string, late time.Duration, flags ...string) peer {
-	remote := m
-	remote.dir = "s3://" + bucket
-	p := o.peer("wkwfs", file, m.dir, late, true, func(s *s3Server, dir string) []string {
-		return b.mountCommand(b.program, remote, dir, b.cache, append(flags, "--foreground", "--anonymous", "--endpoint", s.url)...)
-	})
-	p.stored, p.budget = m.files(), b.cache
-	return p
-}
-
-// rclone returns rclone with the flat file on S3.
-func (b *bench) rclone(flat string, late time.Duration) peer {
-	p := fromS3(rcloneName, filepath.Base(flat), filepath.Dir(flat), late, false, func(s *s3Server, dir string) []string {
-		remote := fmt.Sprintf(`:s3,provider=Other,endpoint="%s",force_path_style=true:%s`, s.url, bucket)
-		return []string{"env", "-u", "AWS_CA_BUNDLE", "-u", "NOTIFY_SOCKET", "rclone", "mount", "--config", "", "--read-only", "--vfs-cache-mode", "full", "--cache-dir", filepath.Join(s.state, "cache"), remote, dir}
-	})
-	if p.stored = []string{flat}; p.absent == "" {
-		p.absent = missing("rclone")
-	}
-	return p
-}
-
-// s3fs returns s3fs with the flat file on S3.
-func (b *bench) s3fs(flat string, late time.Duration) peer {
-	p := fromS3(s3fsName, filepath.Base(flat), filepath.Dir(flat), late, false, func(s *s3Server, dir string) []string {
-		return []string{"s3fs", bucket, dir, "-f", "-o", strings.Join([]string{"url=" + s.url, "use_path_request_style", "public_bucket=1", "ro"}, ",")}
-	})
-	if p.stored = []string{flat}; p.absent == "" {
-		p.absent = missing("s3fs")
-	}
-	return p
-}
-
-// getRange reads a range of an object. It returns the number of bytes.
-func (s *s3Server) getRange(ctx context.Context, client *http.Client, key string, off, end int64, buffer []byte) (int64, error) {
+// getRange reads a range of an object.
+func (s *s3Server) getRange(ctx context.Context, client *http.Client, key string, off, end int64) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/"+bucket+"/"+key, nil)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	request.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", off, end-1))
 	response, err := client.Do(request)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusPartialContent {
-		return 0, fmt.Errorf("%s: status %s", key, response.Status)
+		return fmt.Errorf("%s: status %s", key, response.Status)
 	}
-	return discard(response.Body, buffer)
+	_, err = io.Copy(io.Discard, response.Body)
+	return err
 }

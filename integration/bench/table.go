@@ -38,6 +38,9 @@ func (o outcome) row(c, f int) []string {
 		wanted, verdict := fig.verdict("", median(values))
 		return append(row, "", wanted, verdict)
 	}
+	if len(o.turns[0]) == 0 {
+		return append(row, "", "", "")
+	}
 	value, unit := o.comparison(c, f)
 	wanted, verdict := fig.verdict(o.contenders[c].name, value)
 	return append(row, number(value)+" "+unit, wanted, verdict)

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// contender is one way to do a job: a mount, a plain file, or a program.
+type contender struct {
+	name    string
+	absent  string                                  // why it is not available; empty: it is available
+	mayLack bool                                    // if it fails before its first turn ends, it is not available
+	create  func(context.Context) error             // makes its files, unless they exist; nil: nothing to make
+	stored  []string                                // the files with its voxels
+	file    string                                  // what is read; below the mount, if there is one
+	mount   func(context.Context) (*mounted, error) // nil: it has no mount
+	do      work                                    // nil: the work of the job
+	budget  int                                     // of the cache in MiB; only of the measured wkwfs
+}
+
+// work is what a contender does in a turn. It returns the result.
+type work func(ctx context.Context, r reading) (turn, error)
+
+// reading is a file that is ready to be read.
+type reading struct {
+	path string
+	grid volume.Grid // of the voxels in it
+}
+
+// turn does the work of a job once. It adds the server's CPU time and memory to the result.
+func (c contender) turn(ctx context.Context, j job, d *dataset) (t turn, err error) {
+	if c.create != nil {
+		if err := c.create(ctx); err != nil {
+			return t, err
+		}
+	}
+	if err := cacheFiles(ctx, c.stored); err != nil {
+		return t, err
+	}
+	r, do := reading{c.file, d.grid}, j.do
+	if c.do != nil {
+		do = c.do
+	}
+	m := &mounted{}
+	if c.mount != nil {
+		if m, err = c.mount(ctx); err != nil {
+			return t, err
+		}
+		defer func() { err = errors.Join(err, m.close()) }()
+		r.path = filepath.Join(m.dir, c.file)
+	}
+	if j.cold {
+		if err := dropCaches(); err != nil {
+			return t, err
+		}
+	}
+	before, err := m.cpu()
+	if err != nil {
+		return t, err
+	}
+	if t, err = do(ctx, r); err != nil {
+		return t, err
+	}
+	after, err := m.cpu()
+	t.cpu += after - before
+	t.budget = int64(c.budget) << 20
+	if err == nil {
+		t.peak, err = m.peak()
+	}
+	return t, err
+}
+
+// by returns the contender with another name and work of its own.
+func (c contender) by(name string, do work) contender {
+	c.name, c.do = name, do
+	return c
+}
+
+// The names of contenders in the table.
+const (
+	wkwfsName      = "wkwfs"
+	beforeName     = "wkwfs before"
+	promptName     = "wkwfs, not late"
+	ddName         = "wkwfs, dd"
+	asWKWName      = "wkwfs, the same as WKW"
+	plainName      = "plain file"
+	oneThread      = "decoding in one thread" // into flat memory that is resident
+	squashfuseName = "squashfuse_ll"
+	squashfsName   = "squashfs-lz4 128 KiB, kernel"
+	erofsName      = "EROFS-lz4 64 KiB, kernel"
+)
+
+// wkwfs returns a file in a mount of the measured wkwfs, with flags.
+func (b *bench) wkwfs(s source, file string, flags ...string) contender {
+	return b.mounts(b.program, s, file, flags)
+}
+
+// mounts is wkwfs with any program.
+func (b *bench) mounts(program string, s source, file string, flags []string) contender {
+	return contender{name: wkwfsName, stored: s.stored, file: file, budget: b.cache, mount: func(ctx context.Context) (*mounted, error) {
+		o, err := s.open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		m, err := serve(ctx, true, func(dir string) []string {
+			return b.mountCommand(program, o, dir, append(slices.Clone(flags), "--foreground")...)
+		})
+		if err != nil {
+			return nil, errors.Join(err, o.close())
+		}
+		m.below = o.close
+		return m, nil
+	}}
+}
+
+// mountCommand returns the command that mounts a source on a directory. The log is written to the directory of the data.
+func (b *bench) mountCommand(program string, o *opened, dir string, flags ...string) []string {
+	args := []string{program, "mount", "--cache-size", strconv.Itoa(b.cache) + "MiB", "--log-file", filepath.Join(b.dir, "wkwfs.log")}
+	return slices.Concat(args, o.flags, flags, []string{o.path, dir})
+}
+
+// pair returns the measured wkwfs, and with -before that one.
+func (b *bench) pair(s source, file string) []contender {
+	all := []contender{b.wkwfs(s, file)}
+	if b.before != "" {
+		before := b.mounts(b.before, s, file, nil)
+		before.name, before.mayLack, before.budget = beforeName, true, 0
+		all = append(all, before)
+	}
+	return all
+}
+
+// plain returns the plain file.
+func (d *dataset) plain() contender {
+	return contender{name: plainName, file: d.flat, stored: []string{d.flat}}
+}
+
+// fileSystems returns wkwfs and other file systems that decompress the same plain file.
+func fileSystems(b *bench, d *dataset) []contender {
+	return append(b.pair(local(d.mag), cubeFile), otherFileSystems(d.flat)...)
+}
+
+// otherFileSystems returns EROFS and squashfs. Their settings are those that their documentation has for data that is read often.
+func otherFileSystems(flat string) []contender {
+	squashfs := image(flat, squashfsName, func(part string) []string {
+		return []string{"mksquashfs", flat, part, "-comp", "lz4", "-b", "131072", "-noappend", "-quiet", "-no-progress"}
+	})
+	erofs := image(flat, erofsName, func(part string) []string {
+		return []string{"mkfs.erofs", "--quiet", "-zlz4", "-C65536", part, filepath.Dir(flat)}
+	})
+	byUser := squashfs
+	byUser.name = squashfuseName
+	erofs.mount = func(context.Context) (*mounted, error) { return kernelMount("erofs", erofs.stored[0]) }
+	squashfs.mount = func(context.Context) (*mounted, error) { return kernelMount("squashfs", squashfs.stored[0]) }
+	byUser.mount = func(ctx context.Context) (*mounted, error) {
+		return serve(ctx, false, func(dir string) []string { return []string{"squashfuse_ll", "-f", byUser.stored[0], dir} })
+	}
+	return []contender{erofs, squashfs, byUser}
+}
+
+// image returns a file system image that has the plain file, which a program writes to part.
+func image(flat, name string, program func(part string) []string) contender {
+	kind := program("")[0]
+	path := filepath.Join(filepath.Dir(filepath.Dir(flat)), kind)
+	return contender{name: name, mayLack: true, absent: missing(kind), stored: []string{path}, file: filepath.Base(flat),
+		create: func(ctx context.Context) error {
+			return createOnce(path, func(part string) error { return call(ctx, program(part)...) })
+		}}
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// command returns a command in a process group of its own, so that Ctrl-C interrupts only this process, which then unmounts in
+// order.
+func command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
+// call runs a program. If it fails, the error has its output.
+func call(ctx context.Context, args ...string) error {
+	_, err := timeCommand(ctx, 0, args...)
+	return err
+}
+
+// timeCommand runs a program that reads or writes n bytes of voxels, and drops what it prints. The figure is its speed in GB/s.
+func timeCommand(ctx context.Context, n int64, args ...string) (turn, error) {
+	cmd := command(ctx, args...)
+	start := time.Now()
+	output, err := cmd.CombinedOutput()
+	seconds := time.Since(start).Seconds()
+	if err != nil {
+		return turn{}, fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, output)
+	}
+	state := cmd.ProcessState
+	return turn{values: []float64{float64(n) / 1e9 / seconds}, bytes: n, cpu: (state.UserTime() + state.SystemTime()).Seconds()}, nil
+}
+
+// timed calls a function that reads n bytes of voxels. The figure is its speed in GB/s, the CPU time is that of this process.
+func timed(n int64, do func() error) (turn, error) {
+	before, start := ownTime(), time.Now()
+	if err := do(); err != nil {
+		return turn{}, err
+	}
+	seconds := time.Since(start).Seconds()
+	return turn{values: []float64{float64(n) / 1e9 / seconds}, bytes: n, cpu: ownTime() - before}, nil
+}
+
+// missing returns why a program cannot run, or "".
+func missing(program string) string {
+	if _, err := exec.LookPath(program); err != nil {
+		return "no " + program
+	}
+	return ""
+}
+
+// tempDir makes a directory for a mount, or for the files of a server.
+func tempDir() (string, error) { return os.MkdirTemp("", "wkwfs-bench-") }
+
+// processTime returns the CPU time of all threads of a process in seconds. It reads the clock of clock_getcpuclockid(3),
+// because /proc/PID/stat has a resolution of only 10 ms.
+func processTime(pid int) (float64, error) {
+	const scheduled = 2 // CPUCLOCK_SCHED: user and system time
+	var t unix.Timespec
+	if err := unix.ClockGettime(int32(^pid<<3|scheduled), &t); err != nil {
+		return 0, fmt.Errorf("CPU time of process %d: %w", pid, err)
+	}
+	return float64(t.Nano()) / 1e9, nil
+}
+
+// ownTime returns the CPU time of this process in seconds.
+func ownTime() float64 {
+	var u unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // cannot fail
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+// peakMemory returns the largest resident memory that a process ever had, in bytes.
+func peakMemory(pid int) (int64, error) {
+	path := fmt.Sprintf("/proc/%d/status", pid)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(b)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "VmHWM:" {
+			kib, err := strconv.ParseInt(fields[1], 10, 64)
+			return kib << 10, err
+		}
+	}
+	return 0, fmt.Errorf("%s: VmHWM is missing", path)
+}
+
+// dropFile drops the clean pages of the whole machine from the page cache.
+const dropFile = "/proc/sys/vm/drop_caches"
+
+// dropCaches drops the page cache of the whole machine.
+func dropCaches() error {
+	unix.Sync()
+	if err := os.WriteFile(dropFile, []byte("3"), 0); err != nil {
+		return fmt.Errorf("drop the page cache: %w", err)
+	}
+	return nil
+}
+
+// cannotDrop returns why dropCaches would fail, or "".
+func cannotDrop() string {
+	f, err := os.OpenFile(dropFile, os.O_WRONLY, 0)
+	if err != nil {
+		return "needs root: " + err.Error()
+	}
+	f.Close() // nothing was written
+	return ""
+}
+
+// cacheFiles reads files, and all files in directories, into the page cache.
+func cacheFiles(ctx context.Context, paths []string) error {
+	for _, path := range paths {
+		err := filepath.WalkDir(path, func(path string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				err = copyFile(ctx, io.Discard, path)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyFile writes the bytes of a file to w.
+func copyFile(ctx context.Context, w io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	p := make([]byte, 1<<20)
+	for ctx.Err() == nil {
+		n, err := f.Read(p)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(p[:n]); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// warmMemory takes n bytes of memory, but at most a quarter of the machine's, and frees them. The kernel of a virtual machine
+// tells its host which pages are free, some seconds after they were freed. The host takes them away, and needs up to 2.5 ms to
+// give back 2 MiB. Without this, a turn measures mostly which pages its predecessors have left. A real machine has no host, and
+// all of its memory is warm.
+func warmMemory(n int) error {
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err != nil {
+		return fmt.Errorf("size of the memory: %w", err)
+	}
+	n = min(n, int(info.Totalram*uint64(info.Unit)/4))
+	p, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		return fmt.Errorf("warm the memory: %w", err)
+	}
+	_ = unix.Madvise(p, unix.MADV_HUGEPAGE) // the kernel may not support huge pages
+	for i := 0; i < n; i += unix.Getpagesize() {
+		p[i] = 1
+	}
+	return unix.Munmap(p)
+}

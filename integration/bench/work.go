@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+// dd reads the whole file and measures GB/s.
+func dd(ctx context.Context, r reading) (turn, error) {
+	return timeCommand(ctx, r.grid.Bytes(), "dd", "if="+r.path, "of=/dev/null", "bs=1M")
+}
+
+// sumWhole reads the whole file for its CRC.
+func sumWhole(ctx context.Context, r reading) (turn, error) {
+	sum := crc32.NewIEEE()
+	err := copyFile(ctx, sum, r.path)
+	return turn{sum: sum.Sum32()}, err
+}
+
+const (
+	page     = 4 << 10
+	maxReads = 512
+)
+
+// offsets returns the offsets of random pages of the flat file. No two pages share a row of blocks, so no read finds a decoded block.
+func offsets(g volume.Grid) []int64 {
+	seen := map[[2]int]bool{}
+	var offsets []int64
+	for _, n := range rand.New(rand.NewPCG(1, 2)).Perm(int(g.Bytes() / page)) {
+		off := int64(n) * page
+		rows := blockRows(g, off)
+		if slices.ContainsFunc(rows, func(row [2]int) bool { return seen[row] }) {
+			continue
+		}
+		for _, row := range rows {
+			seen[row] = true
+		}
+		offsets = append(offsets, off)
+		if len(offsets) == maxReads {
+			break
+		}
+	}
+	return offsets
+}
+
+// blockRows returns the rows of blocks, by y and z, that have voxels in the page at off.
+func blockRows(g volume.Grid, off int64) [][2]int {
+	row := int64(g.Size[0] * g.VoxelBytes())
+	var rows [][2]int
+	for n := off / row; n <= (off+page-1)/row; n++ {
+		y, z := int(n)%g.Size[1], int(n)/g.Size[1]
+		rows = append(rows, [2]int{y / blockSide, z / blockSide})
+	}
+	return slices.Compact(rows)
+}
+
+// preads reads pages at random offsets, one after the other: the figures are the median time and that of the 99th percentile.
+func preads(ctx context.Context, r reading) (t turn, err error) {
+	f, err := os.Open(r.path)
+	if err != nil {
+		return t, err
+	}
+	defer f.Close()
+	var micros []float64
+	before := ownTime()
+	p := make([]byte, page)
+	for _, off := range offsets(r.grid) {
+		start := time.Now()
+		if _, err := f.ReadAt(p, off); err != nil {
+			return t, err
+		}
+		micros = append(micros, time.Since(start).Seconds()*1e6)
+		t.sum = crc32.Update(t.sum, crc32.IEEETable, p)
+		t.bytes += page
+	}
+	t.cpu = ownTime() - before
+	slices.Sort(micros)
+	t.values = []float64{median(micros), micros[len(micros)*99/100]}
+	return t, ctx.Err()
+}
+
+// firstBytes measures the time to the first byte of a volume right after mounting, then of another file of the volume, then the median of
+// 40 slices that are distributed over the depth of the mag.
+func firstBytes(ctx context.Context, r reading) (t turn, err error) {
+	paths := []string{"volume.raw", "volume.npy"}
+	const n = 40
+	for i := range n {
+		paths = append(paths, fmt.Sprintf("slices/z%07d.tif", i*r.grid.Size[2]/n))
+	}
+	times := make([]float64, len(paths))
+	for i, path := range paths {
+		if times[i], err = firstByte(filepath.Join(r.path, path)); err != nil {
+			return t, err
+		}
+	}
+	t.values = []float64{times[0], times[1], median(times[2:])}
+	return t, ctx.Err()
+}
+
+// firstByte opens a file and reads its first byte. It returns the time in milliseconds.
+func firstByte(path string) (ms float64, err error) {
+	start := time.Now()
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	_, err = f.ReadAt(make([]byte, 1), 0)
+	return time.Since(start).Seconds() * 1000, errors.Join(err, f.Close())
+}
