@@ -31,13 +31,12 @@ type sizes struct {
 	labels int        // side of Q
 	many   volume.Vec // cubes of the mag that is listed
 	grid   volume.Vec // cubes of the mag whose metadata is late
-	ids    int        // in the table that maps Q
 	warm   int        // bytes of memory that are warmed before each turn: three times the flat file of E
 }
 
 var (
-	usual = sizes{1024, 512, volume.Vec{1000, 100, 1}, volume.Vec{10, 10, 20}, 10_000_000, 3 << 30}
-	tiny  = sizes{128, 128, volume.Vec{10, 10, 1}, volume.Vec{2, 2, 2}, 1_000_000, 8 << 20}
+	usual = sizes{1024, 512, volume.Vec{1000, 100, 1}, volume.Vec{10, 10, 20}, 3 << 30}
+	tiny  = sizes{128, 128, volume.Vec{10, 10, 1}, volume.Vec{2, 2, 2}, 8 << 20}
 )
 
 // blockSide is the side of all blocks in voxels.

@@ -24,11 +24,6 @@ func (b *bench) written(d *dataset, name, modules string) form {
 	return b.writtenAs(d, name, modules, d.grid.Size.String())
 }
 
-// table returns a list that maps each id to itself.
-func (b *bench) table(d *dataset) form {
-	return b.writtenAs(d, "table.npy", numpyModule, strconv.Itoa(b.sizes.ids))
-}
-
 func (b *bench) writtenAs(d *dataset, name, modules, shape string) form {
 	path := filepath.Join(d.dir, name)
 	python, _ := b.python(modules)

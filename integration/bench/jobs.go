@@ -21,6 +21,7 @@ const (
 func (b *bench) jobs() []job {
 	boxFiles := b.readBoxes(patches(maxPatches), byBoxFile, medianMS)
 	zarr2 := python("blosc.zarr", zarrModules)
+	deflate, lzf := python("deflate.h5", h5pyModule), python("lzf.h5", h5pyModule)
 	return []job{
 		// Local disks
 		{name: "dd of E, decoded-cold", data: dataE, do: dd, whole: true, among: ddLocal,
@@ -68,6 +69,30 @@ func (b *bench) jobs() []job {
 		{name: "dd of R as Zarr 3, decoded-cold", data: dataR, do: dd, whole: true, among: ddForm(layerOfFile, (*bench).zarr3), figures: one("GB/s", atLeast(0.5, asWKWName))},
 		{name: "64³ patches of R as Zarr 2, decoded-cold", data: dataR, do: boxFiles, among: patchesOfForm("", zarr2, peer{zarrName, byZarr}),
 			figures: one("ms", atMost(1/1.5, zarrName))},
+		{name: "dd of R as HDF5, deflate, decoded-cold", data: dataR, do: dd, whole: true, among: ddForm(layerOfFile, deflate, peer{h5pyName, byH5py}),
+			figures: one("GB/s", atLeast(1.5, h5pyName))},
+		{name: "dd of R as HDF5, LZF, decoded-cold", data: dataR, do: dd, whole: true, among: ddForm(layerOfFile, lzf, peer{h5pyName, byH5py}),
+			figures: one("GB/s", atLeast(1.5, h5pyName))},
+		{name: "64³ patches of R as HDF5, deflate, decoded-cold", data: dataR, do: boxFiles, among: patchesOfForm(layerOfFile, deflate, peer{h5pyName, byH5py}),
+			figures: one("ms", atMost(1/1.5, h5pyName))},
+		{name: "64³ patches of R as HDF5, LZF, decoded-cold", data: dataR, do: boxFiles, among: patchesOfForm(layerOfFile, lzf, peer{h5pyName, byH5py}),
+			figures: one("ms", atMost(1/1.5, h5pyName))},
+		{name: "dd of R as TIFF, decoded-cold", data: dataR, do: dd, whole: true, among: ddForm(magOfFile, python("array.tif", tifffileModule)),
+			figures: one("GB/s", atLeast(0.8, asWKWName))},
+		{name: "dd of R as npy, decoded-cold", data: dataR, do: dd, whole: true, among: ddForm(magOfFile, python("array.npy", numpyModule)),
+			figures: one("GB/s", atLeast(0.8, asWKWName))},
+		{name: "dd of R as MRC, decoded-cold", data: dataR, do: dd, whole: true, among: ddForm(magOfFile, python("array.mrc", numpyModule)),
+			figures: one("GB/s", atLeast(0.8, asWKWName))},
+		{name: "64³ patches of R as a tiled TIFF, decoded-cold", data: dataR, do: boxFiles,
+			among: patchesOfForm(magOfFile, python("tiled.tif", tifffileModule), peer{tifffileName, byTifffile}), figures: one("ms", atMost(1/1.5, tifffileName))},
+
+		// Annotations and mappings
+		{name: "dd of Q, merged with an annotation, decoded-cold", data: dataQ, do: dd, whole: true, among: computed(mergedName, "volume.raw", merged),
+			figures: one("GB/s", atLeast(0.9, itselfName))},
+		{name: "dd of Q, mapped, decoded-cold", data: dataQ, do: dd, whole: true, among: computed(mappedName, "volume.raw", mapped),
+			figures: one("GB/s", atLeast(0.6, itselfName))},
+		{name: "64³ patches of Q, mapped, decoded-cold", data: dataQ, do: boxFiles, among: computed(mappedName, "", mapped),
+			figures: one("ms", atMost(1/0.7, itselfName))},
 		{name: "all of R by zarr-python, decoded-cold", data: dataR, among: omeZarr, figures: one("GB/s", atLeast(1.5, numpyName))},
 	}
 }
@@ -163,7 +188,7 @@ func overNFS(b *bench, d *dataset) []contender {
 
 // omeZarr reads the OME-Zarr view of a layer in Python, beside the same voxels as one file.
 func omeZarr(b *bench, d *dataset) []contender {
-	f := d.withLayer()
+	f := b.withLayer(d)
 	view := b.mounted(f, "segmentation/ome.zarr/1").by("ome.zarr", byZarr.all(b))
 	flat := b.mounted(f, "segmentation/1/volume.raw").by(numpyName, byNumpy.all(b))
 	return b.needs(zarrModules, b.among(f, view, flat)...)

@@ -6,7 +6,7 @@
 #
 # SHAPE is in x,y,z; all arrays here are in z, y, x. read and boxes print the time of all, the median time of a box, the CPU time,
 # all in seconds, and the CRC of the voxels. Several workers are processes, because h5py and numpy hold locks.
-import mmap, os, statistics, struct, sys, time, zlib
+import io, json, mmap, os, statistics, struct, sys, time, zipfile, zlib
 import numpy
 
 
@@ -15,7 +15,11 @@ def write(name, path, flat, dtype, shape):
         with open(path, "wb") as file:
             return numpy.save(file, numpy.arange(int(shape), dtype=dtype))
     voxels = numpy.memmap(flat, dtype, "r", shape=sizes(shape))
-    if name.endswith(".h5"):
+    if name == "dataset":
+        write_dataset(path, os.path.join(os.path.dirname(flat), "../mag"), dtype, voxels.shape[::-1])
+    elif name == "annotation.zip":
+        write_annotation(path, voxels)
+    elif name.endswith(".h5"):
         import h5py
 
         options = {"compression": "lzf"} if name == "lzf.h5" else {"compression": "gzip", "compression_opts": 4}
@@ -42,6 +46,39 @@ def write(name, path, flat, dtype, shape):
         array = zarr.open(path, mode="w", shape=voxels.shape, chunks=(64, 64, 64), dtype=dtype, compressor=codec)
         for z in range(0, len(voxels), 64):
             array[z : z + 64] = voxels[z : z + 64]
+
+
+# Writes a dataset of WEBKNOSSOS with one layer. Its cube is the same file as that of the mag.
+def write_dataset(path, mag, dtype, shape):
+    layer = {"name": "segmentation", "category": "segmentation", "elementClass": dtype, "dataFormat": "wkw", "largestSegmentId": 2**32 - 1}
+    layer["boundingBox"] = dict(zip(("topLeft", "width", "height", "depth"), ([0, 0, 0], *shape)))
+    layer["wkwResolutions"] = [{"resolution": [1, 1, 1], "cubeLength": shape[0]}]
+    scale = {"factor": [11.24, 11.24, 25], "unit": "nanometer"}
+    for name in "header.wkw", "z0/y0/x0.wkw":
+        to = os.path.join(path, "segmentation/1", name)
+        os.makedirs(os.path.dirname(to), exist_ok=True)
+        os.link(os.path.join(mag, name), to)
+    with open(os.path.join(path, "datasource-properties.json"), "w") as file:
+        json.dump({"id": {"name": "dataset", "team": ""}, "scale": scale, "dataLayers": [layer]}, file)
+
+
+# Writes the download of an annotation of that layer. It has every 20th block, each as a cube of its own, with the same voxels.
+def write_annotation(path, voxels):
+    import numcodecs
+
+    width, data = voxels.dtype.itemsize, io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
+        for i in range(19, voxels.size // 32**3, 20):
+            z, y, x = numpy.unravel_index(i, [n // 32 for n in voxels.shape])
+            block = voxels[32 * z : 32 * z + 32, 32 * y : 32 * y + 32, 32 * x : 32 * x + 32].tobytes()
+            stored = numcodecs.LZ4().encode(block)[4:]  # after the length
+            head = struct.pack("<3s5B2Q", b"WKW", 1, 0x05, 2, {1: 1, 2: 2, 4: 3, 8: 4}[width], width, 24, 24 + len(stored))
+            file.writestr(f"1/z{z}/y{y}/x{x}.wkw", head + stored)
+    with zipfile.ZipFile(path, "w") as file:
+        scale = '<parameters><experiment name="dataset"/><scale x="11.24" y="11.24" z="25"/></parameters>'
+        volume = '<volume id="0" name="segmentation" location="data.zip" fallbackLayer="segmentation"/>'
+        file.writestr("annotation.nml", f"<things>{scale}{volume}</things>")
+        file.writestr("data.zip", data.getvalue())
 
 
 def sizes(shape):
