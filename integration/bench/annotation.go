@@ -24,9 +24,9 @@ func computed(name, file string, show func(b *bench, d *dataset, file string) []
 	return func(b *bench, d *dataset) []contender {
 		below := b.withLayer(d)
 		itself := b.wkwfs(local(below.path, cubeOf(d.mag)), filepath.Join(segmentationLayer, "1", file))
-		itself.name = itselfName
+		itself.Name = itselfName
 		all := show(b, d, file)
-		all[0].name = name
+		all[0].Name = name
 		return append(all, b.among(below, itself)...)
 	}
 }

@@ -73,21 +73,18 @@ const allowance = 128
 // memoryRow returns the largest memory beyond the cache that a measured wkwfs used in any job. It returns no outcome if none was
 // measured.
 func memoryRow(done []outcome) []outcome {
-	o := outcome{job: job{name: "memory beyond the cache, in all jobs", figures: one("MiB", atMost(allowance, ""))}}
-	var largest int64
-	for _, d := range done {
-		for i, turns := range d.turns {
-			for _, t := range turns {
-				if over := t.peak - t.budget; t.budget > 0 && (len(o.turns) == 0 || over > largest) {
-					largest = over
-					o.contenders = []contender{{name: d.contenders[i].name + ", " + d.name}}
-					o.turns = [][]turn{{{values: []float64{float64(over) / (1 << 20)}, peak: t.peak}}}
+	var all []outcome
+	for _, o := range done {
+		for _, c := range o.Contenders {
+			for _, t := range c.Turns {
+				over := float64(t.Peak-t.budget) / (1 << 20)
+				if t.budget == 0 || len(all) > 0 && over <= all[0].Contenders[0].Turns[0].Values[0] {
+					continue
 				}
+				most := contender{Name: c.Name + ", " + o.Work, Turns: []turn{{Values: []float64{over}, Peak: t.Peak}}}
+				all = []outcome{{"memory beyond the cache, in all jobs", []string{"MiB"}, []contender{most}, one("MiB", atMost(allowance, ""))}}
 			}
 		}
 	}
-	if len(o.turns) == 0 {
-		return nil
-	}
-	return []outcome{o}
+	return all
 }

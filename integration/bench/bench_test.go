@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"flag"
 	"os"
 	"os/exec"
@@ -120,12 +119,8 @@ func refdata(t *testing.T) string {
 // checkReport checks that each of the jobs has figures of each contender that is available.
 func checkReport(t *testing.T, path string, jobs int) {
 	t.Helper()
-	b, err := os.ReadFile(path)
+	report, err := readReport(path)
 	if err != nil {
-		t.Fatal(err)
-	}
-	var report struct{ Jobs []reported }
-	if err := json.Unmarshal(b, &report); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := len(report.Jobs), jobs+1; got != want {

@@ -29,10 +29,10 @@ func (b *bench) readBoxes(choose func(volume.Grid) []volume.Box, read readBox, f
 			}
 			seconds = append(seconds, time.Since(start).Seconds())
 			t.sum = crc32.Update(t.sum, crc32.IEEETable, voxels)
-			t.bytes += int64(len(voxels))
+			t.Bytes += int64(len(voxels))
 		}
-		t.cpu = ownTime() - before
-		t.values = []float64{figure(seconds, t.bytes)}
+		t.CPU = ownTime() - before
+		t.Values = []float64{figure(seconds, t.Bytes)}
 		return t, nil
 	}
 }

@@ -15,7 +15,7 @@ import (
 // mountAndList returns a contender that mounts a mag of very many cubes and lists their directories with ls. The figures are the time
 // until the command returns, in ms, and the time of both in seconds.
 func (b *bench) mountAndList(name string, s source, d *dataset) contender {
-	return contender{name: name, do: func(ctx context.Context, _ reading) (t turn, err error) {
+	return contender{Name: name, do: func(ctx context.Context, _ reading) (t turn, err error) {
 		o, err := s.open(ctx)
 		if err != nil {
 			return t, err
@@ -40,7 +40,7 @@ func (b *bench) mountAndList(name string, s source, d *dataset) contender {
 		if n := bytes.Count(output, []byte{'\n'}); err == nil && n < 2*cubes { // a file and a directory each
 			err = fmt.Errorf("ls printed %d lines, expected %d", n, 2*cubes)
 		}
-		t.values = []float64{mounted.Seconds() * 1000, time.Since(start).Seconds()}
+		t.Values = []float64{mounted.Seconds() * 1000, time.Since(start).Seconds()}
 		return t, err
 	}}
 }
@@ -50,7 +50,7 @@ const catName = "wkwfs nfs, nfs-cat"
 // nfs returns nfs-cat of libnfs, which reads the cube from wkwfs nfs with one READ in flight.
 func (b *bench) nfs(d *dataset) contender {
 	address, err := freeAddress()
-	c := contender{name: catName, absent: missing("nfs-cat"), stored: []string{cubeOf(d.mag)}, budget: b.cache}
+	c := contender{Name: catName, Absent: missing("nfs-cat"), stored: []string{cubeOf(d.mag)}, budget: b.cache}
 	c.mount = func(ctx context.Context) (*mounted, error) {
 		if err != nil {
 			return nil, err
@@ -92,7 +92,7 @@ func (b *bench) importCommand(d *dataset, flags ...string) func(output string) [
 // writes returns a contender that runs a program which writes the plain file in another form, on the same disk. The figure is the time in
 // seconds. The output is removed.
 func (b *bench) writes(d *dataset, name string, program func(output string) []string) contender {
-	return contender{name: name, stored: []string{d.flat}, do: func(ctx context.Context, r reading) (t turn, err error) {
+	return contender{Name: name, stored: []string{d.flat}, do: func(ctx context.Context, r reading) (t turn, err error) {
 		output := filepath.Join(b.dir, "output")
 		if err := os.RemoveAll(output); err != nil {
 			return t, err
@@ -100,7 +100,7 @@ func (b *bench) writes(d *dataset, name string, program func(output string) []st
 		defer func() { err = errors.Join(err, os.RemoveAll(output)) }()
 		start := time.Now()
 		t, err = timeCommand(ctx, r.grid.Bytes(), program(output)...)
-		t.values = []float64{time.Since(start).Seconds()}
+		t.Values = []float64{time.Since(start).Seconds()}
 		return t, err
 	}}
 }
@@ -110,7 +110,7 @@ func importLZ4(b *bench, d *dataset) []contender {
 	squashfs := b.writes(d, mksquashfsName, func(output string) []string {
 		return []string{"mksquashfs", d.flat, output, "-comp", "lz4", "-noappend", "-no-progress", "-quiet"}
 	})
-	squashfs.absent = missing("mksquashfs")
+	squashfs.Absent = missing("mksquashfs")
 	return []contender{b.writes(d, importName, b.importCommand(d)), squashfs}
 }
 

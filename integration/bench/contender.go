@@ -12,8 +12,9 @@ import (
 
 // contender is one way to do a job: a mount, a plain file, or a program.
 type contender struct {
-	name    string
-	absent  string                                  // why it is not available; empty: it is available
+	Name    string                                  `json:"name"`
+	Absent  string                                  `json:"absent,omitempty"` // why it is not available; empty: it is available
+	Turns   []turn                                  `json:"turns"`
 	mayLack bool                                    // if it fails before its first turn ends, it is not available
 	create  func(context.Context) error             // makes its files, unless they exist; nil: nothing to make
 	stored  []string                                // the files with its voxels
@@ -67,17 +68,17 @@ func (c contender) turn(ctx context.Context, j job, d *dataset) (t turn, err err
 		return t, err
 	}
 	after, err := m.cpu()
-	t.cpu += after - before
+	t.CPU += after - before
 	t.budget = int64(c.budget) << 20
 	if err == nil {
-		t.peak, err = m.peak()
+		t.Peak, err = m.peak()
 	}
 	return t, err
 }
 
 // by returns the contender with another name and work of its own.
 func (c contender) by(name string, do work) contender {
-	c.name, c.do = name, do
+	c.Name, c.do = name, do
 	return c
 }
 
@@ -102,7 +103,7 @@ func (b *bench) wkwfs(s source, file string, flags ...string) contender {
 
 // mounts is wkwfs with any program.
 func (b *bench) mounts(program string, s source, file string, flags []string) contender {
-	return contender{name: wkwfsName, stored: s.stored, file: file, budget: b.cache, mount: func(ctx context.Context) (*mounted, error) {
+	return contender{Name: wkwfsName, stored: s.stored, file: file, budget: b.cache, mount: func(ctx context.Context) (*mounted, error) {
 		o, err := s.open(ctx)
 		if err != nil {
 			return nil, err
@@ -129,7 +130,7 @@ func (b *bench) pair(s source, file string) []contender {
 	all := []contender{b.wkwfs(s, file)}
 	if b.before != "" {
 		before := b.mounts(b.before, s, file, nil)
-		before.name, before.mayLack, before.budget = beforeName, true, 0
+		before.Name, before.mayLack, before.budget = beforeName, true, 0
 		all = append(all, before)
 	}
 	return all
@@ -137,7 +138,7 @@ func (b *bench) pair(s source, file string) []contender {
 
 // plain returns the plain file.
 func (d *dataset) plain() contender {
-	return contender{name: plainName, file: d.flat, stored: []string{d.flat}}
+	return contender{Name: plainName, file: d.flat, stored: []string{d.flat}}
 }
 
 // fileSystems returns wkwfs and other file systems that decompress the same plain file.
@@ -154,7 +155,7 @@ func otherFileSystems(flat string) []contender {
 		return []string{"mkfs.erofs", "--quiet", "-zlz4", "-C65536", part, filepath.Dir(flat)}
 	})
 	byUser := squashfs
-	byUser.name = squashfuseName
+	byUser.Name = squashfuseName
 	erofs.mount = func(context.Context) (*mounted, error) { return kernelMount("erofs", erofs.stored[0]) }
 	squashfs.mount = func(context.Context) (*mounted, error) { return kernelMount("squashfs", squashfs.stored[0]) }
 	byUser.mount = func(ctx context.Context) (*mounted, error) {
@@ -167,7 +168,7 @@ func otherFileSystems(flat string) []contender {
 func image(flat, name string, program func(part string) []string) contender {
 	kind := program("")[0]
 	path := filepath.Join(filepath.Dir(filepath.Dir(flat)), kind)
-	return contender{name: name, mayLack: true, absent: missing(kind), stored: []string{path}, file: filepath.Base(flat),
+	return contender{Name: name, mayLack: true, Absent: missing(kind), stored: []string{path}, file: filepath.Base(flat),
 		create: func(ctx context.Context) error {
 			return createOnce(path, func(part string) error { return call(ctx, program(part)...) })
 		}}

@@ -66,7 +66,7 @@ func (b *bench) among(f form, all ...contender) []contender {
 // asWKW returns wkwfs with the dataset itself.
 func (b *bench) asWKW(d *dataset, file string) contender {
 	c := b.wkwfs(local(d.mag), file)
-	c.name = asWKWName
+	c.Name = asWKWName
 	return c
 }
 

@@ -50,7 +50,7 @@ func (b *bench) jobs() []job {
 
 		// Sources that answer late, and object stores
 		{name: "dd of R, reads 5 ms late", data: dataR, do: dd, whole: true, among: late(cubeFile), figures: one("GB/s", atLeast(0.6, promptName))},
-		{name: "64³ box of R, reads 5 ms late", data: dataR, do: boxFiles, among: late(""), figures: one("ms", atMostDelays(3, ms(readsLate), promptName))},
+		{name: "64³ box of R, reads 5 ms late", data: dataR, do: boxFiles, among: late(""), figures: one("ms", atMost(3*ms(readsLate)+5, ""))},
 		{name: "first bytes of 2,000 cubes, metadata 1 ms late", data: dataGrid, do: firstBytes, among: metadata,
 			figures: []figure{{"ms, volume.raw", []bound{atMost(400, "")}}, {"ms, volume.npy", []bound{atMost(40, "")}}, {"ms, a slice", []bound{atMost(20, "")}}}},
 		{name: "dd of R from S3, 50 ms late", data: dataR, do: dd, whole: true, among: ddCloud, figures: one("GB/s", atLeast(0.7, rangesName))},
@@ -113,8 +113,8 @@ func ddLocal(b *bench, d *dataset) []contender {
 func ddCold(b *bench, d *dataset) []contender {
 	all := append(fileSystems(b, d), d.plain())
 	for i := range all {
-		if all[i].absent == "" {
-			all[i].absent = cannotDrop()
+		if all[i].Absent == "" {
+			all[i].Absent = cannotDrop()
 		}
 	}
 	return all
@@ -166,19 +166,19 @@ const nearName = "wkwfs, a directory"
 // diskCache reads from S3 what a mount before has put into the disk cache.
 func diskCache(b *bench, d *dataset) []contender {
 	near := b.wkwfs(local(d.mag), cubeFile)
-	near.name = nearName
+	near.Name = nearName
 	return []contender{b.fromS3(d, cubeFile, "--disk-cache", filepath.Join(b.dir, "disk-cache")), near}
 }
 
 func boxCloud(b *bench, d *dataset) []contender {
 	prompt := b.wkwfs(b.onS3(local(d.mag), 0), "")
-	prompt.name, prompt.absent = promptName, noGateway()
+	prompt.Name, prompt.Absent = promptName, noGateway()
 	return []contender{b.fromS3(d, ""), prompt}
 }
 
 func listCloud(b *bench, d *dataset) []contender {
 	all := []contender{b.mountAndList(wkwfsName, b.onS3(names(d.mag), cloudDelay), d), b.mountAndList(promptName, b.onS3(names(d.mag), 0), d)}
-	all[0].absent, all[1].absent = noGateway(), noGateway()
+	all[0].Absent, all[1].Absent = noGateway(), noGateway()
 	return all
 }
 

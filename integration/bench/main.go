@@ -61,7 +61,7 @@ func measure(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	about := strings.Join(b.about(ctx), "; ")
 	fmt.Fprintf(stdout, "%s\n\n", about)
 	err = errors.Join(err, printTable(stdout, done))
-	return errors.Join(err, to.write(newReport(about, done)))
+	return errors.Join(err, to.write(report{about, done}))
 }
 
 // outputs are the destinations of the figures, in addition to the table.

@@ -69,7 +69,7 @@ var (
 func (p reader) all(b *bench) work {
 	return func(ctx context.Context, r reading) (turn, error) {
 		seconds, _, t, err := p.run(ctx, b, "read", r)
-		t.values, t.bytes = []float64{float64(r.grid.Bytes()) / 1e9 / seconds}, r.grid.Bytes()
+		t.Values, t.Bytes = []float64{float64(r.grid.Bytes()) / 1e9 / seconds}, r.grid.Bytes()
 		return t, err
 	}
 }
@@ -82,7 +82,7 @@ func (p reader) boxes(b *bench, choose func(volume.Grid) []volume.Box) work {
 			names = append(names, box.String())
 		}
 		_, box, t, err := p.run(ctx, b, "boxes", r, names...)
-		t.values = []float64{box * 1000}
+		t.Values = []float64{box * 1000}
 		return t, err
 	}
 }
@@ -98,7 +98,7 @@ func (p reader) run(ctx context.Context, b *bench, mode string, r reading, boxes
 	if err != nil {
 		return 0, 0, t, fmt.Errorf("%s %s: %w\n%s", p.kind, r.path, err, &stderr)
 	}
-	if _, err := fmt.Sscan(string(output), &all, &box, &t.cpu, &t.sum); err != nil {
+	if _, err := fmt.Sscan(string(output), &all, &box, &t.CPU, &t.sum); err != nil {
 		return 0, 0, t, fmt.Errorf("%s %s printed %q: %w", p.kind, r.path, output, err)
 	}
 	return all, box, t, nil
@@ -108,8 +108,8 @@ func (p reader) run(ctx context.Context, b *bench, mode string, r reading, boxes
 func (b *bench) needs(modules string, all ...contender) []contender {
 	_, absent := b.python(modules)
 	for i := range all {
-		if all[i].absent == "" {
-			all[i].absent = absent
+		if all[i].Absent == "" {
+			all[i].Absent = absent
 		}
 	}
 	return all

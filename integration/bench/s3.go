@@ -165,7 +165,7 @@ const rangesName = "64 range GETs, not late"
 
 // ranges returns the bandwidth of the S3 server: R is stored with as many bytes as its voxels have, so both are the same.
 func (b *bench) ranges(d *dataset) contender {
-	return contender{name: rangesName, absent: noGateway(), stored: []string{cubeOf(d.mag)}, do: func(ctx context.Context, _ reading) (t turn, err error) {
+	return contender{Name: rangesName, Absent: noGateway(), stored: []string{cubeOf(d.mag)}, do: func(ctx context.Context, _ reading) (t turn, err error) {
 		s, err := b.startS3(ctx, d.mag, 0)
 		if err != nil {
 			return t, err

@@ -72,7 +72,7 @@ func (s source) late(reads, metadata time.Duration) source {
 func (b *bench) lateAndPrompt(s source, file string, reads, metadata time.Duration) []contender {
 	all := b.pair(s.late(reads, metadata), file)
 	prompt := b.wkwfs(s.late(0, 0), file)
-	prompt.name = promptName
+	prompt.Name = promptName
 	return append(all[:1:1], append([]contender{prompt}, all[1:]...)...)
 }
 
@@ -97,7 +97,7 @@ const cloudDelay = 50 * time.Millisecond
 // fromS3 returns wkwfs with the mag of a dataset on S3.
 func (b *bench) fromS3(d *dataset, file string, flags ...string) contender {
 	c := b.wkwfs(b.onS3(local(d.mag), cloudDelay), file, flags...)
-	c.absent = noGateway()
+	c.Absent = noGateway()
 	return c
 }
 
@@ -110,9 +110,9 @@ const (
 // flatOnS3 returns a program that mounts a bucket with the plain file. args returns its arguments.
 func (b *bench) flatOnS3(d *dataset, name, program string, args func(url, cache, dir string) []string) contender {
 	c := d.plain()
-	c.name, c.absent = name, missing(program)
-	if c.absent == "" {
-		c.absent = noGateway()
+	c.Name, c.Absent = name, missing(program)
+	if c.Absent == "" {
+		c.Absent = noGateway()
 	}
 	bucketDir := filepath.Dir(d.flat)
 	c.file = filepath.Base(d.flat)

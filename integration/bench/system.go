@@ -40,7 +40,7 @@ func timeCommand(ctx context.Context, n int64, args ...string) (turn, error) {
 		return turn{}, fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, output)
 	}
 	state := cmd.ProcessState
-	return turn{values: []float64{float64(n) / 1e9 / seconds}, bytes: n, cpu: (state.UserTime() + state.SystemTime()).Seconds()}, nil
+	return turn{Values: []float64{float64(n) / 1e9 / seconds}, Bytes: n, CPU: (state.UserTime() + state.SystemTime()).Seconds()}, nil
 }
 
 // timed calls a function that reads n bytes of voxels. The figure is its speed in GB/s, the CPU time is that of this process.
@@ -50,7 +50,7 @@ func timed(n int64, do func() error) (turn, error) {
 		return turn{}, err
 	}
 	seconds := time.Since(start).Seconds()
-	return turn{values: []float64{float64(n) / 1e9 / seconds}, bytes: n, cpu: ownTime() - before}, nil
+	return turn{Values: []float64{float64(n) / 1e9 / seconds}, Bytes: n, CPU: ownTime() - before}, nil
 }
 
 // missing returns why a program cannot run, or "".

@@ -80,11 +80,11 @@ func preads(ctx context.Context, r reading) (t turn, err error) {
 		}
 		micros = append(micros, time.Since(start).Seconds()*1e6)
 		t.sum = crc32.Update(t.sum, crc32.IEEETable, p)
-		t.bytes += page
+		t.Bytes += page
 	}
-	t.cpu = ownTime() - before
+	t.CPU = ownTime() - before
 	slices.Sort(micros)
-	t.values = []float64{median(micros), micros[len(micros)*99/100]}
+	t.Values = []float64{median(micros), micros[len(micros)*99/100]}
 	return t, ctx.Err()
 }
 
@@ -102,7 +102,7 @@ func firstBytes(ctx context.Context, r reading) (t turn, err error) {
 			return t, err
 		}
 	}
-	t.values = []float64{times[0], times[1], median(times[2:])}
+	t.Values = []float64{times[0], times[1], median(times[2:])}
 	return t, ctx.Err()
 }
 
