@@ -25,15 +25,14 @@ type bench struct {
 	notes     []string            // text above the table
 	skipped   error               // why the jobs of R and Q did not run; nil if they ran
 	datasets  map[string]*dataset // by name
-	pythons   map[string]string   // programs by the modules that they have; empty: none
 	s3Address string              // of the proxy of S3; empty: not chosen yet
 	memory    []byte              // see buffer
 }
 
 // run runs the jobs that were selected. If one fails, it returns the outcomes so far and the error.
 func (b *bench) run(ctx context.Context) ([]outcome, error) {
-	b.datasets, b.pythons = map[string]*dataset{}, map[string]string{}
-	if err := os.MkdirAll(b.dir, 0o777); err != nil {
+	b.datasets = map[string]*dataset{}
+	if err := errors.Join(os.MkdirAll(b.dir, 0o777), os.RemoveAll(b.diskCache())); err != nil {
 		return nil, err
 	}
 	var done []outcome
@@ -57,6 +56,9 @@ func (b *bench) run(ctx context.Context) ([]outcome, error) {
 	}
 	return append(done, memoryRow(done)...), nil
 }
+
+// diskCache returns the directory of the disk cache of wkwfs. It has what one run has read.
+func (b *bench) diskCache() string { return filepath.Join(b.dir, "disk-cache") }
 
 // findProgram returns the absolute path of a program.
 func findProgram(name string) (string, error) {

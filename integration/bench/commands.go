@@ -20,7 +20,9 @@ func (b *bench) mountAndList(name string, s source, d *dataset) contender {
 		if err != nil {
 			return t, err
 		}
-		defer func() { err = errors.Join(err, o.close()) }()
+		if o.close != nil {
+			defer func() { err = errors.Join(err, o.close()) }()
+		}
 		dir, err := tempDir()
 		if err != nil {
 			return t, err
@@ -50,7 +52,7 @@ const catName = "wkwfs nfs, nfs-cat"
 // nfs returns nfs-cat of libnfs, which reads the cube from wkwfs nfs with one READ in flight.
 func (b *bench) nfs(d *dataset) contender {
 	address, err := freeAddress()
-	c := contender{Name: catName, Absent: missing("nfs-cat"), stored: []string{cubeOf(d.mag)}, budget: b.cache}
+	c := contender{Name: catName, Absent: missing("nfs-cat"), stored: d.stored, budget: b.cache}
 	c.mount = func(ctx context.Context) (*mounted, error) {
 		if err != nil {
 			return nil, err

@@ -76,7 +76,12 @@ func (c contender) turn(ctx context.Context, j job, d *dataset) (t turn, err err
 	return t, err
 }
 
-// by returns the contender with another name and work of its own.
+// named returns the contender with another name, by also with work of its own.
+func (c contender) named(name string) contender {
+	c.Name = name
+	return c
+}
+
 func (c contender) by(name string, do work) contender {
 	c.Name, c.do = name, do
 	return c
@@ -88,6 +93,12 @@ const (
 	beforeName     = "wkwfs before"
 	promptName     = "wkwfs, not late"
 	ddName         = "wkwfs, dd"
+	itselfName     = "wkwfs, Q itself"
+	nearName       = "wkwfs, a directory" // beside one on S3
+	zarrName       = "zarr-python"
+	h5pyName       = "h5py, both cores"
+	tifffileName   = "tifffile"
+	numpyName      = "numpy, volume.npy"
 	asWKWName      = "wkwfs, the same as WKW"
 	plainName      = "plain file"
 	oneThread      = "decoding in one thread" // into flat memory that is resident
@@ -96,7 +107,7 @@ const (
 	erofsName      = "EROFS-lz4 64 KiB, kernel"
 )
 
-// wkwfs returns a file in a mount of the measured wkwfs, with flags.
+// wkwfs returns a file or directory in a mount of the measured wkwfs, with flags.
 func (b *bench) wkwfs(s source, file string, flags ...string) contender {
 	return b.mounts(b.program, s, file, flags)
 }
@@ -111,16 +122,18 @@ func (b *bench) mounts(program string, s source, file string, flags []string) co
 		m, err := serve(ctx, true, func(dir string) []string {
 			return b.mountCommand(program, o, dir, append(slices.Clone(flags), "--foreground")...)
 		})
-		if err != nil {
+		if err != nil && o.close != nil {
 			return nil, errors.Join(err, o.close())
 		}
-		m.below = o.close
-		return m, nil
+		if err == nil {
+			m.below = o.close
+		}
+		return m, err
 	}}
 }
 
 // mountCommand returns the command that mounts a source on a directory. The log is written to the directory of the data.
-func (b *bench) mountCommand(program string, o *opened, dir string, flags ...string) []string {
+func (b *bench) mountCommand(program string, o opened, dir string, flags ...string) []string {
 	args := []string{program, "mount", "--cache-size", strconv.Itoa(b.cache) + "MiB", "--log-file", filepath.Join(b.dir, "wkwfs.log")}
 	return slices.Concat(args, o.flags, flags, []string{o.path, dir})
 }
@@ -129,8 +142,8 @@ func (b *bench) mountCommand(program string, o *opened, dir string, flags ...str
 func (b *bench) pair(s source, file string) []contender {
 	all := []contender{b.wkwfs(s, file)}
 	if b.before != "" {
-		before := b.mounts(b.before, s, file, nil)
-		before.Name, before.mayLack, before.budget = beforeName, true, 0
+		before := b.mounts(b.before, s, file, nil).named(beforeName)
+		before.mayLack, before.budget = true, 0
 		all = append(all, before)
 	}
 	return all
@@ -143,7 +156,7 @@ func (d *dataset) plain() contender {
 
 // fileSystems returns wkwfs and other file systems that decompress the same plain file.
 func fileSystems(b *bench, d *dataset) []contender {
-	return append(b.pair(local(d.mag), cubeFile), otherFileSystems(d.flat)...)
+	return append(b.pair(d.source(), cubeFile), otherFileSystems(d.flat)...)
 }
 
 // otherFileSystems returns EROFS and squashfs. Their settings are those that their documentation has for data that is read often.

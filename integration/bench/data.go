@@ -53,12 +53,13 @@ func cubeOf(mag string) string { return filepath.Join(mag, cubeName) }
 
 // dataset is a mag in a directory.
 type dataset struct {
-	name string
-	dir  string // has everything that is made from the mag, too
-	mag  string
-	grid volume.Grid // of the cube
-	flat string      // the plain file with the voxels of the cube, alone in a directory
-	sum  uint32      // CRC of the plain file
+	name   string
+	dir    string // has everything that is made from the mag, too
+	mag    string
+	stored []string    // the cube; nil: there are many, which are not read
+	grid   volume.Grid // of the voxels
+	flat   string      // the plain file with the voxels, alone in a directory
+	sum    uint32      // CRC of the plain file
 }
 
 // data returns a dataset. The first call in a run makes it, unless it exists.
@@ -116,6 +117,7 @@ func tissue(side int) recipe {
 func (b *bench) cube(ctx context.Context, name, dirName string, r recipe) (*dataset, error) {
 	dir := filepath.Join(b.dir, dirName)
 	d := &dataset{name: name, dir: dir, mag: filepath.Join(dir, "mag"), grid: r.header.Grid(), flat: filepath.Join(dir, "flat/x0.raw")}
+	d.stored = []string{cubeOf(d.mag)}
 	stamp := filepath.Join(dir, "version")
 	if made, err := os.ReadFile(stamp); err != nil || string(made) != r.version {
 		b.progress("making %s: %v voxels", dirName, d.grid.Size)

@@ -9,7 +9,7 @@ import (
 // decodes returns a contender that decodes boxes of whole blocks in this process, as a library does: in one thread, into
 // memory that is resident.
 func (b *bench) decodes(d *dataset, choose func(volume.Grid) []volume.Box, figure statistic) contender {
-	return contender{Name: oneThread, stored: []string{cubeOf(d.mag)}, do: func(ctx context.Context, r reading) (turn, error) {
+	return contender{Name: oneThread, stored: d.stored, do: func(ctx context.Context, r reading) (turn, error) {
 		cube, err := d.open()
 		if err != nil {
 			return turn{}, err

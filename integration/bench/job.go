@@ -119,9 +119,11 @@ func compareWhole(ctx context.Context, d *dataset, all []contender) error {
 	return nil
 }
 
-// lacks reports whether a contender that may lack something has failed before it had a turn. Then it is absent.
+// lacks reports whether a contender that may lack something has failed before it had a turn, or needs a library that is missing. Then
+// it is absent.
 func (c *contender) lacks(ctx context.Context, err error) bool {
-	if err == nil || !c.mayLack || len(c.Turns) > 0 || ctx.Err() != nil {
+	missing := c.mayLack || errors.Is(err, errMissing)
+	if err == nil || !missing || len(c.Turns) > 0 || ctx.Err() != nil {
 		return false
 	}
 	c.Absent = strings.Join(strings.Fields(err.Error()), " ") // one line, for a cell of the table

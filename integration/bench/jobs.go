@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
-	"path/filepath"
 	"time"
 
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// maxPatches is the number of small boxes that a turn reads.
-const maxPatches = 40
+// somePatches are the small boxes that a turn reads.
+var somePatches = patches(40)
 
 // How late sources are.
 const (
@@ -19,9 +18,8 @@ const (
 
 // jobs returns all jobs. Each guards rows of PERFORMANCE.md.
 func (b *bench) jobs() []job {
-	boxFiles := b.readBoxes(patches(maxPatches), byBoxFile, medianMS)
-	zarr2 := python("blosc.zarr", zarrModules)
-	deflate, lzf := python("deflate.h5", h5pyModule), python("lzf.h5", h5pyModule)
+	const layer, all = "data/1", "volume.raw" // the directory of a file's voxels in its mount, if it may have several arrays
+	boxFiles := b.readBoxes(somePatches, byBoxFile, medianMS)
 	return []job{
 		// Local disks
 		{name: "dd of E, decoded-cold", data: dataE, do: dd, whole: true, among: ddLocal,
@@ -34,11 +32,11 @@ func (b *bench) jobs() []job {
 		{name: "4 KiB random preads of Q, decoded-cold", data: dataQ, do: preads, among: fileSystems, figures: percentiles(1.8)},
 		{name: "64³ patches of R by box/, decoded-cold", data: dataR, do: boxFiles, among: boxesBesideRows, figures: one("ms", atMost(0.6, beforeName))},
 		{name: "64³ patches of Q by box/, decoded-cold", data: dataQ, do: boxFiles, among: boxesBesideRows, figures: one("ms", atMost(0.5, beforeName))},
-		{name: "64³ patches of R by numpy.memmap, decoded-cold", data: dataR, do: byNumpy.boxes(b, patches(maxPatches)), among: memmaps,
+		{name: "64³ patches of R by numpy.memmap, decoded-cold", data: dataR, do: byNumpy.boxes(somePatches), among: fileSystems,
 			figures: one("ms", atMost(1.2, erofsName))},
-		{name: "64³ patches of Q by numpy.memmap, decoded-cold", data: dataQ, do: byNumpy.boxes(b, patches(maxPatches)), among: memmaps,
+		{name: "64³ patches of Q by numpy.memmap, decoded-cold", data: dataQ, do: byNumpy.boxes(somePatches), among: fileSystems,
 			figures: one("ms", atMost(0.5, beforeName))},
-		{name: "yz plane of E by numpy.memmap, decoded-cold", data: dataE, do: byNumpy.boxes(b, middlePlane), among: memmaps,
+		{name: "yz plane of E by numpy.memmap, decoded-cold", data: dataE, do: byNumpy.boxes(middlePlane), among: fileSystems,
 			figures: one("ms", atMost(0.5, squashfsName))},
 		{name: "one xy plane of E, first touch, decoded-cold", data: dataE, do: b.readBoxes(firstPlanes, byRow, medianMS), among: planes,
 			figures: one("ms", atMost(0.8, oneThread))},
@@ -49,11 +47,11 @@ func (b *bench) jobs() []job {
 		{name: "mounting and listing 100,000 cubes", data: dataMany, among: listLocal, figures: []figure{{"ms to mount", []bound{atMost(50, "")}}, {"s", []bound{atMost(2, "")}}}},
 
 		// Sources that answer late, and object stores
-		{name: "dd of R, reads 5 ms late", data: dataR, do: dd, whole: true, among: late(cubeFile), figures: one("GB/s", atLeast(0.6, promptName))},
-		{name: "64³ box of R, reads 5 ms late", data: dataR, do: boxFiles, among: late(""), figures: one("ms", atMost(3*ms(readsLate)+5, ""))},
-		{name: "first bytes of 2,000 cubes, metadata 1 ms late", data: dataGrid, do: firstBytes, among: metadata,
+		{name: "dd of R, reads 5 ms late", data: dataR, do: dd, whole: true, among: lateAndPrompt(cubeFile, readsLate, 0), figures: one("GB/s", atLeast(0.6, promptName))},
+		{name: "64³ box of R, reads 5 ms late", data: dataR, do: boxFiles, among: lateAndPrompt("", readsLate, 0), figures: one("ms", atMost(3*ms(readsLate)+5, ""))},
+		{name: "first bytes of 2,000 cubes, metadata 1 ms late", data: dataGrid, do: firstBytes, among: lateAndPrompt("", 0, metadataLate),
 			figures: []figure{{"ms, volume.raw", []bound{atMost(400, "")}}, {"ms, volume.npy", []bound{atMost(40, "")}}, {"ms, a slice", []bound{atMost(20, "")}}}},
-		{name: "dd of R from S3, 50 ms late", data: dataR, do: dd, whole: true, among: ddCloud, figures: one("GB/s", atLeast(0.7, rangesName))},
+		{name: "dd of R from S3, 50 ms late", data: dataR, do: dd, whole: true, among: ddCloud, figures: one("GB/s", atLeast(1.5, rcloneName))},
 		{name: "dd of R from S3, 50 ms late, second time", data: dataR, do: dd, whole: true, among: diskCache, figures: one("GB/s", atLeast(0.9, nearName))},
 		{name: "one cold 64³ box of R from S3, 50 ms late", data: dataR, do: b.readBoxes(patches(1), byBoxFile, medianMS), among: boxCloud,
 			figures: one("ms", atMost(3*ms(cloudDelay)+20, ""))},
@@ -66,32 +64,32 @@ func (b *bench) jobs() []job {
 		{name: "import of Q, LZ4, three coarser mags", data: dataQ, among: importMags, figures: one("s", atMost(1.8, importName))},
 
 		// Other formats
-		{name: "dd of R as Zarr 3, decoded-cold", data: dataR, do: dd, whole: true, among: ddForm(layerOfFile, (*bench).zarr3), figures: one("GB/s", atLeast(0.5, asWKWName))},
-		{name: "64³ patches of R as Zarr 2, decoded-cold", data: dataR, do: boxFiles, among: patchesOfForm("", zarr2, peer{zarrName, byZarr}),
+		{name: "dd of R as Zarr 3, decoded-cold", data: dataR, do: dd, whole: true, among: asForm("zarr3", layer, all, "", nil), figures: one("GB/s", atLeast(0.5, asWKWName))},
+		{name: "64³ patches of R as Zarr 2, decoded-cold", data: dataR, do: boxFiles, among: asForm("blosc.zarr", "", "", zarrName, byZarr.boxes(somePatches)),
 			figures: one("ms", atMost(1/1.5, zarrName))},
-		{name: "dd of R as HDF5, deflate, decoded-cold", data: dataR, do: dd, whole: true, among: ddForm(layerOfFile, deflate, peer{h5pyName, byH5py}),
+		{name: "dd of R as HDF5, deflate, decoded-cold", data: dataR, do: dd, whole: true, among: asForm("deflate.h5", layer, all, h5pyName, byH5py.all),
 			figures: one("GB/s", atLeast(1.5, h5pyName))},
-		{name: "dd of R as HDF5, LZF, decoded-cold", data: dataR, do: dd, whole: true, among: ddForm(layerOfFile, lzf, peer{h5pyName, byH5py}),
+		{name: "dd of R as HDF5, LZF, decoded-cold", data: dataR, do: dd, whole: true, among: asForm("lzf.h5", layer, all, h5pyName, byH5py.all),
 			figures: one("GB/s", atLeast(1.5, h5pyName))},
-		{name: "64³ patches of R as HDF5, deflate, decoded-cold", data: dataR, do: boxFiles, among: patchesOfForm(layerOfFile, deflate, peer{h5pyName, byH5py}),
+		{name: "64³ patches of R as HDF5, deflate, decoded-cold", data: dataR, do: boxFiles, among: asForm("deflate.h5", layer, "", h5pyName, byH5py.boxes(somePatches)),
 			figures: one("ms", atMost(1/1.5, h5pyName))},
-		{name: "64³ patches of R as HDF5, LZF, decoded-cold", data: dataR, do: boxFiles, among: patchesOfForm(layerOfFile, lzf, peer{h5pyName, byH5py}),
+		{name: "64³ patches of R as HDF5, LZF, decoded-cold", data: dataR, do: boxFiles, among: asForm("lzf.h5", layer, "", h5pyName, byH5py.boxes(somePatches)),
 			figures: one("ms", atMost(1/1.5, h5pyName))},
-		{name: "dd of R as TIFF, decoded-cold", data: dataR, do: dd, whole: true, among: ddForm(magOfFile, python("array.tif", tifffileModule)),
+		{name: "dd of R as TIFF, decoded-cold", data: dataR, do: dd, whole: true, among: asForm("array.tif", "1", all, "", nil),
 			figures: one("GB/s", atLeast(0.8, asWKWName))},
-		{name: "dd of R as npy, decoded-cold", data: dataR, do: dd, whole: true, among: ddForm(magOfFile, python("array.npy", numpyModule)),
+		{name: "dd of R as npy, decoded-cold", data: dataR, do: dd, whole: true, among: asForm("array.npy", "1", all, "", nil),
 			figures: one("GB/s", atLeast(0.8, asWKWName))},
-		{name: "dd of R as MRC, decoded-cold", data: dataR, do: dd, whole: true, among: ddForm(magOfFile, python("array.mrc", numpyModule)),
+		{name: "dd of R as MRC, decoded-cold", data: dataR, do: dd, whole: true, among: asForm("array.mrc", "1", all, "", nil),
 			figures: one("GB/s", atLeast(0.8, asWKWName))},
 		{name: "64³ patches of R as a tiled TIFF, decoded-cold", data: dataR, do: boxFiles,
-			among: patchesOfForm(magOfFile, python("tiled.tif", tifffileModule), peer{tifffileName, byTifffile}), figures: one("ms", atMost(1/1.5, tifffileName))},
+			among: asForm("tiled.tif", "1", "", tifffileName, byTifffile.boxes(somePatches)), figures: one("ms", atMost(1/1.5, tifffileName))},
 
 		// Annotations and mappings
-		{name: "dd of Q, merged with an annotation, decoded-cold", data: dataQ, do: dd, whole: true, among: computed(mergedName, "volume.raw", merged),
+		{name: "dd of Q, merged with an annotation, decoded-cold", data: dataQ, do: dd, whole: true, among: merged,
 			figures: one("GB/s", atLeast(0.9, itselfName))},
-		{name: "dd of Q, mapped, decoded-cold", data: dataQ, do: dd, whole: true, among: computed(mappedName, "volume.raw", mapped),
+		{name: "dd of Q, mapped, decoded-cold", data: dataQ, do: dd, whole: true, among: mapped(all),
 			figures: one("GB/s", atLeast(0.6, itselfName))},
-		{name: "64³ patches of Q, mapped, decoded-cold", data: dataQ, do: boxFiles, among: computed(mappedName, "", mapped),
+		{name: "64³ patches of Q, mapped, decoded-cold", data: dataQ, do: boxFiles, among: mapped(""),
 			figures: one("ms", atMost(1/0.7, itselfName))},
 		{name: "all of R by zarr-python, decoded-cold", data: dataR, among: omeZarr, figures: one("GB/s", atLeast(1.5, numpyName))},
 	}
@@ -121,10 +119,8 @@ func ddCold(b *bench, d *dataset) []contender {
 }
 
 func boxesBesideRows(b *bench, d *dataset) []contender {
-	return append(b.pair(local(d.mag), ""), d.plain().by(plainName, b.readBoxes(patches(maxPatches), byRow, medianMS)))
+	return append(b.pair(d.source(), ""), d.plain().by(plainName, b.readBoxes(somePatches, byRow, medianMS)))
 }
-
-func memmaps(b *bench, d *dataset) []contender { return b.needs(numpyModule, fileSystems(b, d)...) }
 
 func planes(b *bench, d *dataset) []contender {
 	decoder := b.decodes(d, slabsOfPlanes, medianMS)
@@ -140,56 +136,32 @@ func planes(b *bench, d *dataset) []contender {
 // besideDD compares files with parts of a cube with dd of the whole, and with decoding the same voxels.
 func besideDD(boxes func(volume.Grid) []volume.Box) func(*bench, *dataset) []contender {
 	return func(b *bench, d *dataset) []contender {
-		return append(b.pair(local(d.mag), ""), b.wkwfs(local(d.mag), cubeFile).by(ddName, dd), b.decodes(d, boxes, perSecond))
+		return append(b.pair(d.source(), ""), b.wkwfs(d.source(), cubeFile).by(ddName, dd), b.decodes(d, boxes, perSecond))
 	}
 }
 
 func listLocal(b *bench, d *dataset) []contender {
-	return []contender{b.mountAndList(wkwfsName, names(d.mag), d)}
-}
-
-func late(file string) func(*bench, *dataset) []contender {
-	return func(b *bench, d *dataset) []contender { return b.lateAndPrompt(local(d.mag), file, readsLate, 0) }
-}
-
-func metadata(b *bench, d *dataset) []contender {
-	return b.lateAndPrompt(names(d.mag), "", 0, metadataLate)
+	return []contender{b.mountAndList(wkwfsName, d.source(), d)}
 }
 
 func ddCloud(b *bench, d *dataset) []contender {
-	return []contender{b.fromS3(d, cubeFile), b.rclone(d), b.s3fs(d), b.ranges(d)}
+	return onlyWithS3(b.wkwfs(b.onS3(d, cloudDelay), cubeFile), b.rclone(d))
 }
-
-// nearName is the contender whose source is a directory.
-const nearName = "wkwfs, a directory"
 
 // diskCache reads from S3 what a mount before has put into the disk cache.
 func diskCache(b *bench, d *dataset) []contender {
-	near := b.wkwfs(local(d.mag), cubeFile)
-	near.Name = nearName
-	return []contender{b.fromS3(d, cubeFile, "--disk-cache", filepath.Join(b.dir, "disk-cache")), near}
+	far := b.wkwfs(b.onS3(d, cloudDelay), cubeFile, "--disk-cache", b.diskCache())
+	return append(onlyWithS3(far), b.wkwfs(d.source(), cubeFile).named(nearName))
 }
 
 func boxCloud(b *bench, d *dataset) []contender {
-	prompt := b.wkwfs(b.onS3(local(d.mag), 0), "")
-	prompt.Name, prompt.Absent = promptName, noGateway()
-	return []contender{b.fromS3(d, ""), prompt}
+	return onlyWithS3(b.wkwfs(b.onS3(d, cloudDelay), ""), b.wkwfs(b.onS3(d, 0), "").named(promptName))
 }
 
 func listCloud(b *bench, d *dataset) []contender {
-	all := []contender{b.mountAndList(wkwfsName, b.onS3(names(d.mag), cloudDelay), d), b.mountAndList(promptName, b.onS3(names(d.mag), 0), d)}
-	all[0].Absent, all[1].Absent = noGateway(), noGateway()
-	return all
+	return onlyWithS3(b.mountAndList(wkwfsName, b.onS3(d, cloudDelay), d), b.mountAndList(promptName, b.onS3(d, 0), d))
 }
 
 func overNFS(b *bench, d *dataset) []contender {
-	return []contender{b.nfs(d), b.wkwfs(local(d.mag), cubeFile).by(ddName, dd)}
-}
-
-// omeZarr reads the OME-Zarr view of a layer in Python, beside the same voxels as one file.
-func omeZarr(b *bench, d *dataset) []contender {
-	f := b.withLayer(d)
-	view := b.mounted(f, "segmentation/ome.zarr/1").by("ome.zarr", byZarr.all(b))
-	flat := b.mounted(f, "segmentation/1/volume.raw").by(numpyName, byNumpy.all(b))
-	return b.needs(zarrModules, b.among(f, view, flat)...)
+	return []contender{b.nfs(d), b.wkwfs(d.source(), cubeFile).by(ddName, dd)}
 }

@@ -13,7 +13,7 @@ import numpy
 def write(name, path, flat, dtype, shape):
     if name == "table.npy":  # a list that maps each id to itself
         with open(path, "wb") as file:
-            return numpy.save(file, numpy.arange(int(shape), dtype=dtype))
+            return numpy.save(file, numpy.arange(10**7, dtype=dtype))
     voxels = numpy.memmap(flat, dtype, "r", shape=sizes(shape))
     if name == "dataset":
         write_dataset(path, os.path.join(os.path.dirname(flat), "../mag"), dtype, voxels.shape[::-1])

@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strconv"
 
 	"github.com/wkwfs/wkwfs/volume"
@@ -15,102 +19,152 @@ import (
 //go:embed peers.py
 var peersProgram string
 
-// The names of contenders in Python. The names of their libraries are the first words.
-const (
-	zarrName     = "zarr-python"
-	h5pyName     = "h5py, both cores"
-	tifffileName = "tifffile"
-	numpyName    = "numpy, volume.npy"
-)
+// errMissing is the error if a library of Python is missing.
+var errMissing = errors.New("no python3 with")
 
-// The modules that a Python needs for a kind of files.
-const (
-	numpyModule    = "numpy"
-	zarrModules    = "zarr, numcodecs"
-	h5pyModule     = "h5py"
-	tifffileModule = "tifffile, zarr"
-)
+// noModule is the error of Python.
+var noModule = regexp.MustCompile(`No module named '(\w+)'`)
 
-// python returns a Python with modules, which need not be the first one in PATH, or why there is none. Each is asked once: it takes a
-// second.
-func (b *bench) python(modules string) (program, absent string) {
-	if found, ok := b.pythons[modules]; ok {
-		program = found
-	} else {
-		for _, name := range []string{"python3", "/usr/bin/python3"} {
-			if call(context.Background(), name, "-c", "import numpy, "+modules) == nil {
-				program = name
-				break
-			}
-		}
-		b.pythons[modules] = program
+// runPeers runs peersProgram with the Python that Debian's packages are for. It returns what the program printed.
+func runPeers(ctx context.Context, args ...string) (string, error) {
+	cmd := command(ctx, append([]string{"/usr/bin/python3", "-c", peersProgram}, args...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	output, err := cmd.Output()
+	if found := noModule.FindSubmatch(stderr.Bytes()); err != nil && found != nil {
+		return "", fmt.Errorf("%w %s", errMissing, found[1])
 	}
-	if program == "" {
-		absent = "no python3 with " + modules
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", fmt.Errorf("%w numpy", errMissing)
 	}
-	return program, absent
+	if err != nil {
+		return "", fmt.Errorf("%s in Python: %w\n%s", args, err, &stderr)
+	}
+	return string(output), nil
 }
 
 // reader is a way to read an array in Python.
 type reader struct {
 	kind    string // as in peersProgram
-	modules string
 	workers int
 }
 
 var (
-	byNumpy    = reader{"numpy", numpyModule, 1}
-	byZarr     = reader{"zarr", zarrModules, 1}
-	byH5py     = reader{"h5py", h5pyModule, 2}
-	byTifffile = reader{"tifffile", tifffileModule, 1}
+	byNumpy    = reader{"numpy", 1}
+	byZarr     = reader{"zarr", 1} // which decodes a chunk in two threads
+	byH5py     = reader{"h5py", 2}
+	byTifffile = reader{"tifffile", 1}
 )
 
-// all returns work that reads all voxels.
-func (p reader) all(b *bench) work {
-	return func(ctx context.Context, r reading) (turn, error) {
-		seconds, _, t, err := p.run(ctx, b, "read", r)
-		t.Values, t.Bytes = []float64{float64(r.grid.Bytes()) / 1e9 / seconds}, r.grid.Bytes()
-		return t, err
-	}
+// all reads all voxels.
+func (p reader) all(ctx context.Context, r reading) (turn, error) {
+	seconds, _, t, err := p.run(ctx, "read", r)
+	t.Values, t.Bytes = []float64{float64(r.grid.Bytes()) / 1e9 / seconds}, r.grid.Bytes()
+	return t, err
 }
 
-// boxes returns work that reads boxes.
-func (p reader) boxes(b *bench, choose func(volume.Grid) []volume.Box) work {
+// boxes returns work that reads boxes. The figure is the median time, divided by the workers.
+func (p reader) boxes(choose func(volume.Grid) []volume.Box) work {
 	return func(ctx context.Context, r reading) (turn, error) {
 		var names []string
 		for _, box := range choose(r.grid) {
 			names = append(names, box.String())
 		}
-		_, box, t, err := p.run(ctx, b, "boxes", r, names...)
+		_, box, t, err := p.run(ctx, "boxes", r, names...)
 		t.Values = []float64{box * 1000}
 		return t, err
 	}
 }
 
-// run runs peersProgram. It returns the time of all and the median time of a box in seconds.
-func (p reader) run(ctx context.Context, b *bench, mode string, r reading, boxes ...string) (all, box float64, t turn, err error) {
-	python, _ := b.python(p.modules)
-	args := []string{python, "-c", peersProgram, mode, p.kind, r.path, r.grid.Type.String(), r.grid.Size.String(), strconv.Itoa(p.workers)}
-	cmd := command(ctx, append(args, boxes...)...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	output, err := cmd.Output()
-	if err != nil {
-		return 0, 0, t, fmt.Errorf("%s %s: %w\n%s", p.kind, r.path, err, &stderr)
+// run returns the time of all and that of a box in seconds.
+func (p reader) run(ctx context.Context, mode string, r reading, boxes ...string) (all, box float64, t turn, err error) {
+	args := []string{mode, p.kind, r.path, r.grid.Type.String(), r.grid.Size.String(), strconv.Itoa(p.workers)}
+	output, err := runPeers(ctx, append(args, boxes...)...)
+	if err == nil {
+		_, err = fmt.Sscan(output, &all, &box, &t.CPU, &t.sum)
 	}
-	if _, err := fmt.Sscan(string(output), &all, &box, &t.CPU, &t.sum); err != nil {
-		return 0, 0, t, fmt.Errorf("%s %s printed %q: %w", p.kind, r.path, output, err)
-	}
-	return all, box, t, nil
+	return all, box, t, err
 }
 
-// needs returns contenders that need modules of Python.
-func (b *bench) needs(modules string, all ...contender) []contender {
-	_, absent := b.python(modules)
-	for i := range all {
-		if all[i].Absent == "" {
-			all[i].Absent = absent
+// form is a dataset in another format.
+type form struct {
+	path   string
+	create func(context.Context) error
+}
+
+// form returns a dataset in the format that the name says. peersProgram knows the names.
+func (b *bench) form(d *dataset, name string) form {
+	path := filepath.Join(d.dir, name)
+	return form{path, func(ctx context.Context) error {
+		return createOnce(path, func(part string) error {
+			b.progress("making %s", path)
+			if name == "zarr3" { // shards of 512³, chunks of 32³ in zstd, as WEBKNOSSOS writes them
+				shard := strconv.Itoa(min(512, d.grid.Size[0]/2))
+				return call(ctx, b.importCommand(d, "--category", "color", "--format", "zarr3", "--cube", shard)(part)...)
+			}
+			_, err := runPeers(ctx, "write", name, part, d.flat, d.grid.Type.String(), d.grid.Size.String())
+			return err
+		})
+	}}
+}
+
+// with returns a contender that needs forms.
+func (c contender) with(forms ...form) contender {
+	c.create = func(ctx context.Context) error {
+		for _, f := range forms {
+			if err := f.create(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return c
+}
+
+// asForm returns the contenders of a job that reads a form, beside the dataset itself. file is a file in its mount. A library of
+// Python reads the form itself.
+func asForm(name, mag, file, library string, do work) func(*bench, *dataset) []contender {
+	return func(b *bench, d *dataset) []contender {
+		f := b.form(d, name)
+		all := []contender{b.wkwfs(local(f.path, f.path), filepath.Join(mag, file)).with(f), b.wkwfs(d.source(), file).named(asWKWName)}
+		if do != nil {
+			all = append(all, contender{stored: []string{f.path}, file: f.path}.by(library, do).with(f))
+		}
+		return all
+	}
+}
+
+// segmentationLayer is the directory of Q in the form "dataset".
+const segmentationLayer = "segmentation/1"
+
+// merged returns Q with an annotation of 5 % of its blocks over it. They have the same voxels, so all contenders read the same.
+func merged(b *bench, d *dataset) []contender {
+	below, annotation := b.form(d, "dataset"), b.form(d, "annotation.zip")
+	over := local(annotation.path, cubeOf(d.mag), annotation.path)
+	return []contender{
+		b.wkwfs(over, segmentationLayer+"/volume.raw", "--over", below.path).named("wkwfs, merged").with(below, annotation),
+		b.wkwfs(local(below.path, cubeOf(d.mag)), segmentationLayer+"/volume.raw").named(itselfName).with(below),
+	}
+}
+
+// mapped returns a file of Q with its ids mapped by a list of 10⁷, which maps each id to itself.
+func mapped(file string) func(*bench, *dataset) []contender {
+	return func(b *bench, d *dataset) []contender {
+		below, table := b.form(d, "dataset"), b.form(d, "table.npy")
+		source := local(below.path, cubeOf(d.mag), table.path)
+		return []contender{
+			b.wkwfs(source, "segmentation@table/1/"+file, "--relabel", "segmentation="+table.path).named("wkwfs, mapped").with(below, table),
+			b.wkwfs(source, segmentationLayer+"/"+file).named(itselfName).with(below, table),
 		}
 	}
-	return all
+}
+
+// omeZarr reads the OME-Zarr view of a layer in Python, beside the same voxels as one file.
+func omeZarr(b *bench, d *dataset) []contender {
+	f := b.form(d, "dataset")
+	source := local(f.path, cubeOf(d.mag))
+	return []contender{
+		b.wkwfs(source, "segmentation/ome.zarr/1").by("ome.zarr", byZarr.all).with(f),
+		b.wkwfs(source, segmentationLayer+"/volume.raw").by(numpyName, byNumpy.all).with(f),
+	}
 }

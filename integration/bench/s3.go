@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
 	"github.com/wkwfs/wkwfs/integration/cloudproxy"
@@ -42,14 +39,6 @@ func gatewayPath() (string, error) {
 	return exec.LookPath("bin/cloud/versitygw")
 }
 
-// noGateway returns why there is no S3 server, or "".
-func noGateway() string {
-	if _, err := gatewayPath(); err != nil {
-		return "no versitygw"
-	}
-	return ""
-}
-
 // startS3 starts a server of the files below a directory. Answers are late. All servers of a run have the same address, which is
 // a part of the keys of a disk cache.
 func (b *bench) startS3(ctx context.Context, dir string, late time.Duration) (_ *s3Server, err error) {
@@ -64,7 +53,10 @@ func (b *bench) startS3(ctx context.Context, dir string, late time.Duration) (_ 
 	}
 	address, err := s.startGateway(dir)
 	if err == nil {
-		err = awaitAddress(ctx, address)
+		err = await(ctx, nil, func() (bool, error) {
+			conn, err := net.Dial("tcp", address)
+			return err == nil && conn.Close() == nil, nil
+		})
 	}
 	if err == nil {
 		s.proxy, err = cloudproxy.StartAt(b.s3Address, "http://"+address, nil)
@@ -110,10 +102,8 @@ func (s *s3Server) close() error {
 		s.proxy.Down()
 	}
 	if s.gateway != nil {
-		_ = s.gateway.Process.Signal(unix.SIGINT)
-		kill := time.AfterFunc(timeout, func() { _ = s.gateway.Process.Kill() })
-		_ = s.gateway.Wait() // a signal ended it
-		kill.Stop()
+		_ = s.gateway.Process.Kill() // it has no state to lose
+		_ = s.gateway.Wait()
 	}
 	return os.RemoveAll(s.state)
 }
@@ -144,66 +134,49 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// awaitAddress waits until a server accepts connections.
-func awaitAddress(ctx context.Context, address string) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	for {
-		if conn, err := net.Dial("tcp", address); err == nil {
-			return conn.Close()
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for the server at %s: %w", address, ctx.Err())
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
-}
+// cloudDelay is how late the S3 server of the benchmark answers.
+const cloudDelay = 50 * time.Millisecond
 
-// rangesName is the contender that reads a file from S3 by 64 requests at a time, without delay.
-const rangesName = "64 range GETs, not late"
-
-// ranges returns the bandwidth of the S3 server: R is stored with as many bytes as its voxels have, so both are the same.
-func (b *bench) ranges(d *dataset) contender {
-	return contender{Name: rangesName, Absent: noGateway(), stored: []string{cubeOf(d.mag)}, do: func(ctx context.Context, _ reading) (t turn, err error) {
-		s, err := b.startS3(ctx, d.mag, 0)
+// onS3 returns the mag from an S3 server that answers late.
+func (b *bench) onS3(d *dataset, late time.Duration) source {
+	return source{d.stored, func(ctx context.Context) (opened, error) {
+		s, err := b.startS3(ctx, d.mag, late)
 		if err != nil {
-			return t, err
+			return opened{}, err
 		}
-		defer func() { err = errors.Join(err, s.close()) }()
-		info, err := os.Stat(cubeOf(d.mag))
-		if err != nil {
-			return t, err
-		}
-		client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
-		defer client.CloseIdleConnections()
-		const piece = 1 << 20
-		return timed(info.Size(), func() error {
-			group, ctx := errgroup.WithContext(ctx)
-			group.SetLimit(64)
-			for off := int64(0); off < info.Size(); off += piece {
-				group.Go(func() error { return s.getRange(ctx, client, cubeName, off, min(off+piece, info.Size())) })
-			}
-			return group.Wait()
-		})
+		return opened{"s3://" + bucket, []string{"--anonymous", "--endpoint", s.url}, s.close}, nil
 	}}
 }
 
-// getRange reads a range of an object.
-func (s *s3Server) getRange(ctx context.Context, client *http.Client, key string, off, end int64) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/"+bucket+"/"+key, nil)
-	if err != nil {
-		return err
+const rcloneName = "rclone of a raw object, vfs-cache full"
+
+// rclone returns rclone with the plain file on S3.
+func (b *bench) rclone(d *dataset) contender {
+	return contender{Name: rcloneName, Absent: missing("rclone"), stored: []string{d.flat}, file: filepath.Base(d.flat),
+		mount: func(ctx context.Context) (*mounted, error) {
+			s, err := b.startS3(ctx, filepath.Dir(d.flat), cloudDelay)
+			if err != nil {
+				return nil, err
+			}
+			m, err := serve(ctx, false, func(dir string) []string {
+				remote := fmt.Sprintf(`:s3,provider=Other,endpoint="%s",force_path_style=true:%s`, s.url, bucket)
+				return []string{"env", "-u", "AWS_CA_BUNDLE", "-u", "NOTIFY_SOCKET", "rclone", "mount", "--config", "", "--read-only",
+					"--vfs-cache-mode", "full", "--cache-dir", s.state, remote, dir}
+			})
+			if err != nil {
+				return nil, errors.Join(err, s.close())
+			}
+			m.below = s.close
+			return m, nil
+		}}
+}
+
+// onlyWithS3 returns contenders that need the S3 server.
+func onlyWithS3(all ...contender) []contender {
+	for i := range all {
+		if _, err := gatewayPath(); err != nil && all[i].Absent == "" {
+			all[i].Absent = "no versitygw"
+		}
 	}
-	request.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", off, end-1))
-	response, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusPartialContent {
-		return fmt.Errorf("%s: status %s", key, response.Status)
-	}
-	_, err = io.Copy(io.Discard, response.Body)
-	return err
+	return all
 }

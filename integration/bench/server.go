@@ -63,7 +63,7 @@ func serve(ctx context.Context, notifies bool, program func(dir string) []string
 	if notifies {
 		ready = func() (bool, error) { return isNotified(conn) }
 	}
-	if err := m.await(ctx, ready); err != nil {
+	if err := await(ctx, m.ended, ready); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: wait for the server: %w", args[0], err), m.close())
 	}
 	return m, nil
@@ -82,8 +82,8 @@ func isNotified(conn *net.UnixConn) (bool, error) {
 	return string(message[:n]) == "READY=1", err
 }
 
-// await waits until the server is ready. It fails if the server ends.
-func (m *mounted) await(ctx context.Context, ready func() (bool, error)) error {
+// await waits until something is ready. It fails if the server ends, which sends its result to ended.
+func await(ctx context.Context, ended chan error, ready func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for {
@@ -91,8 +91,8 @@ func (m *mounted) await(ctx context.Context, ready func() (bool, error)) error {
 			return err
 		}
 		select {
-		case err := <-m.ended:
-			m.ended <- err // for close
+		case err := <-ended:
+			ended <- err // for close
 			return errors.New("the server ended")
 		case <-time.After(time.Millisecond):
 		case <-ctx.Done():
