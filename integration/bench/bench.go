@@ -20,22 +20,25 @@ type bench struct {
 	rounds   int
 	only     *regexp.Regexp // matches the jobs to run
 	sizes    sizes
+	json     string // file for all figures; empty: none
+	pictures string // directory for pictures; empty: none
+	from     string // report to draw instead of measuring; empty: measure
 	progress func(format string, args ...any)
 
-	notes     []string            // text above the table
-	skipped   error               // why the jobs of R and Q did not run; nil if they ran
-	datasets  map[string]*dataset // by name
-	s3Address string              // of the proxy of S3; empty: not chosen yet
-	memory    []byte              // see buffer
+	notes    []string            // text above the table
+	skipped  error               // why the jobs of R and Q did not run; nil if they ran
+	datasets map[string]*dataset // by name
+	s3Server *s3Server           // nil: not started yet
+	memory   []byte              // see buffer
 }
 
 // run runs the jobs that were selected. If one fails, it returns the outcomes so far and the error.
-func (b *bench) run(ctx context.Context) ([]outcome, error) {
+func (b *bench) run(ctx context.Context) (done []outcome, err error) {
 	b.datasets = map[string]*dataset{}
 	if err := errors.Join(os.MkdirAll(b.dir, 0o777), os.RemoveAll(b.diskCache())); err != nil {
 		return nil, err
 	}
-	var done []outcome
+	defer func() { err = errors.Join(err, b.s3Server.close()) }()
 	for _, j := range b.jobs() {
 		if !b.only.MatchString(j.name) {
 			continue

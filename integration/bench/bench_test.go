@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 var allJobs = flag.Bool("bench.all", false, "run all jobs of TestTiny, not one of each kind")
 
 // repeats matches jobs that do what others do, with other data, another plane or another delay.
-var repeats = regexp.MustCompile(`^(64³ patches|4 KiB random preads) of Q|^yz plane|^slices`)
+var repeats = regexp.MustCompile(
+	`^dd of R, dec|preads of [RQ]|patches of Q by|patches of R as HDF5|^yz|^slices|LZF|npy|MRC|TIFF|, raw|3, dec`)
 
 // tinyJobs returns a pattern of the jobs that TestTiny runs, and their number.
 func tinyJobs() (pattern string, n int) {
@@ -44,13 +45,8 @@ func tinyJobs() (pattern string, n int) {
 // TestTiny runs jobs with little data. The figures mean nothing, but the jobs check that all contenders
 // read the same bytes.
 func TestTiny(t *testing.T) {
-	if f, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0); err != nil {
-		if os.Getenv("WKWFS_REQUIRE_FUSE") == "1" {
-			t.Fatal(err)
-		}
+	if _, err := os.Stat("/dev/fuse"); err != nil && os.Getenv("WKWFS_REQUIRE_FUSE") != "1" {
 		t.Skip("no FUSE:", err)
-	} else {
-		f.Close()
 	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, "wkwfs")
@@ -136,10 +132,7 @@ func checkReport(t *testing.T, path string, jobs int) {
 				t.Errorf("%s: %s had no turn", j.Work, c.Name)
 			}
 			for _, turn := range c.Turns {
-				if len(turn.Values) != len(j.Units) {
-					t.Errorf("%s: %s measured %v of %v", j.Work, c.Name, turn.Values, j.Units)
-				}
-				if slices.Contains(turn.Values, 0) {
+				if len(turn.Values) != len(j.Units) || slices.Contains(turn.Values, 0) {
 					t.Errorf("%s: %s measured %v of %v", j.Work, c.Name, turn.Values, j.Units)
 				}
 			}

@@ -133,18 +133,23 @@ func patches(n int) func(volume.Grid) []volume.Box {
 	}
 }
 
-// alignedBoxes returns 8 boxes of 256³ that do not overlap, in random order.
+// shuffled returns the first n boxes in an order that is the same in each run.
+func shuffled(n int, boxes []volume.Box) []volume.Box {
+	rand.New(rand.NewPCG(5, 6)).Shuffle(len(boxes), func(i, j int) { boxes[i], boxes[j] = boxes[j], boxes[i] })
+	return boxes[:min(n, len(boxes))]
+}
+
+// alignedBoxes returns 8 boxes of 256³ that do not overlap.
 func alignedBoxes(g volume.Grid) []volume.Box {
 	side := volume.Cube(min(256, g.Size[0]))
 	var boxes []volume.Box
 	for at := range (volume.Box{Max: g.Size.Div(side)}).All() {
 		boxes = append(boxes, at.BoxOfOne().Mul(side))
 	}
-	rand.New(rand.NewPCG(5, 6)).Shuffle(len(boxes), func(i, j int) { boxes[i], boxes[j] = boxes[j], boxes[i] })
-	return boxes[:min(8, len(boxes))]
+	return shuffled(8, boxes)
 }
 
-// layers returns a function that chooses boxes across z, of all voxels between from and to, with a depth.
+// layers returns a function that chooses boxes of all voxels between some z, with a depth.
 func layers(from, to, depth int) func(volume.Grid) []volume.Box {
 	return func(g volume.Grid) (boxes []volume.Box) {
 		for z := from; z < min(to, g.Size[2]); z += depth {
@@ -157,25 +162,18 @@ func layers(from, to, depth int) func(volume.Grid) []volume.Box {
 // whole is the box of all voxels.
 func whole(g volume.Grid) []volume.Box { return []volume.Box{{Max: g.Size}} }
 
-// firstPlanes returns 8 planes across z. No two of them have a block in common.
-func firstPlanes(g volume.Grid) []volume.Box {
-	r := rand.New(rand.NewPCG(3, 4))
-	slabs := r.Perm(g.Blocks()[2])
-	var boxes []volume.Box
-	for _, slab := range slabs[:min(8, len(slabs))] {
-		z := slab*g.Block[2] + r.IntN(g.Block[2])
-		boxes = append(boxes, layers(z, z+1, 1)(g)...)
-	}
-	return boxes
+// slabsOfPlanes returns 8 slabs of blocks, firstPlanes one plane of each.
+func slabsOfPlanes(g volume.Grid) []volume.Box {
+	return shuffled(8, layers(0, g.Size[2], g.Block[2])(g))
 }
 
-// slabsOfPlanes returns the slabs of blocks that have firstPlanes.
-func slabsOfPlanes(g volume.Grid) []volume.Box {
-	var boxes []volume.Box
-	for _, plane := range firstPlanes(g) {
-		boxes = append(boxes, plane.Div(g.Block).Mul(g.Block))
+func firstPlanes(g volume.Grid) []volume.Box {
+	planes := slabsOfPlanes(g)
+	for i := range planes {
+		planes[i].Min[2] += 5 * i % g.Block[2]
+		planes[i].Max[2] = planes[i].Min[2] + 1
 	}
-	return boxes
+	return planes
 }
 
 // middlePlane returns the middle plane across x.

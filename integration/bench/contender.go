@@ -40,7 +40,7 @@ func (c contender) turn(ctx context.Context, j job, d *dataset) (t turn, err err
 			return t, err
 		}
 	}
-	if err := cacheFiles(ctx, c.stored); err != nil {
+	if err := cacheFiles(c.stored); err != nil {
 		return t, err
 	}
 	r, do := reading{c.file, d.grid}, j.do
@@ -161,28 +161,30 @@ func fileSystems(b *bench, d *dataset) []contender {
 
 // otherFileSystems returns EROFS and squashfs. Their settings are those that their documentation has for data that is read often.
 func otherFileSystems(flat string) []contender {
-	squashfs := image(flat, squashfsName, func(part string) []string {
-		return []string{"mksquashfs", flat, part, "-comp", "lz4", "-b", "131072", "-noappend", "-quiet", "-no-progress"}
-	})
-	erofs := image(flat, erofsName, func(part string) []string {
-		return []string{"mkfs.erofs", "--quiet", "-zlz4", "-C65536", part, filepath.Dir(flat)}
-	})
-	byUser := squashfs
-	byUser.Name = squashfuseName
-	erofs.mount = func(context.Context) (*mounted, error) { return kernelMount("erofs", erofs.stored[0]) }
-	squashfs.mount = func(context.Context) (*mounted, error) { return kernelMount("squashfs", squashfs.stored[0]) }
+	squashfs := image(flat, squashfsName, "mksquashfs", flat, "PART", "-comp", "lz4", "-b", "131072", "-noappend", "-quiet", "-no-progress")
+	erofs := image(flat, erofsName, "mkfs.erofs", "--quiet", "-zlz4", "-C65536", "PART", filepath.Dir(flat))
+	byUser := squashfs.named(squashfuseName)
 	byUser.mount = func(ctx context.Context) (*mounted, error) {
-		return serve(ctx, false, func(dir string) []string { return []string{"squashfuse_ll", "-f", byUser.stored[0], dir} })
+		return serve(ctx, false, func(dir string) []string { return []string{"squashfuse_ll", "-f", squashfs.stored[0], dir} })
 	}
-	return []contender{erofs, squashfs, byUser}
+	return []contender{erofs.byKernel("erofs"), squashfs.byKernel("squashfs"), byUser}
 }
 
-// image returns a file system image that has the plain file, which a program writes to part.
-func image(flat, name string, program func(part string) []string) contender {
-	kind := program("")[0]
-	path := filepath.Join(filepath.Dir(filepath.Dir(flat)), kind)
-	return contender{Name: name, mayLack: true, Absent: missing(kind), stored: []string{path}, file: filepath.Base(flat),
-		create: func(ctx context.Context) error {
-			return createOnce(path, func(part string) error { return call(ctx, program(part)...) })
-		}}
+// image returns a file system image with the plain file, which a program writes to the argument PART.
+func image(flat, name, program string, args ...string) contender {
+	path := filepath.Join(filepath.Dir(filepath.Dir(flat)), program)
+	create := func(ctx context.Context) error {
+		return createOnce(path, func(part string) error {
+			args := slices.Clone(args)
+			args[slices.Index(args, "PART")] = part
+			return call(ctx, append([]string{program}, args...)...)
+		})
+	}
+	return contender{Name: name, mayLack: true, Absent: missing(program), create: create, stored: []string{path}, file: filepath.Base(flat)}
+}
+
+// byKernel returns the image as the kernel mounts it.
+func (c contender) byKernel(kind string) contender {
+	c.mount = func(context.Context) (*mounted, error) { return kernelMount(kind, c.stored[0]) }
+	return c
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,28 +8,27 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/wkwfs/wkwfs/internal/jobs/sample"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// The names of the datasets in the table. PERFORMANCE.md describes them.
+// The names of the datasets, and of their directories. PERFORMANCE.md describes them.
 const (
 	dataE    = "E"
 	dataR    = "R"
 	dataQ    = "Q"
-	dataMany = "100,000 cubes"
-	dataGrid = "2,000 cubes"
+	dataMany = "many" // 100,000 cubes
+	dataGrid = "grid" // 2,000 cubes in many directories
 )
 
 // sizes are the sizes of the datasets. Sides are in voxels.
 type sizes struct {
 	image  int        // side of E and R
 	labels int        // side of Q
-	many   volume.Vec // cubes of the mag that is listed
-	grid   volume.Vec // cubes of the mag whose metadata is late
+	many   volume.Vec // cubes
+	grid   volume.Vec // cubes
 	warm   int        // bytes of memory that are warmed before each turn: three times the flat file of E
 }
 
@@ -53,7 +51,6 @@ func cubeOf(mag string) string { return filepath.Join(mag, cubeName) }
 
 // dataset is a mag in a directory.
 type dataset struct {
-	name   string
 	dir    string // has everything that is made from the mag, too
 	mag    string
 	stored []string    // the cube; nil: there are many, which are not read
@@ -63,34 +60,27 @@ type dataset struct {
 }
 
 // data returns a dataset. The first call in a run makes it, unless it exists.
-func (b *bench) data(ctx context.Context, name string) (*dataset, error) {
+func (b *bench) data(ctx context.Context, name string) (d *dataset, err error) {
 	if d := b.datasets[name]; d != nil {
 		return d, nil
 	}
-	d, err := b.makeData(ctx, name)
+	switch name {
+	case dataMany:
+		d, err = b.manyCubes(ctx, name, b.sizes.many, 2*blockSide)
+	case dataGrid:
+		d, err = b.manyCubes(ctx, name, b.sizes.grid, blockSide)
+	case dataE:
+		d, err = b.cube(ctx, name, tissue(b.sizes.image))
+	case dataR:
+		d, err = b.scannedCube(ctx, name, "color", b.sizes.image)
+	case dataQ:
+		d, err = b.scannedCube(ctx, name, "segmentation", b.sizes.labels)
+	}
 	if err == nil {
 		b.datasets[name] = d
 	}
 	return d, err
 }
-
-func (b *bench) makeData(ctx context.Context, name string) (*dataset, error) {
-	s := b.sizes
-	switch name {
-	case dataMany:
-		return b.manyCubes(ctx, name, nameWithSize("names", s.many[0]), s.many, 2*blockSide)
-	case dataGrid:
-		return b.manyCubes(ctx, name, nameWithSize("grid", s.grid[0]), s.grid, blockSide)
-	case dataE:
-		return b.cube(ctx, name, nameWithSize("em", s.image), tissue(s.image))
-	case dataR:
-		return b.scannedCube(ctx, name, nameWithSize("scanned", s.image), "color", s.image)
-	}
-	return b.scannedCube(ctx, name, nameWithSize("labels", s.labels), "segmentation", s.labels)
-}
-
-// nameWithSize returns the name of a directory of data. Data of other sizes has other names.
-func nameWithSize(name string, n int) string { return name + "-" + strconv.Itoa(n) }
 
 // recipe says how a cube is made.
 type recipe struct {
@@ -114,14 +104,21 @@ func tissue(side int) recipe {
 }
 
 // cube returns a dataset of one cube. It makes the mag and the plain file, unless those of this version exist.
-func (b *bench) cube(ctx context.Context, name, dirName string, r recipe) (*dataset, error) {
-	dir := filepath.Join(b.dir, dirName)
-	d := &dataset{name: name, dir: dir, mag: filepath.Join(dir, "mag"), grid: r.header.Grid(), flat: filepath.Join(dir, "flat/x0.raw")}
+func (b *bench) cube(ctx context.Context, name string, r recipe) (*dataset, error) {
+	dir := filepath.Join(b.dir, name)
+	d := &dataset{dir: dir, mag: filepath.Join(dir, "mag"), grid: r.header.Grid(), flat: filepath.Join(dir, "flat/x0.raw")}
 	d.stored = []string{cubeOf(d.mag)}
 	stamp := filepath.Join(dir, "version")
 	if made, err := os.ReadFile(stamp); err != nil || string(made) != r.version {
-		b.progress("making %s: %v voxels", dirName, d.grid.Size)
-		if err := errors.Join(os.RemoveAll(dir), d.make(ctx, r), os.WriteFile(stamp, []byte(r.version), 0o666)); err != nil {
+		b.progress("making %s: %v voxels", name, d.grid.Size)
+		err := os.RemoveAll(dir)
+		if err == nil {
+			err = d.make(ctx, r)
+		}
+		if err == nil {
+			err = os.WriteFile(stamp, []byte(r.version), 0o666)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("make %s: %w", dir, err)
 		}
 	}
@@ -131,7 +128,7 @@ func (b *bench) cube(ctx context.Context, name, dirName string, r recipe) (*data
 	}
 	b.notes = append(b.notes, fmt.Sprintf("%s: %v %.2f ×", name, r.header.BlockType, float64(d.grid.Bytes())/float64(info.Size())))
 	sum := crc32.NewIEEE()
-	err = copyFile(ctx, sum, d.flat)
+	err = copyFile(sum, d.flat)
 	d.sum = sum.Sum32()
 	return d, err
 }
@@ -178,8 +175,8 @@ func (d *dataset) open() (*wkw.File, error) { return wkw.OpenFile(os.DirFS(d.mag
 const filesOfCube = 30_000
 
 // manyCubes returns a dataset of small cubes that are links to few files.
-func (b *bench) manyCubes(ctx context.Context, name, dirName string, cubes volume.Vec, side int) (*dataset, error) {
-	d := &dataset{name: name, dir: filepath.Join(b.dir, dirName)}
+func (b *bench) manyCubes(ctx context.Context, name string, cubes volume.Vec, side int) (*dataset, error) {
+	d := &dataset{dir: filepath.Join(b.dir, name)}
 	d.mag = filepath.Join(d.dir, "mag")
 	r := tissue(side)
 	d.grid = r.header.Grid()
@@ -188,7 +185,7 @@ func (b *bench) manyCubes(ctx context.Context, name, dirName string, cubes volum
 		return nil, err
 	}
 	return d, createOnce(d.mag, func(part string) error {
-		b.progress("making %s: %v cubes", dirName, cubes)
+		b.progress("making %s: %v cubes", name, cubes)
 		n, last := 0, ""
 		for c := range (volume.Box{Max: cubes}).All() {
 			path := filepath.Join(part, fmt.Sprintf("z%d/y%d/x%d.wkw", c[2], c[1], c[0]))
@@ -218,19 +215,4 @@ func createOnce(path string, create func(part string) error) error {
 		return fmt.Errorf("make %s: %w", path, err)
 	}
 	return os.Rename(part, path)
-}
-
-// errNoReference is the error if the reference data, which R and Q are made from, is missing.
-var errNoReference = errors.New("no reference data")
-
-// filled reports whether more than 90 percent of the voxels are not zero. size is that of a voxel in bytes.
-func filled(voxels []byte, size int) bool {
-	zero := make([]byte, size)
-	zeros := 0
-	for i := 0; i < len(voxels); i += size {
-		if bytes.Equal(voxels[i:i+size], zero) {
-			zeros++
-		}
-	}
-	return 10*zeros*size < len(voxels)
 }

@@ -13,12 +13,12 @@ import (
 // TestScannedCube makes a cube of the blocks of another cube, and checks that its blocks are unchanged.
 func TestScannedCube(t *testing.T) {
 	from := tinyE(t)
-	r, err := scannedRecipe(t.Context(), from.mag, 256)
+	r, err := scanned(t.Context(), from.mag, 256)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := &bench{dir: t.TempDir(), progress: t.Logf}
-	to, err := b.cube(t.Context(), "X", "scanned", r)
+	to, err := b.cube(t.Context(), "X", r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,20 +55,13 @@ func blocksOf(t *testing.T, d *dataset) []string {
 	return blocks
 }
 
-// TestScannedErrors checks the error for a directory without cubes.
-func TestScannedErrors(t *testing.T) {
-	if _, err := scannedRecipe(t.Context(), t.TempDir(), 128); !errors.Is(err, errNoReference) {
-		t.Errorf("without cubes: error %v, want %v", err, errNoReference)
-	}
-}
-
 // TestNewVersion: a dataset of another version is made again, and what was made from it is gone.
 func TestNewVersion(t *testing.T) {
 	b := &bench{dir: t.TempDir(), progress: t.Logf}
 	r := tissue(64)
 	for _, version := range []string{"one", "two"} {
 		r.version = version
-		d, err := b.cube(t.Context(), "X", "cube", r)
+		d, err := b.cube(t.Context(), "X", r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,35 +72,11 @@ func TestNewVersion(t *testing.T) {
 		if err := os.WriteFile(other, nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := b.cube(t.Context(), "X", "cube", r); err != nil || again.sum != d.sum {
+		if again, err := b.cube(t.Context(), "X", r); err != nil || again.sum != d.sum {
 			t.Errorf("%v, error %v", again, err)
 		}
 		if _, err := os.Stat(other); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// TestFilled checks the limit of 10 percent zeros.
-func TestFilled(t *testing.T) {
-	for _, test := range []struct {
-		name   string
-		zeros  int
-		voxels int
-		want   bool
-	}{
-		{"no zeros", 0, 100, true},
-		{"9 percent", 9, 100, true},
-		{"10 percent", 10, 100, false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			voxels := make([]byte, 4*test.voxels)
-			for i := test.zeros; i < test.voxels; i++ {
-				voxels[4*i+i%4] = 1
-			}
-			if got := filled(voxels, 4); got != test.want {
-				t.Errorf("got %v, want %v", got, test.want)
-			}
-		})
 	}
 }

@@ -71,8 +71,11 @@ func (j job) run(ctx context.Context, d *dataset, all []contender, rounds int, p
 	}
 	for round := range rounds {
 		var sum uint32
-		for _, i := range order(len(all), round) {
+		for i := range all {
 			c := &all[i]
+			if round%2 == 1 {
+				c = &all[len(all)-1-i]
+			}
 			if c.Absent != "" {
 				continue
 			}
@@ -128,18 +131,6 @@ func (c *contender) lacks(ctx context.Context, err error) bool {
 	}
 	c.Absent = strings.Join(strings.Fields(err.Error()), " ") // one line, for a cell of the table
 	return true
-}
-
-// order returns the order of n contenders in a round.
-func order(n, round int) []int {
-	indexes := make([]int, n)
-	for i := range indexes {
-		indexes[i] = i
-	}
-	if round%2 == 1 {
-		slices.Reverse(indexes)
-	}
-	return indexes
 }
 
 // values returns a figure of a contender in all rounds.

@@ -28,15 +28,24 @@ func TestRatioAndVerdict(t *testing.T) {
 			t.Errorf("contender %d: %q, want %q", i, got, want)
 		}
 	}
-	if got := o.figures[0].verdict("other", 1.99); got != "missed" {
+	if got := o.figures[0].verdict("other", 1.99); got[1] != "missed" {
 		t.Errorf("a ratio below the minimum is %q, want missed", got)
 	}
 }
 
 // TestOrder checks that every second round has the reverse order.
 func TestOrder(t *testing.T) {
-	if got := [][]int{order(3, 0), order(3, 1)}; !slices.Equal(got[0], []int{0, 1, 2}) || !slices.Equal(got[1], []int{2, 1, 0}) {
-		t.Error(got)
+	var got []string
+	records := func(name string) contender {
+		return contender{Name: name, do: func(context.Context, reading) (turn, error) {
+			got = append(got, name)
+			return turn{Values: []float64{1}}, nil
+		}}
+	}
+	all := []contender{records("a"), records("b"), records("c")}
+	_, err := job{}.run(t.Context(), &dataset{}, all, 2, func() error { return nil }, t.Logf)
+	if want := "abccba"; err != nil || strings.Join(got, "") != want {
+		t.Errorf("order %v, error %v; want %s", got, err, want)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,27 +58,20 @@ var drawnNames = map[string]string{
 	plainName:      "flat file, row by row",
 }
 
-// drawPictures writes the pictures of a report to a directory. It leaves out a picture for which the report has no
-// figures, and returns how many it drew.
+// drawPictures writes the pictures of a report to a directory. It leaves out a picture for which the report has no figures, and returns
+// how many it drew.
 func drawPictures(dir string, r report) (drawn int, err error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return 0, err
-	}
+	err = os.MkdirAll(dir, 0o777)
 	for _, p := range pictures {
 		c := newChart(p, r)
 		if len(c.Lines) == 0 {
 			continue
 		}
 		var text bytes.Buffer
-		if err := chartTemplate.Execute(&text, c); err != nil {
-			return drawn, err
-		}
-		if err := os.WriteFile(filepath.Join(dir, p.file), text.Bytes(), 0o666); err != nil {
-			return drawn, err
-		}
+		err = errors.Join(err, chartTemplate.Execute(&text, c), os.WriteFile(filepath.Join(dir, p.file), text.Bytes(), 0o666))
 		drawn++
 	}
-	return drawn, nil
+	return drawn, err
 }
 
 // drawReport draws the pictures of a file that report.write wrote.
@@ -86,10 +80,11 @@ func drawReport(dir, path string) error {
 	if err != nil {
 		return err
 	}
-	if drawn, err := drawPictures(dir, r); err != nil || drawn > 0 {
-		return err
+	drawn, err := drawPictures(dir, r)
+	if drawn == 0 {
+		return fmt.Errorf("%s: it has no figures for any picture", path)
 	}
-	return fmt.Errorf("%s: it has no figures for any picture", path)
+	return err
 }
 
 // chart is a picture with the places of its parts, in pixels.

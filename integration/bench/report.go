@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -86,37 +87,24 @@ func (o outcome) row(i, f int) []string {
 	value := median(c.values(f))
 	row := []string{o.Work, c.Name, number(value), fig.unit, number(median(perGiB)), number(float64(peak) / (1 << 20))}
 	if i == 0 {
-		return append(row, "", fig.wanted(""), fig.verdict("", value))
+		return append(append(row, ""), fig.verdict("", value)...)
 	}
 	ratio := o.ratio(i, f)
 	if ratio == 0 { // the first one is absent
 		return append(row, "", "", "")
 	}
-	return append(row, number(ratio)+" ×", fig.wanted(c.Name), fig.verdict(c.Name, ratio))
+	return append(append(row, number(ratio)+" ×"), fig.verdict(c.Name, ratio)...)
 }
 
-// wanted returns the bound against a contender, or "".
-func (f figure) wanted(against string) string {
-	for _, b := range f.bounds {
-		if b.against == against {
-			return map[bool]string{false: "≥ ", true: "≤ "}[b.maximum] + number(b.limit)
-		}
+// verdict returns the bound against a contender, and whether the value meets it. Both are empty if there is no bound.
+func (f figure) verdict(against string, value float64) []string {
+	i := slices.IndexFunc(f.bounds, func(b bound) bool { return b.against == against })
+	if i < 0 {
+		return []string{"", ""}
 	}
-	return ""
-}
-
-// verdict returns whether a value meets the bound against a contender, or "" if there is none.
-func (f figure) verdict(against string, value float64) string {
-	for _, b := range f.bounds {
-		if b.against != against {
-			continue
-		}
-		if value == b.limit || value < b.limit == b.maximum {
-			return "met"
-		}
-		return "missed"
-	}
-	return ""
+	b := f.bounds[i]
+	met := value == b.limit || value < b.limit == b.maximum
+	return []string{map[bool]string{false: "≥ ", true: "≤ "}[b.maximum] + number(b.limit), map[bool]string{false: "missed", true: "met"}[met]}
 }
 
 // number formats a number with three digits, and 0 as "".

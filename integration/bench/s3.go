@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,7 +19,6 @@ import (
 
 // s3Server is versitygw, which shows a directory as a public bucket of S3, behind a proxy that delays answers.
 type s3Server struct {
-	url     string // of the proxy
 	gateway *exec.Cmd
 	proxy   *cloudproxy.Proxy
 	state   string // directory of the gateway
@@ -39,19 +39,14 @@ func gatewayPath() (string, error) {
 	return exec.LookPath("bin/cloud/versitygw")
 }
 
-// startS3 starts a server of the files below a directory. Answers are late. All servers of a run have the same address, which is
-// a part of the keys of a disk cache.
-func (b *bench) startS3(ctx context.Context, dir string, late time.Duration) (_ *s3Server, err error) {
-	if b.s3Address == "" {
-		if b.s3Address, err = freeAddress(); err != nil {
-			return nil, err
-		}
+// s3 returns the server of the directory of the data. The first call in a run starts it, so all mounts see the same address, which is a
+// part of the keys of a disk cache.
+func (b *bench) s3(ctx context.Context) (*s3Server, error) {
+	if b.s3Server != nil {
+		return b.s3Server, nil
 	}
 	s := &s3Server{}
-	if s.state, err = tempDir(); err != nil {
-		return nil, err
-	}
-	address, err := s.startGateway(dir)
+	address, err := s.startGateway(b.dir)
 	if err == nil {
 		err = await(ctx, nil, func() (bool, error) {
 			conn, err := net.Dial("tcp", address)
@@ -59,13 +54,12 @@ func (b *bench) startS3(ctx context.Context, dir string, late time.Duration) (_ 
 		})
 	}
 	if err == nil {
-		s.proxy, err = cloudproxy.StartAt(b.s3Address, "http://"+address, nil)
+		s.proxy, err = cloudproxy.Start("http://"+address, nil)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
-	s.proxy.Set(cloudproxy.Rules{Delay: late})
-	s.url = s.proxy.URL()
+	b.s3Server = s
 	return s, nil
 }
 
@@ -75,9 +69,11 @@ func (s *s3Server) startGateway(dir string) (address string, err error) {
 	if err != nil {
 		return "", err
 	}
+	if s.state, err = tempDir(); err != nil {
+		return "", err
+	}
 	root, users := filepath.Join(s.state, "root"), filepath.Join(s.state, "users")
-	err = errors.Join(setVersions(dir), os.Mkdir(root, 0o755), os.Mkdir(users, 0o755), os.Symlink(dir, filepath.Join(root, bucket)))
-	if err != nil {
+	if err := errors.Join(os.Mkdir(root, 0o755), os.Mkdir(users, 0o755), os.Symlink(dir, filepath.Join(root, bucket))); err != nil {
 		return "", err
 	}
 	// versitygw keeps the policy of a bucket as an attribute of its directory.
@@ -96,8 +92,11 @@ func (s *s3Server) startGateway(dir string) (address string, err error) {
 	return address, nil
 }
 
-// close ends the server and the proxy.
+// close ends the server and the proxy, if they were started.
 func (s *s3Server) close() error {
+	if s == nil {
+		return nil
+	}
 	if s.proxy != nil {
 		s.proxy.Down()
 	}
@@ -140,11 +139,13 @@ const cloudDelay = 50 * time.Millisecond
 // onS3 returns the mag from an S3 server that answers late.
 func (b *bench) onS3(d *dataset, late time.Duration) source {
 	return source{d.stored, func(ctx context.Context) (opened, error) {
-		s, err := b.startS3(ctx, d.mag, late)
+		s, err := b.s3(ctx)
 		if err != nil {
 			return opened{}, err
 		}
-		return opened{"s3://" + bucket, []string{"--anonymous", "--endpoint", s.url}, s.close}, nil
+		s.proxy.Set(cloudproxy.Rules{Delay: late})
+		path := "s3://" + bucket + strings.TrimPrefix(d.mag, b.dir)
+		return opened{path, []string{"--anonymous", "--endpoint", s.proxy.URL()}, nil}, setVersions(d.mag)
 	}}
 }
 
@@ -152,23 +153,29 @@ const rcloneName = "rclone of a raw object, vfs-cache full"
 
 // rclone returns rclone with the plain file on S3.
 func (b *bench) rclone(d *dataset) contender {
-	return contender{Name: rcloneName, Absent: missing("rclone"), stored: []string{d.flat}, file: filepath.Base(d.flat),
-		mount: func(ctx context.Context) (*mounted, error) {
-			s, err := b.startS3(ctx, filepath.Dir(d.flat), cloudDelay)
-			if err != nil {
-				return nil, err
-			}
-			m, err := serve(ctx, false, func(dir string) []string {
-				remote := fmt.Sprintf(`:s3,provider=Other,endpoint="%s",force_path_style=true:%s`, s.url, bucket)
-				return []string{"env", "-u", "AWS_CA_BUNDLE", "-u", "NOTIFY_SOCKET", "rclone", "mount", "--config", "", "--read-only",
-					"--vfs-cache-mode", "full", "--cache-dir", s.state, remote, dir}
-			})
-			if err != nil {
-				return nil, errors.Join(err, s.close())
-			}
-			m.below = s.close
-			return m, nil
-		}}
+	c := d.plain().named(rcloneName)
+	c.Absent, c.file = missing("rclone"), filepath.Base(d.flat)
+	c.mount = func(ctx context.Context) (*mounted, error) {
+		s, err := b.s3(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.proxy.Set(cloudproxy.Rules{Delay: cloudDelay})
+		remote := fmt.Sprintf(`:s3,provider=Other,endpoint="%s",force_path_style=true:%s`, s.proxy.URL(), bucket)
+		remote += strings.TrimPrefix(filepath.Dir(d.flat), b.dir)
+		cache, err := os.MkdirTemp(s.state, "rclone-")
+		if err == nil {
+			err = setVersions(filepath.Dir(d.flat))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return serve(ctx, false, func(dir string) []string {
+			return []string{"env", "-u", "AWS_CA_BUNDLE", "-u", "NOTIFY_SOCKET", "rclone", "mount", "--config", "", "--read-only",
+				"--vfs-cache-mode", "full", "--cache-dir", cache, remote, dir}
+		})
+	}
+	return c
 }
 
 // onlyWithS3 returns contenders that need the S3 server.

@@ -61,25 +61,16 @@ func serve(ctx context.Context, notifies bool, program func(dir string) []string
 	go func() { m.ended <- m.server.Wait() }()
 	ready := func() (bool, error) { return isMountpoint(dir) }
 	if notifies {
-		ready = func() (bool, error) { return isNotified(conn) }
+		ready = func() (bool, error) {
+			_ = conn.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
+			_, err := conn.Read(make([]byte, 64)) // READY=1
+			return err == nil, nil
+		}
 	}
 	if err := await(ctx, m.ended, ready); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: wait for the server: %w", args[0], err), m.close())
 	}
 	return m, nil
-}
-
-// isNotified reports whether a server has sent the notification of systemd's protocol.
-func isNotified(conn *net.UnixConn) (bool, error) {
-	var message [64]byte
-	if err := conn.SetReadDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
-		return false, err
-	}
-	n, err := conn.Read(message[:])
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return false, nil
-	}
-	return string(message[:n]) == "READY=1", err
 }
 
 // await waits until something is ready. It fails if the server ends, which sends its result to ended.

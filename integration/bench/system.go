@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -43,16 +44,6 @@ func timeCommand(ctx context.Context, n int64, args ...string) (turn, error) {
 	return turn{Values: []float64{float64(n) / 1e9 / seconds}, Bytes: n, CPU: (state.UserTime() + state.SystemTime()).Seconds()}, nil
 }
 
-// timed calls a function that reads n bytes of voxels. The figure is its speed in GB/s, the CPU time is that of this process.
-func timed(n int64, do func() error) (turn, error) {
-	before, start := ownTime(), time.Now()
-	if err := do(); err != nil {
-		return turn{}, err
-	}
-	seconds := time.Since(start).Seconds()
-	return turn{Values: []float64{float64(n) / 1e9 / seconds}, Bytes: n, CPU: ownTime() - before}, nil
-}
-
 // missing returns why a program cannot run, or "".
 func missing(program string) string {
 	if _, err := exec.LookPath(program); err != nil {
@@ -82,50 +73,35 @@ func ownTime() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
+// peak is the field of /proc/PID/status with the largest resident memory that a process ever had, in KiB.
+var peak = regexp.MustCompile(`VmHWM:\s*(\d+) kB`)
+
 // peakMemory returns the largest resident memory that a process ever had, in bytes.
 func peakMemory(pid int) (int64, error) {
-	path := fmt.Sprintf("/proc/%d/status", pid)
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return 0, err
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	found := peak.FindSubmatch(b)
+	if err != nil || found == nil {
+		return 0, fmt.Errorf("memory of process %d: expected VmHWM, found %q, error %w", pid, b, err)
 	}
-	for line := range strings.Lines(string(b)) {
-		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "VmHWM:" {
-			kib, err := strconv.ParseInt(fields[1], 10, 64)
-			return kib << 10, err
-		}
-	}
-	return 0, fmt.Errorf("%s: VmHWM is missing", path)
+	kib, err := strconv.ParseInt(string(found[1]), 10, 64)
+	return kib << 10, err
 }
 
-// dropFile drops the clean pages of the whole machine from the page cache.
-const dropFile = "/proc/sys/vm/drop_caches"
-
-// dropCaches drops the page cache of the whole machine.
+// dropCaches drops the clean pages of the whole machine from the page cache.
 func dropCaches() error {
 	unix.Sync()
-	if err := os.WriteFile(dropFile, []byte("3"), 0); err != nil {
+	if err := os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0); err != nil {
 		return fmt.Errorf("drop the page cache: %w", err)
 	}
 	return nil
 }
 
-// cannotDrop returns why dropCaches would fail, or "".
-func cannotDrop() string {
-	f, err := os.OpenFile(dropFile, os.O_WRONLY, 0)
-	if err != nil {
-		return "needs root: " + err.Error()
-	}
-	f.Close() // nothing was written
-	return ""
-}
-
 // cacheFiles reads files, and all files in directories, into the page cache.
-func cacheFiles(ctx context.Context, paths []string) error {
+func cacheFiles(paths []string) error {
 	for _, path := range paths {
 		err := filepath.WalkDir(path, func(path string, e fs.DirEntry, err error) error {
 			if err == nil && !e.IsDir() {
-				err = copyFile(ctx, io.Discard, path)
+				err = copyFile(io.Discard, path)
 			}
 			return err
 		})
@@ -137,26 +113,14 @@ func cacheFiles(ctx context.Context, paths []string) error {
 }
 
 // copyFile writes the bytes of a file to w.
-func copyFile(ctx context.Context, w io.Writer, path string) error {
+func copyFile(w io.Writer, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	p := make([]byte, 1<<20)
-	for ctx.Err() == nil {
-		n, err := f.Read(p)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write(p[:n]); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
+	_, err = io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{f}, make([]byte, 1<<20))
+	return err
 }
 
 // warmMemory takes n bytes of memory, but at most a quarter of the machine's, and frees them. The kernel of a virtual machine
