@@ -43,6 +43,10 @@ func (b *bench) run(ctx context.Context) (done []outcome, err error) {
 		if !b.only.MatchString(j.name) {
 			continue
 		}
+		if j.cold && os.Geteuid() != 0 {
+			b.progress("%s is skipped: it needs root", j.name)
+			continue
+		}
 		d, err := b.data(ctx, j.data)
 		if errors.Is(err, errNoReference) {
 			b.skipped = fmt.Errorf("jobs of R and Q are skipped: %w", err)

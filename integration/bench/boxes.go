@@ -162,22 +162,12 @@ func layers(from, to, depth int) func(volume.Grid) []volume.Box {
 // whole is the box of all voxels.
 func whole(g volume.Grid) []volume.Box { return []volume.Box{{Max: g.Size}} }
 
-// slabsOfPlanes returns 8 slabs of blocks, firstPlanes one plane of each.
-func slabsOfPlanes(g volume.Grid) []volume.Box {
-	return shuffled(8, layers(0, g.Size[2], g.Block[2])(g))
-}
-
+// firstPlanes returns 8 planes across z. No two of them have a block in common.
 func firstPlanes(g volume.Grid) []volume.Box {
-	planes := slabsOfPlanes(g)
+	planes := shuffled(8, layers(0, g.Size[2], g.Block[2])(g))
 	for i := range planes {
 		planes[i].Min[2] += 5 * i % g.Block[2]
 		planes[i].Max[2] = planes[i].Min[2] + 1
 	}
 	return planes
-}
-
-// middlePlane returns the middle plane across x.
-func middlePlane(g volume.Grid) []volume.Box {
-	x := g.Size[0] / 2
-	return []volume.Box{{Min: volume.Vec{x, 0, 0}, Max: volume.Vec{x + 1, g.Size[1], g.Size[2]}}}
 }

@@ -77,8 +77,6 @@ func (b *bench) nfs(d *dataset) contender {
 const (
 	importName     = "wkwfs import"
 	mksquashfsName = "mksquashfs -comp lz4"
-	copyName       = "cp"
-	copySyncName   = "cp, then sync"
 )
 
 // importCommand returns the command of an import of the plain file. The voxels have the size of electron microscopy: the first coarser
@@ -114,17 +112,6 @@ func importLZ4(b *bench, d *dataset) []contender {
 	})
 	squashfs.Absent = missing("mksquashfs")
 	return []contender{b.writes(d, importName, b.importCommand(d)), squashfs}
-}
-
-// importRaw returns an import without compression, and copies without a reflink, which takes no time. An import syncs its files.
-func importRaw(b *bench, d *dataset) []contender {
-	return []contender{
-		b.writes(d, importName, b.importCommand(d, "--compression", "raw")),
-		b.writes(d, copyName, func(output string) []string { return []string{"cp", "--reflink=never", d.flat, output} }),
-		b.writes(d, copySyncName, func(output string) []string {
-			return []string{"sh", "-c", `cp --reflink=never "$0" "$1" && sync "$1"`, d.flat, output}
-		}),
-	}
 }
 
 // importMags returns an import with three coarser mags, and one without.

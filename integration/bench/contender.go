@@ -60,19 +60,16 @@ func (c contender) turn(ctx context.Context, j job, d *dataset) (t turn, err err
 			return t, err
 		}
 	}
-	before, err := m.cpu()
+	before, _, err := m.usage()
 	if err != nil {
 		return t, err
 	}
 	if t, err = do(ctx, r); err != nil {
 		return t, err
 	}
-	after, err := m.cpu()
+	after, peak, err := m.usage()
 	t.CPU += after - before
-	t.budget = int64(c.budget) << 20
-	if err == nil {
-		t.Peak, err = m.peak()
-	}
+	t.Peak, t.budget = peak, int64(c.budget)<<20
 	return t, err
 }
 
@@ -98,7 +95,6 @@ const (
 	zarrName       = "zarr-python"
 	h5pyName       = "h5py, both cores"
 	tifffileName   = "tifffile"
-	numpyName      = "numpy, volume.npy"
 	asWKWName      = "wkwfs, the same as WKW"
 	plainName      = "plain file"
 	oneThread      = "decoding in one thread" // into flat memory that is resident
@@ -109,12 +105,14 @@ const (
 
 // wkwfs returns a file or directory in a mount of the measured wkwfs, with flags.
 func (b *bench) wkwfs(s source, file string, flags ...string) contender {
-	return b.mounts(b.program, s, file, flags)
+	c := b.mounts(b.program, s, file, flags)
+	c.budget = b.cache
+	return c
 }
 
 // mounts is wkwfs with any program.
 func (b *bench) mounts(program string, s source, file string, flags []string) contender {
-	return contender{Name: wkwfsName, stored: s.stored, file: file, budget: b.cache, mount: func(ctx context.Context) (*mounted, error) {
+	return contender{Name: wkwfsName, stored: s.stored, file: file, mount: func(ctx context.Context) (*mounted, error) {
 		o, err := s.open(ctx)
 		if err != nil {
 			return nil, err
@@ -143,7 +141,7 @@ func (b *bench) pair(s source, file string) []contender {
 	all := []contender{b.wkwfs(s, file)}
 	if b.before != "" {
 		before := b.mounts(b.before, s, file, nil).named(beforeName)
-		before.mayLack, before.budget = true, 0
+		before.mayLack = true
 		all = append(all, before)
 	}
 	return all

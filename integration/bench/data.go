@@ -20,7 +20,6 @@ const (
 	dataR    = "R"
 	dataQ    = "Q"
 	dataMany = "many" // 100,000 cubes
-	dataGrid = "grid" // 2,000 cubes in many directories
 )
 
 // sizes are the sizes of the datasets. Sides are in voxels.
@@ -28,13 +27,12 @@ type sizes struct {
 	image  int        // side of E and R
 	labels int        // side of Q
 	many   volume.Vec // cubes
-	grid   volume.Vec // cubes
 	warm   int        // bytes of memory that are warmed before each turn: three times the flat file of E
 }
 
 var (
-	usual = sizes{1024, 512, volume.Vec{1000, 100, 1}, volume.Vec{10, 10, 20}, 3 << 30}
-	tiny  = sizes{128, 128, volume.Vec{10, 10, 1}, volume.Vec{2, 2, 2}, 8 << 20}
+	usual = sizes{1024, 512, volume.Vec{1000, 100, 1}, 3 << 30}
+	tiny  = sizes{128, 128, volume.Vec{10, 10, 1}, 8 << 20}
 )
 
 // blockSide is the side of all blocks in voxels.
@@ -66,9 +64,7 @@ func (b *bench) data(ctx context.Context, name string) (d *dataset, err error) {
 	}
 	switch name {
 	case dataMany:
-		d, err = b.manyCubes(ctx, name, b.sizes.many, 2*blockSide)
-	case dataGrid:
-		d, err = b.manyCubes(ctx, name, b.sizes.grid, blockSide)
+		d, err = b.manyCubes(ctx, name, b.sizes.many)
 	case dataE:
 		d, err = b.cube(ctx, name, tissue(b.sizes.image))
 	case dataR:
@@ -175,10 +171,10 @@ func (d *dataset) open() (*wkw.File, error) { return wkw.OpenFile(os.DirFS(d.mag
 const filesOfCube = 30_000
 
 // manyCubes returns a dataset of small cubes that are links to few files.
-func (b *bench) manyCubes(ctx context.Context, name string, cubes volume.Vec, side int) (*dataset, error) {
+func (b *bench) manyCubes(ctx context.Context, name string, cubes volume.Vec) (*dataset, error) {
 	d := &dataset{dir: filepath.Join(b.dir, name)}
 	d.mag = filepath.Join(d.dir, "mag")
-	r := tissue(side)
+	r := tissue(2 * blockSide)
 	d.grid = r.header.Grid()
 	d.grid.Size = cubes.Mul(d.grid.Size)
 	if err := os.MkdirAll(d.dir, 0o777); err != nil {

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -53,30 +50,4 @@ func blocksOf(t *testing.T, d *dataset) []string {
 		blocks = append(blocks, string(block))
 	}
 	return blocks
-}
-
-// TestNewVersion: a dataset of another version is made again, and what was made from it is gone.
-func TestNewVersion(t *testing.T) {
-	b := &bench{dir: t.TempDir(), progress: t.Logf}
-	r := tissue(64)
-	for _, version := range []string{"one", "two"} {
-		r.version = version
-		d, err := b.cube(t.Context(), "X", r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		other := filepath.Join(d.dir, "other")
-		if _, err := os.Stat(other); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("version %s: %v", version, err)
-		}
-		if err := os.WriteFile(other, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if again, err := b.cube(t.Context(), "X", r); err != nil || again.sum != d.sum {
-			t.Errorf("%v, error %v", again, err)
-		}
-		if _, err := os.Stat(other); err != nil {
-			t.Error(err)
-		}
-	}
 }

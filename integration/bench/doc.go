@@ -12,14 +12,13 @@
 //     of 32 blocks, a page of Q of 16
 //   - 64³ patches: 40 boxes at random places. The figure is the median of their times. A file of box/ is opened, read and closed,
 //     a plain file is read row by row, and numpy copies a box out of a memmap
-//   - yz plane: the middle plane. The start of Python is not counted
 //   - one xy plane, first touch: 8 planes, one pread each, each in a slab of which nothing was read before
 //   - box/, slices/: 8 aligned boxes of 256³, and the 64 slices of two slabs in their order
 //   - mounting and listing: the time until wkwfs mount returns, and until ls has listed the directories of all cubes
-//   - reads, metadata late: the source is a FUSE loopback that bypasses the page cache (go run ./integration/cmd/latefs). It delays
-//     the answer to each read, or to each other request
-//   - first bytes: the time to open a file and read its first byte: volume.raw right after mounting, then volume.npy, then 40 slices
-//     (the median)
+//   - reads late: the source is a FUSE loopback that bypasses the page cache (go run ./integration/cmd/latefs). It delays the answer to
+//     each read
+//   - merged, mapped: Q with an annotation of every 20th block over it, and with its ids mapped by a list of 10⁷. Both have the voxels
+//     of Q
 //   - S3: versitygw behind a proxy that answers 50 ms late. "Second time" is a mount with the disk cache of the mount before
 //   - imports: wkwfs import of the plain file, which is in the page cache. Outputs are on the disk of the data, and removed
 //   - memory beyond the cache: the most memory that a server had in any job above, minus its cache

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"time"
 
 	"github.com/wkwfs/wkwfs/volume"
@@ -9,12 +8,6 @@ import (
 
 // somePatches are the small boxes that a turn reads.
 var somePatches = patches(40)
-
-// How late sources are.
-const (
-	readsLate    = 5 * time.Millisecond
-	metadataLate = time.Millisecond
-)
 
 // jobs returns all jobs. Each guards rows of PERFORMANCE.md.
 func (b *bench) jobs() []job {
@@ -36,10 +29,8 @@ func (b *bench) jobs() []job {
 			figures: one("ms", atMost(1.2, erofsName))},
 		{name: "64³ patches of Q by numpy.memmap, decoded-cold", data: dataQ, do: byNumpy.boxes(somePatches), among: fileSystems,
 			figures: one("ms", atMost(0.5, beforeName))},
-		{name: "yz plane of E by numpy.memmap, decoded-cold", data: dataE, do: byNumpy.boxes(middlePlane), among: fileSystems,
-			figures: one("ms", atMost(0.5, squashfsName))},
-		{name: "one xy plane of E, first touch, decoded-cold", data: dataE, do: b.readBoxes(firstPlanes, byRow, medianMS), among: planes,
-			figures: one("ms", atMost(0.8, oneThread))},
+		{name: "one xy plane of E, first touch, decoded-cold", data: dataE, do: b.readBoxes(firstPlanes, byRow, medianMS), among: fileSystems,
+			figures: one("ms", atMost(1.1, beforeName))},
 		{name: "box/ 256³ of E, decoded-cold", data: dataE, do: b.readBoxes(alignedBoxes, byBoxFile, perSecond), among: besideDD(alignedBoxes),
 			figures: one("GB/s", atLeast(1.6, oneThread), atLeast(0.9, ddName))},
 		{name: "slices/ of E, decoded-cold", data: dataE, do: b.readBoxes(layers(0, 2*blockSide, 1), bySlice, perSecond),
@@ -47,10 +38,8 @@ func (b *bench) jobs() []job {
 		{name: "mounting and listing 100,000 cubes", data: dataMany, among: listLocal, figures: []figure{{"ms to mount", []bound{atMost(50, "")}}, {"s", []bound{atMost(2, "")}}}},
 
 		// Sources that answer late, and object stores
-		{name: "dd of R, reads 5 ms late", data: dataR, do: dd, whole: true, among: lateAndPrompt(cubeFile, readsLate, 0), figures: one("GB/s", atLeast(0.6, promptName))},
-		{name: "64³ box of R, reads 5 ms late", data: dataR, do: boxFiles, among: lateAndPrompt("", readsLate, 0), figures: one("ms", atMost(3*ms(readsLate)+5, ""))},
-		{name: "first bytes of 2,000 cubes, metadata 1 ms late", data: dataGrid, do: firstBytes, among: lateAndPrompt("", 0, metadataLate),
-			figures: []figure{{"ms, volume.raw", []bound{atMost(400, "")}}, {"ms, volume.npy", []bound{atMost(40, "")}}, {"ms, a slice", []bound{atMost(20, "")}}}},
+		{name: "dd of R, reads 5 ms late", data: dataR, do: dd, whole: true, among: lateAndPrompt(cubeFile), figures: one("GB/s", atLeast(0.6, promptName))},
+		{name: "64³ box of R, reads 5 ms late", data: dataR, do: boxFiles, among: lateAndPrompt(""), figures: one("ms", atMost(3*ms(readsLate)+5, ""))},
 		{name: "dd of R from S3, 50 ms late", data: dataR, do: dd, whole: true, among: ddCloud, figures: one("GB/s", atLeast(1.5, rcloneName))},
 		{name: "dd of R from S3, 50 ms late, second time", data: dataR, do: dd, whole: true, among: diskCache, figures: one("GB/s", atLeast(0.9, nearName))},
 		{name: "one cold 64³ box of R from S3, 50 ms late", data: dataR, do: b.readBoxes(patches(1), byBoxFile, medianMS), among: boxCloud,
@@ -60,7 +49,6 @@ func (b *bench) jobs() []job {
 
 		// Imports
 		{name: "import of R, LZ4", data: dataR, among: importLZ4, figures: one("s", atMost(2.5, mksquashfsName))},
-		{name: "import of R, raw", data: dataR, among: importRaw, figures: one("s", atMost(1.5, copyName))},
 		{name: "import of Q, LZ4, three coarser mags", data: dataQ, among: importMags, figures: one("s", atMost(1.8, importName))},
 
 		// Other formats
@@ -91,7 +79,6 @@ func (b *bench) jobs() []job {
 			figures: one("GB/s", atLeast(0.6, itselfName))},
 		{name: "64³ patches of Q, mapped, decoded-cold", data: dataQ, do: boxFiles, among: mapped(""),
 			figures: one("ms", atMost(1/0.7, itselfName))},
-		{name: "all of R by zarr-python, decoded-cold", data: dataR, among: omeZarr, figures: one("GB/s", atLeast(1.5, numpyName))},
 	}
 }
 
@@ -108,27 +95,10 @@ func ddLocal(b *bench, d *dataset) []contender {
 	return append(fileSystems(b, d), b.decodes(d, whole, perSecond))
 }
 
-func ddCold(b *bench, d *dataset) []contender {
-	all := append(fileSystems(b, d), d.plain())
-	for i := range all {
-		all[i].mayLack = true // it needs root
-	}
-	return all
-}
+func ddCold(b *bench, d *dataset) []contender { return append(fileSystems(b, d), d.plain()) }
 
 func boxesBesideRows(b *bench, d *dataset) []contender {
 	return append(b.pair(d.source(), ""), d.plain().by(plainName, b.readBoxes(somePatches, byRow, medianMS)))
-}
-
-func planes(b *bench, d *dataset) []contender {
-	decoder := b.decodes(d, slabsOfPlanes, medianMS)
-	slabs := decoder.do
-	decoder.do = func(ctx context.Context, r reading) (turn, error) {
-		t, err := slabs(ctx, r)
-		t.sum = 0 // it decodes more than the planes
-		return t, err
-	}
-	return append(fileSystems(b, d), decoder)
 }
 
 // besideDD compares files with parts of a cube with dd of the whole, and with decoding the same voxels.

@@ -70,19 +70,6 @@ func measure(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	return err
 }
 
-// about describes the machine, the versions, the data and the skipped jobs.
-func (b *bench) about(ctx context.Context) []string {
-	parts := describeMachine(ctx, b.program)
-	if b.before != "" {
-		parts = append(parts, "before: "+version(ctx, []string{b.before, "version"}))
-	}
-	parts = append(parts, b.notes...)
-	if b.skipped != nil {
-		parts = append(parts, b.skipped.Error())
-	}
-	return parts
-}
-
 // flags parses the command line.
 func (b *bench) flags(args []string, stderr io.Writer) (err error) {
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)

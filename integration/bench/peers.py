@@ -4,8 +4,8 @@
 #   read KIND PATH TYPE SHAPE WORKERS       reads all voxels into memory that is resident
 #   boxes KIND PATH TYPE SHAPE WORKERS BOX… reads boxes, named as the files in box/
 #
-# SHAPE is in x,y,z; all arrays here are in z, y, x. read and boxes print the time of all, the median time of a box, the CPU time,
-# all in seconds, and the CRC of the voxels. Several workers are processes, because h5py and numpy hold locks.
+# SHAPE is in x,y,z; all arrays here are in z, y, x. read prints the time of all, boxes the median time of a box, divided by the workers.
+# Then both print the CPU time, all in seconds, and the CRC of the voxels. Several workers are processes, because h5py and numpy hold locks.
 import io, json, mmap, os, statistics, struct, sys, time, zipfile, zlib
 import numpy
 
@@ -123,7 +123,8 @@ def read(kind, path, dtype, shape, workers, *boxes):
 
     start, cpu = time.perf_counter(), sum(os.times()[:4])
     share(part, int(workers))
-    print(time.perf_counter() - start, statistics.median(seconds) / int(workers), sum(os.times()[:4]) - cpu, zlib.crc32(voxels))
+    total = time.perf_counter() - start
+    print(statistics.median(seconds) / int(workers) if boxes else total, sum(os.times()[:4]) - cpu, zlib.crc32(voxels))
 
 
 def share(part, workers):

@@ -62,26 +62,18 @@ func TestPicturesHaveJobs(t *testing.T) {
 
 func TestPictureErrors(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"empty": `{"machine": "m", "jobs": []}`, "no.json": "figures"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+	empty := filepath.Join(dir, "empty")
+	if err := os.WriteFile(empty, []byte(`{"machine": "m", "jobs": []}`), 0o666); err != nil {
+		t.Fatal(err)
 	}
-	for _, test := range []struct {
-		name string
-		args []string
-		want string
-	}{
-		{"no directory", []string{"-from", "testdata/report.json"}, "needs -pictures"},
-		{"no report", []string{"-from", "/nowhere/report", "-pictures", dir}, "no such file"},
-		{"no JSON", []string{"-from", filepath.Join(dir, "no.json"), "-pictures", dir}, "invalid character"},
-		{"no figures", []string{"-from", filepath.Join(dir, "empty"), "-pictures", dir}, "no figures"},
+	for want, args := range map[string][]string{
+		"needs -pictures":   {"-from", "testdata/report.json"},
+		"no such file":      {"-from", "/nowhere/report", "-pictures", dir},
+		"invalid character": {"-from", "pictures.go", "-pictures", dir},
+		"no figures":        {"-from", empty, "-pictures", dir},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			err := measure(t.Context(), test.args, io.Discard, io.Discard)
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want %q", err, test.want)
-			}
-		})
+		if err := measure(t.Context(), args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", args, err, want)
+		}
 	}
 }

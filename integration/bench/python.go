@@ -58,32 +58,32 @@ var (
 
 // all reads all voxels.
 func (p reader) all(ctx context.Context, r reading) (turn, error) {
-	seconds, _, t, err := p.run(ctx, "read", r)
+	seconds, t, err := p.run(ctx, "read", r)
 	t.Values, t.Bytes = []float64{float64(r.grid.Bytes()) / 1e9 / seconds}, r.grid.Bytes()
 	return t, err
 }
 
-// boxes returns work that reads boxes. The figure is the median time, divided by the workers.
+// boxes returns work that reads boxes.
 func (p reader) boxes(choose func(volume.Grid) []volume.Box) work {
 	return func(ctx context.Context, r reading) (turn, error) {
 		var names []string
 		for _, box := range choose(r.grid) {
 			names = append(names, box.String())
 		}
-		_, box, t, err := p.run(ctx, "boxes", r, names...)
-		t.Values = []float64{box * 1000}
+		seconds, t, err := p.run(ctx, "boxes", r, names...)
+		t.Values = []float64{seconds * 1000}
 		return t, err
 	}
 }
 
-// run returns the time of all and that of a box in seconds.
-func (p reader) run(ctx context.Context, mode string, r reading, boxes ...string) (all, box float64, t turn, err error) {
+// run returns the time of all, or the median time of a box, divided by the workers.
+func (p reader) run(ctx context.Context, mode string, r reading, boxes ...string) (seconds float64, t turn, err error) {
 	args := []string{mode, p.kind, r.path, r.grid.Type.String(), r.grid.Size.String(), strconv.Itoa(p.workers)}
 	output, err := runPeers(ctx, append(args, boxes...)...)
 	if err == nil {
-		_, err = fmt.Sscan(output, &all, &box, &t.CPU, &t.sum)
+		_, err = fmt.Sscan(output, &seconds, &t.CPU, &t.sum)
 	}
-	return all, box, t, err
+	return seconds, t, err
 }
 
 // form is a dataset in another format.
@@ -156,15 +156,5 @@ func mapped(file string) func(*bench, *dataset) []contender {
 			b.wkwfs(source, "segmentation@table/1/"+file, "--relabel", "segmentation="+table.path).named("wkwfs, mapped").with(below, table),
 			b.wkwfs(source, segmentationLayer+"/"+file).named(itselfName).with(below, table),
 		}
-	}
-}
-
-// omeZarr reads the OME-Zarr view of a layer in Python, beside the same voxels as one file.
-func omeZarr(b *bench, d *dataset) []contender {
-	f := b.form(d, "dataset")
-	source := local(f.path, cubeOf(d.mag))
-	return []contender{
-		b.wkwfs(source, "segmentation/ome.zarr/1").by("ome.zarr", byZarr.all).with(f),
-		b.wkwfs(source, segmentationLayer+"/volume.raw").by(numpyName, byNumpy.all).with(f),
 	}
 }

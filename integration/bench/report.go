@@ -118,18 +118,24 @@ func number(x float64) string {
 	return fmt.Sprintf("%.3g", x)
 }
 
-// describeMachine returns the processor, the kernel, and the versions of wkwfs and of the other file systems.
-func describeMachine(ctx context.Context, program string) []string {
+// about returns the processor, the kernel, the versions of wkwfs and of the other file systems, the data and the skipped jobs.
+func (b *bench) about(ctx context.Context) []string {
 	var u unix.Utsname
-	_ = unix.Uname(&u)                   // cannot fail
-	b, _ := os.ReadFile("/proc/cpuinfo") // without it there is no model
+	_ = unix.Uname(&u)                      // cannot fail
+	info, _ := os.ReadFile("/proc/cpuinfo") // without it there is no model
 	model := runtime.GOARCH
-	if found := regexp.MustCompile(`model name\s*: (.*)`).FindSubmatch(b); found != nil {
+	if found := regexp.MustCompile(`model name\s*: (.*)`).FindSubmatch(info); found != nil {
 		model = string(found[1])
 	}
 	parts := []string{fmt.Sprintf("%d × %s", runtime.NumCPU(), model), "Linux " + string(bytes.TrimRight(u.Release[:], "\x00"))}
-	for _, args := range [][]string{{program, "version"}, {"mksquashfs", "-version"}, {"squashfuse_ll", "-V"}, {"dump.erofs", "-V"}} {
+	for _, args := range [][]string{{b.program, "version"}, {"mksquashfs", "-version"}, {"squashfuse_ll", "-V"}, {"dump.erofs", "-V"}} {
 		parts = append(parts, version(ctx, args))
+	}
+	if b.before != "" {
+		parts = append(parts, "before: "+version(ctx, []string{b.before, "version"}))
+	}
+	if parts = append(parts, b.notes...); b.skipped != nil {
+		parts = append(parts, b.skipped.Error())
 	}
 	return parts
 }

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
@@ -83,10 +84,9 @@ func appendFilled(ctx context.Context, stored [][]byte, path string) (wkw.Header
 
 // filled reports whether more than 90 percent of the voxels are not zero. size is that of a voxel in bytes.
 func filled(voxels []byte, size int) bool {
-	zero := make([]byte, size)
 	zeros := 0
-	for i := 0; i < len(voxels); i += size {
-		if bytes.Equal(voxels[i:i+size], zero) {
+	for voxel := range slices.Chunk(voxels, size) {
+		if bytes.Count(voxel, []byte{0}) == size {
 			zeros++
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -135,18 +137,25 @@ func unmount(dir string) error {
 	return err
 }
 
-// cpu returns the CPU time of the server in seconds, or 0 if there is none.
-func (m *mounted) cpu() (float64, error) {
+// usage returns the CPU time of the server in seconds, and the largest resident memory that it ever had in bytes. Both are 0 if there is
+// no server.
+func (m *mounted) usage() (cpu float64, peak int64, err error) {
 	if m.server == nil {
-		return 0, nil
+		return 0, 0, nil
 	}
-	return processTime(m.server.Process.Pid)
+	pid := m.server.Process.Pid
+	// The clock of clock_getcpuclockid(3): user and system time. /proc/PID/stat has a resolution of only 10 ms.
+	const scheduled = 2 // CPUCLOCK_SCHED
+	var t unix.Timespec
+	if err := unix.ClockGettime(int32(^pid<<3|scheduled), &t); err != nil {
+		return 0, 0, fmt.Errorf("CPU time of process %d: %w", pid, err)
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if found := highWater.FindSubmatch(status); found != nil {
+		peak, err = strconv.ParseInt(string(found[1]), 10, 64)
+	}
+	return float64(t.Nano()) / 1e9, peak << 10, err
 }
 
-// peak returns the largest resident memory of the server in bytes, or 0 if there is none.
-func (m *mounted) peak() (int64, error) {
-	if m.server == nil {
-		return 0, nil
-	}
-	return peakMemory(m.server.Process.Pid)
-}
+// highWater is the field of /proc/PID/status with the largest resident memory in KiB.
+var highWater = regexp.MustCompile(`VmHWM:\s*(\d+) kB`)

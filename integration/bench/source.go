@@ -31,15 +31,18 @@ func (d *dataset) source() source { return local(d.mag, d.stored...) }
 // serveLate is the first argument that makes the program a file system that answers late: see package latefs.
 const serveLate = "serve-late"
 
-// late returns the mag through a file system that delays the answer to each read, and to each other request.
-func (d *dataset) late(reads, metadata time.Duration) source {
+// readsLate is how late the source of a job answers reads.
+const readsLate = 5 * time.Millisecond
+
+// late returns the mag through a file system that delays the answer to each read.
+func (d *dataset) late(reads time.Duration) source {
 	return source{d.stored, func(ctx context.Context) (opened, error) {
 		self, err := os.Executable()
 		if err != nil {
 			return opened{}, err
 		}
 		m, err := serve(ctx, true, func(dir string) []string {
-			return []string{self, serveLate, "-read", reads.String(), "-metadata", metadata.String(), d.mag, dir}
+			return []string{self, serveLate, "-read", reads.String(), d.mag, dir}
 		})
 		if err != nil {
 			return opened{}, err
@@ -49,8 +52,8 @@ func (d *dataset) late(reads, metadata time.Duration) source {
 }
 
 // lateAndPrompt returns the contenders of a job whose source answers late: also wkwfs with one that does not.
-func lateAndPrompt(file string, reads, metadata time.Duration) func(*bench, *dataset) []contender {
+func lateAndPrompt(file string) func(*bench, *dataset) []contender {
 	return func(b *bench, d *dataset) []contender {
-		return slices.Insert(b.pair(d.late(reads, metadata), file), 1, b.wkwfs(d.late(0, 0), file).named(promptName))
+		return slices.Insert(b.pair(d.late(readsLate), file), 1, b.wkwfs(d.late(0), file).named(promptName))
 	}
 }

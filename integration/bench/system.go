@@ -8,8 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -55,36 +53,11 @@ func missing(program string) string {
 // tempDir makes a directory for a mount, or for the files of a server.
 func tempDir() (string, error) { return os.MkdirTemp("", "wkwfs-bench-") }
 
-// processTime returns the CPU time of all threads of a process in seconds. It reads the clock of clock_getcpuclockid(3),
-// because /proc/PID/stat has a resolution of only 10 ms.
-func processTime(pid int) (float64, error) {
-	const scheduled = 2 // CPUCLOCK_SCHED: user and system time
-	var t unix.Timespec
-	if err := unix.ClockGettime(int32(^pid<<3|scheduled), &t); err != nil {
-		return 0, fmt.Errorf("CPU time of process %d: %w", pid, err)
-	}
-	return float64(t.Nano()) / 1e9, nil
-}
-
 // ownTime returns the CPU time of this process in seconds.
 func ownTime() float64 {
 	var u unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // cannot fail
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
-}
-
-// peak is the field of /proc/PID/status with the largest resident memory that a process ever had, in KiB.
-var peak = regexp.MustCompile(`VmHWM:\s*(\d+) kB`)
-
-// peakMemory returns the largest resident memory that a process ever had, in bytes.
-func peakMemory(pid int) (int64, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	found := peak.FindSubmatch(b)
-	if err != nil || found == nil {
-		return 0, fmt.Errorf("memory of process %d: expected VmHWM, found %q, error %w", pid, b, err)
-	}
-	kib, err := strconv.ParseInt(string(found[1]), 10, 64)
-	return kib << 10, err
 }
 
 // dropCaches drops the clean pages of the whole machine from the page cache.

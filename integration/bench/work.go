@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -86,33 +83,4 @@ func preads(ctx context.Context, r reading) (t turn, err error) {
 	slices.Sort(micros)
 	t.Values = []float64{median(micros), micros[len(micros)*99/100]}
 	return t, ctx.Err()
-}
-
-// firstBytes measures the time to the first byte of a volume right after mounting, then of another file of the volume, then the median of
-// 40 slices that are distributed over the depth of the mag.
-func firstBytes(ctx context.Context, r reading) (t turn, err error) {
-	paths := []string{"volume.raw", "volume.npy"}
-	const n = 40
-	for i := range n {
-		paths = append(paths, fmt.Sprintf("slices/z%07d.tif", i*r.grid.Size[2]/n))
-	}
-	times := make([]float64, len(paths))
-	for i, path := range paths {
-		if times[i], err = firstByte(filepath.Join(r.path, path)); err != nil {
-			return t, err
-		}
-	}
-	t.Values = []float64{times[0], times[1], median(times[2:])}
-	return t, ctx.Err()
-}
-
-// firstByte opens a file and reads its first byte. It returns the time in milliseconds.
-func firstByte(path string) (ms float64, err error) {
-	start := time.Now()
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	_, err = f.ReadAt(make([]byte, 1), 0)
-	return time.Since(start).Seconds() * 1000, errors.Join(err, f.Close())
 }
