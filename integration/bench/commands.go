@@ -20,16 +20,14 @@ func (b *bench) mountAndList(name string, s source, d *dataset) contender {
 		if err != nil {
 			return t, err
 		}
-		if o.close != nil {
-			defer func() { err = errors.Join(err, o.close()) }()
-		}
+		defer func() { err = errors.Join(err, o.close()) }()
 		dir, err := tempDir()
 		if err != nil {
 			return t, err
 		}
 		defer func() { err = errors.Join(err, unmount(dir), os.Remove(dir)) }()
 		start := time.Now()
-		if err := call(context.Background(), b.mountCommand(b.program, o, dir)...); err != nil {
+		if err := call(context.Background(), b.mountCommand(o, dir)...); err != nil {
 			return t, err
 		}
 		mounted := time.Since(start)
@@ -47,17 +45,15 @@ func (b *bench) mountAndList(name string, s source, d *dataset) contender {
 	}}
 }
 
-const catName = "wkwfs nfs, nfs-cat"
-
-// nfs returns nfs-cat of libnfs, which reads the cube from wkwfs nfs with one READ in flight.
-func (b *bench) nfs(d *dataset) contender {
-	address, err := freeAddress()
-	c := contender{Name: catName, Absent: missing("nfs-cat"), stored: d.stored, budget: b.cache}
-	c.mount = func(ctx context.Context) (*mounted, error) {
-		if err != nil {
+// overNFS returns nfs-cat of libnfs, which reads the cube from wkwfs nfs with one READ in flight, and dd of a mount.
+func overNFS(b *bench, d *dataset) []contender {
+	var address string
+	c := contender{Name: "wkwfs nfs, nfs-cat", Absent: missing("nfs-cat"), stored: d.stored, budget: b.cache}
+	c.mount = func(ctx context.Context) (m *mounted, err error) {
+		if address, err = freeAddress(); err != nil {
 			return nil, err
 		}
-		m, err := serve(ctx, true, func(string) []string {
+		m, err = serve(ctx, true, func(string) []string {
 			return []string{b.program, "nfs", "--cache-size", fmt.Sprintf("%dMiB", b.cache), "--listen", address, d.mag}
 		})
 		if err == nil {
@@ -70,7 +66,7 @@ func (b *bench) nfs(d *dataset) contender {
 		url := fmt.Sprintf("nfs://127.0.0.1/%s?nfsport=%s&mountport=%[2]s", cubeFile, port)
 		return timeCommand(ctx, r.grid.Bytes(), "sh", "-c", `nfs-cat "$1" >/dev/null`, "sh", url)
 	}
-	return c
+	return []contender{c, b.wkwfs(d.source(), cubeFile).by(ddName, dd)}
 }
 
 // The names of contenders that write files.

@@ -105,34 +105,25 @@ const (
 
 // wkwfs returns a file or directory in a mount of the measured wkwfs, with flags.
 func (b *bench) wkwfs(s source, file string, flags ...string) contender {
-	c := b.mounts(b.program, s, file, flags)
-	c.budget = b.cache
-	return c
-}
-
-// mounts is wkwfs with any program.
-func (b *bench) mounts(program string, s source, file string, flags []string) contender {
-	return contender{Name: wkwfsName, stored: s.stored, file: file, mount: func(ctx context.Context) (*mounted, error) {
+	return contender{Name: wkwfsName, stored: s.stored, file: file, budget: b.cache, mount: func(ctx context.Context) (*mounted, error) {
 		o, err := s.open(ctx)
 		if err != nil {
 			return nil, err
 		}
 		m, err := serve(ctx, true, func(dir string) []string {
-			return b.mountCommand(program, o, dir, append(slices.Clone(flags), "--foreground")...)
+			return b.mountCommand(o, dir, append(slices.Clone(flags), "--foreground")...)
 		})
-		if err != nil && o.close != nil {
+		if err != nil {
 			return nil, errors.Join(err, o.close())
 		}
-		if err == nil {
-			m.below = o.close
-		}
-		return m, err
+		m.below = o.close
+		return m, nil
 	}}
 }
 
 // mountCommand returns the command that mounts a source on a directory. The log is written to the directory of the data.
-func (b *bench) mountCommand(program string, o opened, dir string, flags ...string) []string {
-	args := []string{program, "mount", "--cache-size", strconv.Itoa(b.cache) + "MiB", "--log-file", filepath.Join(b.dir, "wkwfs.log")}
+func (b *bench) mountCommand(o opened, dir string, flags ...string) []string {
+	args := []string{b.program, "mount", "--cache-size", strconv.Itoa(b.cache) + "MiB", "--log-file", filepath.Join(b.dir, "wkwfs.log")}
 	return slices.Concat(args, o.flags, flags, []string{o.path, dir})
 }
 
@@ -140,8 +131,9 @@ func (b *bench) mountCommand(program string, o opened, dir string, flags ...stri
 func (b *bench) pair(s source, file string) []contender {
 	all := []contender{b.wkwfs(s, file)}
 	if b.before != "" {
-		before := b.mounts(b.before, s, file, nil).named(beforeName)
-		before.mayLack = true
+		older := &bench{dir: b.dir, program: b.before, cache: b.cache}
+		before := older.wkwfs(s, file).named(beforeName)
+		before.mayLack, before.budget = true, 0
 		all = append(all, before)
 	}
 	return all

@@ -129,7 +129,7 @@ func (b *bench) cube(ctx context.Context, name string, r recipe) (*dataset, erro
 	return d, err
 }
 
-// make writes the cube, the header of the mag and the plain file.
+// make writes the cube, the header of the mag, and the plain file, one slab of blocks after the other.
 func (d *dataset) make(ctx context.Context, r recipe) error {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(cubeOf(d.mag)), 0o777), os.MkdirAll(filepath.Dir(d.flat), 0o777)); err != nil {
 		return err
@@ -137,11 +137,6 @@ func (d *dataset) make(ctx context.Context, r recipe) error {
 	if err := errors.Join(r.write(ctx, cubeOf(d.mag)), wkw.WriteHeader(filepath.Join(d.mag, "header.wkw"), r.header)); err != nil {
 		return err
 	}
-	return d.writeFlat(ctx)
-}
-
-// writeFlat writes the plain file, one slab of blocks after the other.
-func (d *dataset) writeFlat(ctx context.Context) error {
 	cube, err := d.open()
 	if err != nil {
 		return err
@@ -151,13 +146,12 @@ func (d *dataset) writeFlat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	blocks := d.grid.Blocks()
-	slab := make([]byte, d.grid.Bytes()/int64(blocks[2]))
-	for z := range blocks[2] {
-		if err = decodeFlat(ctx, cube, volume.Box{Min: volume.Vec{0, 0, z}, Max: volume.Vec{blocks[0], blocks[1], z + 1}}, slab); err != nil {
-			break
+	slab := make([]byte, d.grid.Bytes()/int64(d.grid.Blocks()[2]))
+	for _, box := range layers(0, d.grid.Size[2], blockSide)(d.grid) {
+		if err = decodeFlat(ctx, cube, box.Div(d.grid.Block), slab); err == nil {
+			_, err = f.Write(slab)
 		}
-		if _, err = f.Write(slab); err != nil {
+		if err != nil {
 			break
 		}
 	}

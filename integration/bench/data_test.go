@@ -19,14 +19,13 @@ func TestScannedCube(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := blocksOf(t, from)
+	known, blocks := blocksOf(t, from), blocksOf(t, to)
 	seen := map[string]bool{}
-	blocks := blocksOf(t, to)
 	for _, block := range blocks {
+		seen[block] = true
 		if !slices.Contains(known, block) {
 			t.Fatal("a block is not one of the original blocks")
 		}
-		seen[block] = true
 	}
 	if len(blocks) != 512 || len(seen) < len(known)/2 {
 		t.Errorf("%d blocks, %d of them different; want 512 and most of %d", len(blocks), len(seen), len(known))

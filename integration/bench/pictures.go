@@ -126,6 +126,10 @@ var chartTemplate = template.Must(template.New("chart.svg").Parse(chartText))
 func newChart(p picture, r report) chart {
 	parts := strings.Split(r.Machine, "; ")
 	c := chart{Title: p.title, Note: p.note, Machine: strings.Join(parts[:min(3, len(parts))], ", ")} // and not the other programs
+	contenders := map[string][]contender{}
+	for _, o := range r.Jobs {
+		contenders[o.Work] = o.Contenders
+	}
 	var medians []float64
 	y, group := chartTop-lineHeight, ""
 	add := func(l chartLine, value float64) {
@@ -135,7 +139,7 @@ func newChart(p picture, r report) chart {
 		medians = append(medians, value)
 	}
 	for _, b := range p.bars {
-		for _, contender := range r.contenders(b.work) {
+		for _, contender := range contenders[b.work] {
 			name := drawnNames[contender.Name]
 			if name == "" || len(contender.Turns) == 0 {
 				continue
@@ -159,14 +163,4 @@ func newChart(p picture, r report) chart {
 	}
 	c.Height = y + lineHeight + groupSpace + chartBottom
 	return c
-}
-
-// contenders returns those of a job, or nil if the report does not have the job.
-func (r report) contenders(work string) []contender {
-	for _, o := range r.Jobs {
-		if o.Work == work {
-			return o.Contenders
-		}
-	}
-	return nil
 }

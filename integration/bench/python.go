@@ -6,7 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"os/exec"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -34,7 +34,7 @@ func runPeers(ctx context.Context, args ...string) (string, error) {
 	if found := noModule.FindSubmatch(stderr.Bytes()); err != nil && found != nil {
 		return "", fmt.Errorf("%w %s", errMissing, found[1])
 	}
-	if errors.Is(err, exec.ErrNotFound) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%w numpy", errMissing)
 	}
 	if err != nil {

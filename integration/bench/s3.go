@@ -145,7 +145,7 @@ func (b *bench) onS3(d *dataset, late time.Duration) source {
 		}
 		s.proxy.Set(cloudproxy.Rules{Delay: late})
 		path := "s3://" + bucket + strings.TrimPrefix(d.mag, b.dir)
-		return opened{path, []string{"--anonymous", "--endpoint", s.proxy.URL()}, nil}, setVersions(d.mag)
+		return opened{path, []string{"--anonymous", "--endpoint", s.proxy.URL()}, nothing}, setVersions(d.mag)
 	}}
 }
 
@@ -156,24 +156,24 @@ func (b *bench) rclone(d *dataset) contender {
 	c := d.plain().named(rcloneName)
 	c.Absent, c.file = missing("rclone"), filepath.Base(d.flat)
 	c.mount = func(ctx context.Context) (*mounted, error) {
-		s, err := b.s3(ctx)
+		o, err := b.onS3(&dataset{mag: filepath.Dir(d.flat)}, cloudDelay).open(ctx)
 		if err != nil {
 			return nil, err
 		}
-		s.proxy.Set(cloudproxy.Rules{Delay: cloudDelay})
-		remote := fmt.Sprintf(`:s3,provider=Other,endpoint="%s",force_path_style=true:%s`, s.proxy.URL(), bucket)
-		remote += strings.TrimPrefix(filepath.Dir(d.flat), b.dir)
-		cache, err := os.MkdirTemp(s.state, "rclone-")
-		if err == nil {
-			err = setVersions(filepath.Dir(d.flat))
-		}
+		cache, err := tempDir()
 		if err != nil {
 			return nil, err
 		}
-		return serve(ctx, false, func(dir string) []string {
+		remote := fmt.Sprintf(`:s3,provider=Other,endpoint="%s",force_path_style=true:%s`, b.s3Server.proxy.URL(), strings.TrimPrefix(o.path, "s3://"))
+		m, err := serve(ctx, false, func(dir string) []string {
 			return []string{"env", "-u", "AWS_CA_BUNDLE", "-u", "NOTIFY_SOCKET", "rclone", "mount", "--config", "", "--read-only",
 				"--vfs-cache-mode", "full", "--cache-dir", cache, remote, dir}
 		})
+		if err != nil {
+			return nil, errors.Join(err, os.RemoveAll(cache))
+		}
+		m.below = func() error { return os.RemoveAll(cache) }
+		return m, nil
 	}
 	return c
 }

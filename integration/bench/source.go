@@ -16,13 +16,15 @@ type source struct {
 // opened is a source that can be mounted.
 type opened struct {
 	path  string
-	flags []string     // of wkwfs
-	close func() error // nil: nothing to close
+	flags []string // of wkwfs
+	close func() error
 }
+
+func nothing() error { return nil }
 
 // local returns a source on the disk.
 func local(path string, stored ...string) source {
-	return source{stored, func(context.Context) (opened, error) { return opened{path: path}, nil }}
+	return source{stored, func(context.Context) (opened, error) { return opened{path, nil, nothing}, nil }}
 }
 
 // source returns the mag on the disk.
@@ -47,7 +49,7 @@ func (d *dataset) late(reads time.Duration) source {
 		if err != nil {
 			return opened{}, err
 		}
-		return opened{path: m.dir, close: m.close}, nil
+		return opened{m.dir, nil, m.close}, nil
 	}}
 }
 

@@ -30,34 +30,26 @@ const (
 
 // offsets returns the offsets of random pages of the flat file. No two pages share a row of blocks, so no read finds a decoded block.
 func offsets(g volume.Grid) []int64 {
-	seen := map[[2]int]bool{}
+	row := int64(g.Size[0] * g.VoxelBytes())
+	seen := map[[2]int]bool{} // rows of blocks, by y and z
 	var offsets []int64
 	for _, n := range rand.New(rand.NewPCG(1, 2)).Perm(int(g.Bytes() / page)) {
 		off := int64(n) * page
-		rows := blockRows(g, off)
+		var rows [][2]int
+		for n := off / row; n <= (off+page-1)/row; n++ {
+			rows = append(rows, [2]int{int(n) % g.Size[1] / blockSide, int(n) / g.Size[1] / blockSide})
+		}
 		if slices.ContainsFunc(rows, func(row [2]int) bool { return seen[row] }) {
 			continue
 		}
 		for _, row := range rows {
 			seen[row] = true
 		}
-		offsets = append(offsets, off)
-		if len(offsets) == maxReads {
+		if offsets = append(offsets, off); len(offsets) == maxReads {
 			break
 		}
 	}
 	return offsets
-}
-
-// blockRows returns the rows of blocks, by y and z, that have voxels in the page at off.
-func blockRows(g volume.Grid, off int64) [][2]int {
-	row := int64(g.Size[0] * g.VoxelBytes())
-	var rows [][2]int
-	for n := off / row; n <= (off+page-1)/row; n++ {
-		y, z := int(n)%g.Size[1], int(n)/g.Size[1]
-		rows = append(rows, [2]int{y / blockSide, z / blockSide})
-	}
-	return slices.Compact(rows)
 }
 
 // preads reads pages at random offsets, one after the other: the figures are the median time and that of the 99th percentile.
