@@ -28,7 +28,7 @@ type bench struct {
 	notes    []string            // text above the table
 	skipped  error               // why the jobs of R and Q did not run; nil if they ran
 	datasets map[string]*dataset // by name
-	s3Server *s3Server           // nil: not started yet
+	s3Server s3Server            // is started when it is needed
 	memory   []byte              // see buffer
 }
 
@@ -43,7 +43,7 @@ func (b *bench) run(ctx context.Context) (done []outcome, err error) {
 		if !b.only.MatchString(j.name) {
 			continue
 		}
-		if j.cold && os.Geteuid() != 0 {
+		if j.task.cold && os.Geteuid() != 0 {
 			b.progress("%s is skipped: it needs root", j.name)
 			continue
 		}
@@ -79,8 +79,8 @@ func findProgram(name string) (string, error) {
 // allowance is the memory in MiB that a server may use beyond the budget of its cache.
 const allowance = 128
 
-// memoryRow returns the largest memory beyond the cache that a measured wkwfs used in any job. It returns no outcome if none was
-// measured.
+// memoryRow returns the largest memory beyond the cache that a measured wkwfs used in any job. It returns no outcome if
+// none was measured.
 func memoryRow(done []outcome) []outcome {
 	var all []outcome
 	for _, o := range done {
@@ -91,7 +91,8 @@ func memoryRow(done []outcome) []outcome {
 					continue
 				}
 				most := contender{Name: c.Name + ", " + o.Work, Turns: []turn{{Values: []float64{over}, Peak: t.Peak}}}
-				all = []outcome{{"memory beyond the cache, in all jobs", []string{"MiB"}, []contender{most}, one("MiB", atMost(allowance, ""))}}
+				name, bounds := "memory beyond the cache, in all jobs", one("MiB", atMost(allowance, ""))
+				all = []outcome{{name, []string{"MiB"}, []contender{most}, bounds}}
 			}
 		}
 	}

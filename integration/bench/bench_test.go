@@ -58,10 +58,11 @@ func TestTiny(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", dir)
 	report := filepath.Join(dir, "report.json")
-	args := []string{"-tiny", "-rounds", "1", "-dir", filepath.Join(dir, "data"), "-wkwfs", program, "-refdata", refdata(t)}
+	args := []string{"-tiny", "-rounds", "1", "-dir", dir + "/data", "-wkwfs", program, "-refdata", refdata(t)}
 	pattern, n := tinyJobs()
 	var stdout, stderr bytes.Buffer
-	if err := measure(t.Context(), append(args, "-run", pattern, "-before", program, "-json", report), &stdout, &stderr); err != nil {
+	all := append(args, "-run", pattern, "-before", program, "-json", report)
+	if err := measure(t.Context(), all, &stdout, &stderr); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
 	t.Log("\n" + stdout.String())
@@ -92,8 +93,8 @@ func tinyE(t *testing.T) *dataset {
 	return d
 }
 
-// refdata returns a directory with the blocks that R and Q are made of. Where there are none of a real microscope, it has
-// blocks of an image that was generated, for both.
+// refdata returns a directory with the blocks that R and Q are made of. Where there are none of a real microscope, it
+// has blocks of an image that was generated, for both.
 func refdata(t *testing.T) string {
 	t.Helper()
 	real := cmp.Or(os.Getenv("WKWFS_REFDATA"), "../../../shared/refdata")
@@ -150,6 +151,9 @@ func TestErrors(t *testing.T) {
 		"make build builds":    {"-wkwfs", "/nowhere/wkwfs"},
 		"/nowhere/before":      {"-wkwfs", "/bin/true", "-before", "/nowhere/before"},
 		"no job matches":       {"-wkwfs", "/bin/true", "-run", "^x$"},
+		"needs -pictures":      {"-from", "testdata/report.json"},
+		"no such file":         {"-from", "/nowhere/report", "-pictures", "."},
+		"invalid character":    {"-from", "jobs.go", "-pictures", "."},
 		"R and Q are skipped:": {"-wkwfs", "/bin/true", "-refdata", "/nowhere", "-run", "dd of R"},
 	} {
 		err := measure(t.Context(), append(args, "-dir", t.TempDir()), io.Discard, io.Discard)

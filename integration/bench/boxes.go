@@ -153,7 +153,7 @@ func alignedBoxes(g volume.Grid) []volume.Box {
 func layers(from, to, depth int) func(volume.Grid) []volume.Box {
 	return func(g volume.Grid) (boxes []volume.Box) {
 		for z := from; z < min(to, g.Size[2]); z += depth {
-			boxes = append(boxes, volume.Box{Min: volume.Vec{0, 0, z}, Max: volume.Vec{g.Size[0], g.Size[1], z + depth}})
+			boxes = append(boxes, volume.Box{Min: volume.Vec{2: z}, Max: volume.Vec{g.Size[0], g.Size[1], z + depth}})
 		}
 		return boxes
 	}

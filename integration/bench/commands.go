@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// mountAndList returns a contender that mounts a mag of very many cubes and lists their directories with ls. The figures are the time
-// until the command returns, in ms, and the time of both in seconds.
+// mountAndList returns a contender that mounts a mag of very many cubes and lists their directories with ls. The
+// figures are the time until the command returns, in ms, and the time of both in seconds.
 func (b *bench) mountAndList(name string, s source, d *dataset) contender {
 	return contender{Name: name, do: func(ctx context.Context, _ reading) (t turn, err error) {
 		o, err := s.open(ctx)
@@ -75,18 +75,18 @@ const (
 	mksquashfsName = "mksquashfs -comp lz4"
 )
 
-// importCommand returns the command of an import of the plain file. The voxels have the size of electron microscopy: the first coarser
-// mag is 2-2-1.
+// importCommand returns the command of an import of the plain file. The voxels have the size of electron microscopy:
+// the first coarser mag is 2-2-1.
 func (b *bench) importCommand(d *dataset, flags ...string) func(output string) []string {
 	return func(output string) []string {
-		args := []string{b.program, "import", d.flat, output, "--layer", "data", "--voxel-size", "11.24,11.24,25", "--quiet",
-			"--shape", d.grid.Size.String(), "--dtype", d.grid.Type.String()}
+		args := []string{b.program, "import", d.flat, output, "--layer", "data", "--quiet",
+			"--voxel-size", "11.24,11.24,25", "--shape", d.grid.Size.String(), "--dtype", d.grid.Type.String()}
 		return slices.Concat(args, flags)
 	}
 }
 
-// writes returns a contender that runs a program which writes the plain file in another form, on the same disk. The figure is the time in
-// seconds. The output is removed.
+// writes returns a contender that runs a program which writes the plain file in another form, on the same disk. The
+// figure is the time in seconds. The output is removed.
 func (b *bench) writes(d *dataset, name string, program func(output string) []string) contender {
 	return contender{Name: name, stored: []string{d.flat}, do: func(ctx context.Context, r reading) (t turn, err error) {
 		output := filepath.Join(b.dir, "output")
@@ -101,7 +101,8 @@ func (b *bench) writes(d *dataset, name string, program func(output string) []st
 	}}
 }
 
-// importLZ4 returns an import with LZ4. mksquashfs compresses the same bytes in the same way. It does not sync what it writes.
+// importLZ4 returns an import with LZ4. mksquashfs compresses the same bytes in the same way. It does not sync what it
+// writes.
 func importLZ4(b *bench, d *dataset) []contender {
 	squashfs := b.writes(d, mksquashfsName, func(output string) []string {
 		return []string{"mksquashfs", d.flat, output, "-comp", "lz4", "-noappend", "-no-progress", "-quiet"}

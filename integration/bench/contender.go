@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -13,7 +13,7 @@ import (
 // contender is one way to do a job: a mount, a plain file, or a program.
 type contender struct {
 	Name    string                                  `json:"name"`
-	Absent  string                                  `json:"absent,omitempty"` // why it is not available; empty: it is available
+	Absent  string                                  `json:"absent,omitempty"` // why; empty: it is available
 	Turns   []turn                                  `json:"turns"`
 	mayLack bool                                    // if it fails before its first turn ends, it is not available
 	create  func(context.Context) error             // makes its files, unless they exist; nil: nothing to make
@@ -33,8 +33,8 @@ type reading struct {
 	grid volume.Grid // of the voxels in it
 }
 
-// turn does the work of a job once. It adds the server's CPU time and memory to the result.
-func (c contender) turn(ctx context.Context, j job, d *dataset) (t turn, err error) {
+// turn does a task once. It adds the server's CPU time and memory to the result.
+func (c contender) turn(ctx context.Context, j task, d *dataset) (t turn, err error) {
 	if c.create != nil {
 		if err := c.create(ctx); err != nil {
 			return t, err
@@ -105,7 +105,8 @@ const (
 
 // wkwfs returns a file or directory in a mount of the measured wkwfs, with flags.
 func (b *bench) wkwfs(s source, file string, flags ...string) contender {
-	return contender{Name: wkwfsName, stored: s.stored, file: file, budget: b.cache, mount: func(ctx context.Context) (*mounted, error) {
+	c := contender{Name: wkwfsName, stored: s.stored, file: file, budget: b.cache}
+	c.mount = func(ctx context.Context) (*mounted, error) {
 		o, err := s.open(ctx)
 		if err != nil {
 			return nil, err
@@ -118,12 +119,14 @@ func (b *bench) wkwfs(s source, file string, flags ...string) contender {
 		}
 		m.below = o.close
 		return m, nil
-	}}
+	}
+	return c
 }
 
-// mountCommand returns the command that mounts a source on a directory. The log is written to the directory of the data.
+// mountCommand returns the command that mounts a source on a directory. The log is written to the directory of the
+// data.
 func (b *bench) mountCommand(o opened, dir string, flags ...string) []string {
-	args := []string{b.program, "mount", "--cache-size", strconv.Itoa(b.cache) + "MiB", "--log-file", filepath.Join(b.dir, "wkwfs.log")}
+	args := []string{b.program, "mount", "--cache-size", fmt.Sprintf("%dMiB", b.cache), "--log-file", b.dir + "/wkwfs.log"}
 	return slices.Concat(args, o.flags, flags, []string{o.path, dir})
 }
 
@@ -149,13 +152,16 @@ func fileSystems(b *bench, d *dataset) []contender {
 	return append(b.pair(d.source(), cubeFile), otherFileSystems(d.flat)...)
 }
 
-// otherFileSystems returns EROFS and squashfs. Their settings are those that their documentation has for data that is read often.
+// otherFileSystems returns EROFS and squashfs. Their settings are those that their documentation has for data that is
+// read often.
 func otherFileSystems(flat string) []contender {
-	squashfs := image(flat, squashfsName, "mksquashfs", flat, "PART", "-comp", "lz4", "-b", "131072", "-noappend", "-quiet", "-no-progress")
+	squashfs := image(flat, squashfsName, "mksquashfs", flat, "PART", "-comp", "lz4", "-b", "131072", "-noappend", "-quiet",
+		"-no-progress")
 	erofs := image(flat, erofsName, "mkfs.erofs", "--quiet", "-zlz4", "-C65536", "PART", filepath.Dir(flat))
 	byUser := squashfs.named(squashfuseName)
 	byUser.mount = func(ctx context.Context) (*mounted, error) {
-		return serve(ctx, false, func(dir string) []string { return []string{"squashfuse_ll", "-f", squashfs.stored[0], dir} })
+		program := []string{"squashfuse_ll", "-f", squashfs.stored[0]}
+		return serve(ctx, false, func(dir string) []string { return append(program, dir) })
 	}
 	return []contender{erofs.byKernel("erofs"), squashfs.byKernel("squashfs"), byUser}
 }
@@ -170,7 +176,8 @@ func image(flat, name, program string, args ...string) contender {
 			return call(ctx, append([]string{program}, args...)...)
 		})
 	}
-	return contender{Name: name, mayLack: true, Absent: missing(program), create: create, stored: []string{path}, file: filepath.Base(flat)}
+	return contender{Name: name, mayLack: true, Absent: missing(program), create: create,
+		stored: []string{path}, file: filepath.Base(flat)}
 }
 
 // byKernel returns the image as the kernel mounts it.

@@ -92,7 +92,7 @@ func tissue(side int) recipe {
 	g := cut.Grid()
 	return recipe{
 		fmt.Sprintf("tissue %08x", crc32.ChecksumIEEE(first)),
-		wkw.Header{BlockSide: blockSide, CubeBlocks: side / blockSide, BlockType: wkw.LZ4, Type: g.Type, Channels: g.Channels},
+		wkw.Header{BlockSide: blockSide, CubeBlocks: side / blockSide, BlockType: wkw.LZ4, Type: g.Type, Channels: 1},
 		func(ctx context.Context, path string) error {
 			return errors.Join(err, wkw.WriteCube(ctx, path, wkw.LZ4, cut))
 		},
@@ -102,7 +102,7 @@ func tissue(side int) recipe {
 // cube returns a dataset of one cube. It makes the mag and the plain file, unless those of this version exist.
 func (b *bench) cube(ctx context.Context, name string, r recipe) (*dataset, error) {
 	dir := filepath.Join(b.dir, name)
-	d := &dataset{dir: dir, mag: filepath.Join(dir, "mag"), grid: r.header.Grid(), flat: filepath.Join(dir, "flat/x0.raw")}
+	d := &dataset{dir: dir, mag: dir + "/mag", grid: r.header.Grid(), flat: dir + "/flat/x0.raw"}
 	d.stored = []string{cubeOf(d.mag)}
 	stamp := filepath.Join(dir, "version")
 	if made, err := os.ReadFile(stamp); err != nil || string(made) != r.version {
@@ -122,7 +122,8 @@ func (b *bench) cube(ctx context.Context, name string, r recipe) (*dataset, erro
 	if err != nil {
 		return nil, err
 	}
-	b.notes = append(b.notes, fmt.Sprintf("%s: %v %.2f ×", name, r.header.BlockType, float64(d.grid.Bytes())/float64(info.Size())))
+	ratio := float64(d.grid.Bytes()) / float64(info.Size())
+	b.notes = append(b.notes, fmt.Sprintf("%s: %v %.2f ×", name, r.header.BlockType, ratio))
 	sum := crc32.NewIEEE()
 	err = copyFile(sum, d.flat)
 	d.sum = sum.Sum32()
@@ -131,10 +132,12 @@ func (b *bench) cube(ctx context.Context, name string, r recipe) (*dataset, erro
 
 // make writes the cube, the header of the mag, and the plain file, one slab of blocks after the other.
 func (d *dataset) make(ctx context.Context, r recipe) error {
-	if err := errors.Join(os.MkdirAll(filepath.Dir(cubeOf(d.mag)), 0o777), os.MkdirAll(filepath.Dir(d.flat), 0o777)); err != nil {
-		return err
-	}
-	if err := errors.Join(r.write(ctx, cubeOf(d.mag)), wkw.WriteHeader(filepath.Join(d.mag, "header.wkw"), r.header)); err != nil {
+	err := errors.Join(
+		os.MkdirAll(filepath.Dir(cubeOf(d.mag)), 0o777),
+		os.MkdirAll(filepath.Dir(d.flat), 0o777),
+		wkw.WriteHeader(d.mag+"/header.wkw", r.header),
+		r.write(ctx, cubeOf(d.mag)))
+	if err != nil {
 		return err
 	}
 	cube, err := d.open()
@@ -195,7 +198,8 @@ func (b *bench) manyCubes(ctx context.Context, name string, cubes volume.Vec) (*
 	})
 }
 
-// createOnce calls create with a temporary name and renames the file when it is complete. It does nothing if the file exists.
+// createOnce calls create with a temporary name and renames the file when it is complete. It does nothing if the file
+// exists.
 func createOnce(path string, create func(part string) error) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err

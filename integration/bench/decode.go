@@ -6,8 +6,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// decodes returns a contender that decodes boxes of whole blocks in this process, as a library does: in one thread, into
-// memory that is resident.
+// decodes returns a contender that decodes boxes of whole blocks in this process, as a library does: in one thread,
+// into memory that is resident.
 func (b *bench) decodes(d *dataset, choose func(volume.Grid) []volume.Box, figure statistic) contender {
 	return contender{Name: oneThread, stored: d.stored, do: func(ctx context.Context, r reading) (turn, error) {
 		cube, err := d.open()
@@ -21,11 +21,12 @@ func (b *bench) decodes(d *dataset, choose func(volume.Grid) []volume.Box, figur
 	}}
 }
 
-// few is the number of blocks on each axis that are decoded at once. They are contiguous in the file, and fit into the private
-// cache of a core.
+// few is the number of blocks on each axis that are decoded at once. They are contiguous in the file, and fit into the
+// private cache of a core.
 var few = volume.Vec{4, 2, 2}
 
-// decodeFlat decodes a box of blocks, which are all stored, into a flat array of their voxels. It decodes a few blocks at a time.
+// decodeFlat decodes a box of blocks, which are all stored, into a flat array of their voxels. It decodes a few blocks
+// at a time.
 func decodeFlat(ctx context.Context, src volume.Source, blocks volume.Box, flat []byte) error {
 	g := src.Grid()
 	n := g.BlockBytes()
@@ -49,8 +50,8 @@ func decodeFlat(ctx context.Context, src volume.Source, blocks volume.Box, flat 
 	return nil
 }
 
-// scatter copies the rows of a block to position at of a flat array. size and at are in voxels, voxel is the size of a voxel in
-// bytes.
+// scatter copies the rows of a block to position at of a flat array. size and at are in voxels, voxel is the size of a
+// voxel in bytes.
 func scatter(flat []byte, size volume.Vec, block []byte, side, at volume.Vec, voxel int) {
 	row := side[0] * voxel
 	for z := range side[2] {

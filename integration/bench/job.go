@@ -8,16 +8,26 @@ import (
 	"strings"
 )
 
-// job is work that several contenders do with the same voxels.
+// job is a task that several contenders do with the same voxels.
 type job struct {
 	name    string
-	data    string                                 // the name of its dataset
-	do      work                                   // what a contender does that has no work of its own
-	whole   bool                                   // the work reads a whole file: its bytes are compared before the rounds
-	cold    bool                                   // the page cache has nothing; otherwise it has the compressed files
+	data    string // the name of its dataset
+	task    task
 	among   func(b *bench, d *dataset) []contender // the first one is compared with the others
-	figures []figure                               // what is measured
+	figures []figure
 }
+
+// task is the work of those contenders of a job that have none of their own.
+type task struct {
+	do    work
+	whole bool // it reads a whole file: its bytes are compared before the rounds
+	cold  bool // the page cache has nothing; otherwise it has the compressed files
+}
+
+var (
+	ddWhole = task{do: dd, whole: true}
+	ddCold  = task{do: dd, cold: true}
+)
 
 // figure is a measured value and its bounds. All ratios compare the first contender with another one.
 type figure struct {
@@ -58,12 +68,13 @@ type turn struct {
 }
 
 // run gives each contender a turn in each round, and calls prepare before it. Every second round has the reverse order.
-func (j job) run(ctx context.Context, d *dataset, all []contender, rounds int, prepare func() error, progress func(string, ...any)) (outcome, error) {
+func (j job) run(ctx context.Context, d *dataset, all []contender, rounds int, prepare func() error,
+	progress func(string, ...any)) (outcome, error) {
 	o := outcome{Work: j.name, Contenders: all, figures: j.figures}
 	for _, f := range j.figures {
 		o.Units = append(o.Units, f.unit)
 	}
-	if j.whole {
+	if j.task.whole {
 		progress("%s: comparing the bytes of all contenders", j.name)
 		if err := compareWhole(ctx, d, all); err != nil {
 			return o, fmt.Errorf("%s: %w", j.name, err)
@@ -82,7 +93,7 @@ func (j job) run(ctx context.Context, d *dataset, all []contender, rounds int, p
 			if err := prepare(); err != nil {
 				return o, err
 			}
-			t, err := c.turn(ctx, j, d)
+			t, err := c.turn(ctx, j.task, d)
 			if c.lacks(ctx, err) {
 				progress("%s: %s is not here: %s", j.name, c.Name, c.Absent)
 				continue
@@ -101,14 +112,15 @@ func (j job) run(ctx context.Context, d *dataset, all []contender, rounds int, p
 	return o, nil
 }
 
-// compareWhole compares the whole files that contenders read with the plain file, so that none is fast because it is wrong.
+// compareWhole compares the whole files that contenders read with the plain file, so that none is fast because it is
+// wrong.
 func compareWhole(ctx context.Context, d *dataset, all []contender) error {
 	for i := range all {
 		c := &all[i]
 		if c.Absent != "" || c.do != nil {
 			continue
 		}
-		t, err := c.turn(ctx, job{do: sumWhole}, d)
+		t, err := c.turn(ctx, task{do: sumWhole}, d)
 		if c.lacks(ctx, err) {
 			continue
 		}
@@ -122,8 +134,8 @@ func compareWhole(ctx context.Context, d *dataset, all []contender) error {
 	return nil
 }
 
-// lacks reports whether a contender that may lack something has failed before it had a turn, or needs a library that is missing. Then
-// it is absent.
+// lacks reports whether a contender that may lack something has failed before it had a turn, or needs a library that is
+// missing. Then it is absent.
 func (c *contender) lacks(ctx context.Context, err error) bool {
 	missing := c.mayLack || errors.Is(err, errMissing)
 	if err == nil || !missing || len(c.Turns) > 0 || ctx.Err() != nil {

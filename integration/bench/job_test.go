@@ -49,8 +49,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestMayLack checks that a contender that may lack something and cannot do a job is absent with the reason, that the others have their
-// turns, and that all other failures end the job.
+// TestMayLack checks that a contender that may lack something and cannot do a job is absent with the reason, that the
+// others have their turns, and that all other failures end the job.
 func TestMayLack(t *testing.T) {
 	works := func(context.Context, reading) (turn, error) { return turn{Values: []float64{1}, sum: 1}, nil }
 	fails := func(context.Context, reading) (turn, error) { return turn{}, errors.New("no\n ome.zarr/1") }
@@ -92,7 +92,7 @@ func TestMayLack(t *testing.T) {
 // TestWrongBytes checks that a contender whose file differs from the plain file is an error.
 func TestWrongBytes(t *testing.T) {
 	d := tinyE(t)
-	j := job{name: "job", do: dd, whole: true, figures: one("GB/s")}
+	j := job{name: "job", task: ddWhole, figures: one("GB/s")}
 	run := func() error {
 		_, err := j.run(t.Context(), d, []contender{d.plain()}, 1, func() error { return nil }, t.Logf)
 		return err

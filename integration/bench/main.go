@@ -36,8 +36,8 @@ func start(args []string) error {
 	return measure(ctx, args[1:], os.Stdout, os.Stderr)
 }
 
-// garbage is the percentage for debug.SetGCPercent. It is small because the memory of bench.buffer is large. So garbage is
-// collected early, and decoding reuses memory that is resident.
+// garbage is the percentage for debug.SetGCPercent. It is small because the memory of bench.buffer is large. So garbage
+// is collected early, and decoding reuses memory that is resident.
 const garbage = 5
 
 // measure runs the benchmark and prints the table, also if a job failed.
@@ -74,10 +74,12 @@ func measure(ctx context.Context, args []string, stdout, stderr io.Writer) error
 func (b *bench) flags(args []string, stderr io.Writer) (err error) {
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.SetOutput(stderr)
-	set.StringVar(&b.dir, "dir", cmp.Or(os.Getenv("BENCH_DIR"), "/var/tmp/wkwfs-bench"), "`directory` of the data, which is kept for the next run (BENCH_DIR)")
+	set.StringVar(&b.dir, "dir", cmp.Or(os.Getenv("BENCH_DIR"), "/var/tmp/wkwfs-bench"),
+		"`directory` of the data, which is kept for the next run (BENCH_DIR)")
 	program := set.String("wkwfs", "bin/wkwfs", "`program` to measure")
 	before := set.String("before", "", "another wkwfs, as a `program` to measure in the same rounds")
-	set.StringVar(&b.refdata, "refdata", cmp.Or(os.Getenv("WKWFS_REFDATA"), "../shared/refdata"), "`directory` of datasets that other programs wrote (WKWFS_REFDATA)")
+	set.StringVar(&b.refdata, "refdata", cmp.Or(os.Getenv("WKWFS_REFDATA"), "../shared/refdata"),
+		"`directory` of datasets that other programs wrote (WKWFS_REFDATA)")
 	set.IntVar(&b.cache, "cache", 1024, "memory for decoded blocks in `MiB`")
 	set.IntVar(&b.rounds, "rounds", 5, "`number` of turns of each contender")
 	only := set.String("run", "", "run only the jobs whose names match this `regexp`")
@@ -95,7 +97,8 @@ func (b *bench) flags(args []string, stderr io.Writer) (err error) {
 		return nil
 	}
 	if b.rounds < 1 || b.cache < 1 || set.NArg() > 0 {
-		return fmt.Errorf("rounds %d, cache %d, arguments %q: expected at least 1, at least 1, none", b.rounds, b.cache, set.Args())
+		const expected = "rounds %d, cache %d, arguments %q: expected at least 1, at least 1, none"
+		return fmt.Errorf(expected, b.rounds, b.cache, set.Args())
 	}
 	b.sizes = usual
 	if *small {

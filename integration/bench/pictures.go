@@ -28,20 +28,22 @@ const (
 	pictureOfE = "E: image, computed"
 	pictureOfR = "R: image, from a microscope"
 	pictureOfQ = "Q: segmentation"
+
+	fresh = "; no voxel is in the page cache"
 )
 
 // pictures are all charts. Their jobs are found by name in a report.
 var pictures = []picture{
-	{"dd.svg", "A whole file, read by dd", "GB/s, more is better; no voxel is in the page cache", []bars{
+	{"dd.svg", "A whole file, read by dd", "GB/s, more is better" + fresh, []bars{
 		{pictureOfE, "dd of E, decoded-cold", ""},
 		{pictureOfR, "dd of R, decoded-cold", ""},
 	}},
-	{"random-reads.svg", "4 KiB at random places, one reader", "µs, median, less is better; no voxel is in the page cache", []bars{
+	{"random-reads.svg", "4 KiB at random places, one reader", "µs, median, less is better" + fresh, []bars{
 		{pictureOfE, "4 KiB random preads of E, decoded-cold", ""},
 		{pictureOfR, "4 KiB random preads of R, decoded-cold", ""},
 		{pictureOfQ, "4 KiB random preads of Q, decoded-cold", ""},
 	}},
-	{"patches.svg", "Boxes of 64³ voxels at random places", "ms, median, less is better; no voxel is in the page cache", []bars{
+	{"patches.svg", "Boxes of 64³ voxels at random places", "ms, median, less is better" + fresh, []bars{
 		{pictureOfR, "64³ patches of R by box/, decoded-cold", ", box/"},
 		{pictureOfR, "64³ patches of R by numpy.memmap, decoded-cold", ", numpy.memmap"},
 		{pictureOfQ, "64³ patches of Q by box/, decoded-cold", ", box/"},
@@ -58,8 +60,8 @@ var drawnNames = map[string]string{
 	plainName:      "flat file, row by row",
 }
 
-// drawPictures writes the pictures of a report to a directory. It leaves out a picture for which the report has no figures, and returns
-// how many it drew.
+// drawPictures writes the pictures of a report to a directory. It leaves out a picture for which the report has no
+// figures, and returns how many it drew.
 func drawPictures(dir string, r report) (drawn int, err error) {
 	err = os.MkdirAll(dir, 0o777)
 	for _, p := range pictures {
@@ -68,7 +70,8 @@ func drawPictures(dir string, r report) (drawn int, err error) {
 			continue
 		}
 		var text bytes.Buffer
-		err = errors.Join(err, chartTemplate.Execute(&text, c), os.WriteFile(filepath.Join(dir, p.file), text.Bytes(), 0o666))
+		err = errors.Join(err, chartTemplate.Execute(&text, c))
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, p.file), text.Bytes(), 0o666))
 		drawn++
 	}
 	return drawn, err
@@ -125,7 +128,7 @@ var chartTemplate = template.Must(template.New("chart.svg").Parse(chartText))
 // newChart places the bars of a picture for which the report has figures. All bars have the same scale.
 func newChart(p picture, r report) chart {
 	parts := strings.Split(r.Machine, "; ")
-	c := chart{Title: p.title, Note: p.note, Machine: strings.Join(parts[:min(3, len(parts))], ", ")} // and not the other programs
+	c := chart{Title: p.title, Note: p.note, Machine: strings.Join(parts[:min(3, len(parts))], ", ")}
 	contenders := map[string][]contender{}
 	for _, o := range r.Jobs {
 		contenders[o.Work] = o.Contenders

@@ -100,7 +100,8 @@ func (b *bench) form(d *dataset, name string) form {
 			b.progress("making %s", path)
 			if name == "zarr3" { // shards of 512³, chunks of 32³ in zstd, as WEBKNOSSOS writes them
 				shard := strconv.Itoa(min(512, d.grid.Size[0]/2))
-				return call(ctx, b.importCommand(d, "--category", "color", "--format", "zarr3", "--cube", shard)(part)...)
+				program := b.importCommand(d, "--category", "color", "--format", "zarr3", "--cube", shard)
+				return call(ctx, program(part)...)
 			}
 			_, err := runPeers(ctx, "write", name, part, d.flat, d.grid.Type.String(), d.grid.Size.String())
 			return err
@@ -121,12 +122,13 @@ func (c contender) with(forms ...form) contender {
 	return c
 }
 
-// asForm returns the contenders of a job that reads a form, beside the dataset itself. file is a file in its mount. A library of
-// Python reads the form itself.
-func asForm(name, mag, file, library string, do work) func(*bench, *dataset) []contender {
+// as returns the contenders of a job that reads a form, beside the dataset itself. file is a file in its mount. A
+// library of Python reads the form itself.
+func as(name, mag, file, library string, do work) func(*bench, *dataset) []contender {
 	return func(b *bench, d *dataset) []contender {
 		f := b.form(d, name)
-		all := []contender{b.wkwfs(local(f.path, f.path), filepath.Join(mag, file)).with(f), b.wkwfs(d.source(), file).named(asWKWName)}
+		own := b.wkwfs(local(f.path, f.path), filepath.Join(mag, file)).with(f)
+		all := []contender{own, b.wkwfs(d.source(), file).named(asWKWName)}
 		if do != nil {
 			all = append(all, contender{stored: []string{f.path}, file: f.path}.by(library, do).with(f))
 		}
@@ -134,16 +136,17 @@ func asForm(name, mag, file, library string, do work) func(*bench, *dataset) []c
 	}
 }
 
-// segmentationLayer is the directory of Q in the form "dataset".
-const segmentationLayer = "segmentation/1"
+// qLayer is the directory of Q in the form "dataset".
+const qLayer = "segmentation/1"
 
-// merged returns Q with an annotation of 5 % of its blocks over it. They have the same voxels, so all contenders read the same.
+// merged returns Q with an annotation of 5 % of its blocks over it. They have the same voxels, so all contenders read
+// the same.
 func merged(b *bench, d *dataset) []contender {
 	below, annotation := b.form(d, "dataset"), b.form(d, "annotation.zip")
 	over := local(annotation.path, cubeOf(d.mag), annotation.path)
 	return []contender{
-		b.wkwfs(over, segmentationLayer+"/volume.raw", "--over", below.path).named("wkwfs, merged").with(below, annotation),
-		b.wkwfs(local(below.path, cubeOf(d.mag)), segmentationLayer+"/volume.raw").named(itselfName).with(below),
+		b.wkwfs(over, qLayer+"/volume.raw", "--over", below.path).named("wkwfs, merged").with(below, annotation),
+		b.wkwfs(local(below.path, cubeOf(d.mag)), qLayer+"/volume.raw").named(itselfName).with(below),
 	}
 }
 
@@ -153,8 +156,9 @@ func mapped(file string) func(*bench, *dataset) []contender {
 		below, table := b.form(d, "dataset"), b.form(d, "table.npy")
 		source := local(below.path, cubeOf(d.mag), table.path)
 		return []contender{
-			b.wkwfs(source, "segmentation@table/1/"+file, "--relabel", "segmentation="+table.path).named("wkwfs, mapped").with(below, table),
-			b.wkwfs(source, segmentationLayer+"/"+file).named(itselfName).with(below, table),
+			b.wkwfs(source, "segmentation@table/1/"+file, "--relabel", "segmentation="+table.path).
+				named("wkwfs, mapped").with(below, table),
+			b.wkwfs(source, qLayer+"/"+file).named(itselfName).with(below, table),
 		}
 	}
 }

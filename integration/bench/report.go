@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -104,7 +103,8 @@ func (f figure) verdict(against string, value float64) []string {
 	}
 	b := f.bounds[i]
 	met := value == b.limit || value < b.limit == b.maximum
-	return []string{map[bool]string{false: "≥ ", true: "≤ "}[b.maximum] + number(b.limit), map[bool]string{false: "missed", true: "met"}[met]}
+	sign := map[bool]string{false: "≥ ", true: "≤ "}[b.maximum]
+	return []string{sign + number(b.limit), map[bool]string{false: "missed", true: "met"}[met]}
 }
 
 // number formats a number with three digits, and 0 as "".
@@ -118,7 +118,8 @@ func number(x float64) string {
 	return fmt.Sprintf("%.3g", x)
 }
 
-// about returns the processor, the kernel, the versions of wkwfs and of the other file systems, the data and the skipped jobs.
+// about returns the processor, the kernel, the versions of wkwfs and of the other file systems, the data and the
+// skipped jobs.
 func (b *bench) about(ctx context.Context) []string {
 	var u unix.Utsname
 	_ = unix.Uname(&u)                      // cannot fail
@@ -127,8 +128,9 @@ func (b *bench) about(ctx context.Context) []string {
 	if found := regexp.MustCompile(`model name\s*: (.*)`).FindSubmatch(info); found != nil {
 		model = string(found[1])
 	}
-	parts := []string{fmt.Sprintf("%d × %s", runtime.NumCPU(), model), "Linux " + string(bytes.TrimRight(u.Release[:], "\x00"))}
-	for _, args := range [][]string{{b.program, "version"}, {"mksquashfs", "-version"}, {"squashfuse_ll", "-V"}, {"dump.erofs", "-V"}} {
+	parts := []string{fmt.Sprintf("%d × %s", runtime.NumCPU(), model), "Linux " + unix.ByteSliceToString(u.Release[:])}
+	programs := [][]string{{b.program, "version"}, {"mksquashfs", "-version"}, {"squashfuse_ll", "-V"}, {"dump.erofs", "-V"}}
+	for _, args := range programs {
 		parts = append(parts, version(ctx, args))
 	}
 	if b.before != "" {

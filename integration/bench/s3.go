@@ -28,8 +28,8 @@ type s3Server struct {
 const bucket = "data"
 
 // publicRead lets everybody read and list the bucket.
-const publicRead = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":["s3:GetObject","s3:ListBucket"],` +
-	`"Resource":["arn:aws:s3:::data/*","arn:aws:s3:::data"]}]}`
+const publicRead = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*",` +
+	`"Action":["s3:GetObject","s3:ListBucket"],"Resource":["arn:aws:s3:::data/*","arn:aws:s3:::data"]}]}`
 
 // gatewayPath is where integration/cloud/install.sh puts versitygw.
 func gatewayPath() (string, error) {
@@ -39,13 +39,13 @@ func gatewayPath() (string, error) {
 	return exec.LookPath("bin/cloud/versitygw")
 }
 
-// s3 returns the server of the directory of the data. The first call in a run starts it, so all mounts see the same address, which is a
-// part of the keys of a disk cache.
+// s3 returns the server of the directory of the data. The first call in a run starts it, so all mounts see the same
+// address, which is a part of the keys of a disk cache.
 func (b *bench) s3(ctx context.Context) (*s3Server, error) {
-	if b.s3Server != nil {
-		return b.s3Server, nil
+	s := &b.s3Server
+	if s.proxy != nil {
+		return s, nil
 	}
-	s := &s3Server{}
 	address, err := s.startGateway(b.dir)
 	if err == nil {
 		err = await(ctx, nil, func() (bool, error) {
@@ -56,11 +56,7 @@ func (b *bench) s3(ctx context.Context) (*s3Server, error) {
 	if err == nil {
 		s.proxy, err = cloudproxy.Start("http://"+address, nil)
 	}
-	if err != nil {
-		return nil, errors.Join(err, s.close())
-	}
-	b.s3Server = s
-	return s, nil
+	return s, err
 }
 
 // startGateway starts versitygw and returns its address.
@@ -73,7 +69,7 @@ func (s *s3Server) startGateway(dir string) (address string, err error) {
 		return "", err
 	}
 	root, users := filepath.Join(s.state, "root"), filepath.Join(s.state, "users")
-	if err := errors.Join(os.Mkdir(root, 0o755), os.Mkdir(users, 0o755), os.Symlink(dir, filepath.Join(root, bucket))); err != nil {
+	if err := errors.Join(os.Mkdir(root, 0o755), os.Mkdir(users, 0o755), os.Symlink(dir, root+"/"+bucket)); err != nil {
 		return "", err
 	}
 	// versitygw keeps the policy of a bucket as an attribute of its directory.
@@ -94,9 +90,6 @@ func (s *s3Server) startGateway(dir string) (address string, err error) {
 
 // close ends the server and the proxy, if they were started.
 func (s *s3Server) close() error {
-	if s == nil {
-		return nil
-	}
 	if s.proxy != nil {
 		s.proxy.Down()
 	}
@@ -107,7 +100,8 @@ func (s *s3Server) close() error {
 	return os.RemoveAll(s.state)
 }
 
-// setVersions gives an ETag to each file that has none, as an attribute: versitygw computes none for files that it did not write.
+// setVersions gives an ETag to each file that has none, as an attribute: versitygw computes none for files that it did
+// not write.
 func setVersions(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -164,10 +158,10 @@ func (b *bench) rclone(d *dataset) contender {
 		if err != nil {
 			return nil, err
 		}
-		remote := fmt.Sprintf(`:s3,provider=Other,endpoint="%s",force_path_style=true:%s`, b.s3Server.proxy.URL(), strings.TrimPrefix(o.path, "s3://"))
+		remote := `:s3,provider=Other,endpoint="` + b.s3Server.proxy.URL() + `",force_path_style=true:` + o.path[len("s3://"):]
 		m, err := serve(ctx, false, func(dir string) []string {
-			return []string{"env", "-u", "AWS_CA_BUNDLE", "-u", "NOTIFY_SOCKET", "rclone", "mount", "--config", "", "--read-only",
-				"--vfs-cache-mode", "full", "--cache-dir", cache, remote, dir}
+			return []string{"env", "-u", "AWS_CA_BUNDLE", "-u", "NOTIFY_SOCKET", "rclone", "mount", "--config", "",
+				"--read-only", "--vfs-cache-mode", "full", "--cache-dir", cache, remote, dir}
 		})
 		if err != nil {
 			return nil, errors.Join(err, os.RemoveAll(cache))

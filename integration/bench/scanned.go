@@ -29,12 +29,12 @@ func (b *bench) scannedCube(ctx context.Context, name, layer string, side int) (
 	return b.cube(ctx, name, r)
 }
 
-// scanned returns the recipe of a cube of blocks from the cube files of a microscope's mag, in random order. The blocks keep the bytes
-// that another program compressed.
+// scanned returns the recipe of a cube of blocks from the cube files of a microscope's mag, in random order. The blocks
+// keep the bytes that another program compressed.
 func scanned(ctx context.Context, mag string, side int) (recipe, error) {
 	paths, err := filepath.Glob(filepath.Join(mag, "z*/y*/x*.wkw"))
 	if err != nil || len(paths) == 0 {
-		return recipe{}, fmt.Errorf("%w: %s has no cubes (WKWFS_REFDATA or -refdata sets the directory)", errNoReference, mag)
+		return recipe{}, fmt.Errorf("%w: %s has no cubes (-refdata sets the directory)", errNoReference, mag)
 	}
 	var h wkw.Header
 	var stored [][]byte
@@ -50,7 +50,8 @@ func scanned(ctx context.Context, mag string, side int) (recipe, error) {
 	n := h.CubeBlocks * h.CubeBlocks * h.CubeBlocks
 	h.DataOffset = uint64(wkw.HeaderSize + 8*n)
 	version := fmt.Sprintf("%d scanned blocks %08x", len(stored), crc32.ChecksumIEEE(bytes.Join(stored, nil)))
-	return recipe{version, h, func(_ context.Context, path string) error { return writeShuffled(path, h, n, stored) }}, nil
+	write := func(_ context.Context, path string) error { return writeShuffled(path, h, n, stored) }
+	return recipe{version, h, write}, nil
 }
 
 // appendFilled appends those blocks of a cube file that are filled, as the file has them.

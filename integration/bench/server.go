@@ -27,7 +27,8 @@ type mounted struct {
 	below  func() error // ends its source; nil: nothing to end
 }
 
-// kernelMount mounts an image with the kernel's own driver, through a loop device. The kernel caches the image in the page cache.
+// kernelMount mounts an image with the kernel's own driver, through a loop device. The kernel caches the image in the
+// page cache.
 func kernelMount(kind, image string) (*mounted, error) {
 	dir, err := tempDir()
 	if err != nil {
@@ -40,8 +41,8 @@ func kernelMount(kind, image string) (*mounted, error) {
 	return m, nil
 }
 
-// serve starts a server in the foreground, and returns when it serves. With notifies, the server notifies NOTIFY_SOCKET.
-// Otherwise serve waits until the mount exists.
+// serve starts a server in the foreground, and returns when it serves. With notifies, the server notifies
+// NOTIFY_SOCKET. Otherwise serve waits until the mount exists.
 func serve(ctx context.Context, notifies bool, program func(dir string) []string) (*mounted, error) {
 	dir, err := tempDir()
 	if err != nil {
@@ -137,8 +138,8 @@ func unmount(dir string) error {
 	return err
 }
 
-// usage returns the CPU time of the server in seconds, and the largest resident memory that it ever had in bytes. Both are 0 if there is
-// no server.
+// usage returns the CPU time of the server in seconds, and the largest resident memory that it ever had in bytes. Both
+// are 0 if there is no server.
 func (m *mounted) usage() (cpu float64, peak int64, err error) {
 	if m.server == nil {
 		return 0, 0, nil

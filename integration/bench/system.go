@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// command returns a command in a process group of its own, so that Ctrl-C interrupts only this process, which then unmounts in
-// order.
+// command returns a command in a process group of its own, so that Ctrl-C interrupts only this process, which then
+// unmounts in order.
 func command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -29,7 +29,8 @@ func call(ctx context.Context, args ...string) error {
 	return err
 }
 
-// timeCommand runs a program that reads or writes n bytes of voxels, and drops what it prints. The figure is its speed in GB/s.
+// timeCommand runs a program that reads or writes n bytes of voxels, and drops what it prints. The figure is its speed
+// in GB/s.
 func timeCommand(ctx context.Context, n int64, args ...string) (turn, error) {
 	cmd := command(ctx, args...)
 	start := time.Now()
@@ -39,7 +40,8 @@ func timeCommand(ctx context.Context, n int64, args ...string) (turn, error) {
 		return turn{}, fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, output)
 	}
 	state := cmd.ProcessState
-	return turn{Values: []float64{float64(n) / 1e9 / seconds}, Bytes: n, CPU: (state.UserTime() + state.SystemTime()).Seconds()}, nil
+	cpu := (state.UserTime() + state.SystemTime()).Seconds()
+	return turn{Values: []float64{float64(n) / 1e9 / seconds}, Bytes: n, CPU: cpu}, nil
 }
 
 // missing returns why a program cannot run, or "".
@@ -96,10 +98,10 @@ func copyFile(w io.Writer, path string) error {
 	return err
 }
 
-// warmMemory takes n bytes of memory, but at most a quarter of the machine's, and frees them. The kernel of a virtual machine
-// tells its host which pages are free, some seconds after they were freed. The host takes them away, and needs up to 2.5 ms to
-// give back 2 MiB. Without this, a turn measures mostly which pages its predecessors have left. A real machine has no host, and
-// all of its memory is warm.
+// warmMemory takes n bytes of memory, but at most a quarter of the machine's, and frees them. The kernel of a virtual
+// machine tells its host which pages are free, some seconds after they were freed. The host takes them away, and needs
+// up to 2.5 ms to give back 2 MiB. Without this, a turn measures mostly which pages its predecessors have left. A real
+// machine has no host, and all of its memory is warm.
 func warmMemory(n int) error {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {

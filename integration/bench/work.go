@@ -28,7 +28,8 @@ const (
 	maxReads = 512
 )
 
-// offsets returns the offsets of random pages of the flat file. No two pages share a row of blocks, so no read finds a decoded block.
+// offsets returns the offsets of random pages of the flat file. No two pages share a row of blocks, so no read finds a
+// decoded block.
 func offsets(g volume.Grid) []int64 {
 	row := int64(g.Size[0] * g.VoxelBytes())
 	seen := map[[2]int]bool{} // rows of blocks, by y and z
@@ -52,7 +53,8 @@ func offsets(g volume.Grid) []int64 {
 	return offsets
 }
 
-// preads reads pages at random offsets, one after the other: the figures are the median time and that of the 99th percentile.
+// preads reads pages at random offsets, one after the other: the figures are the median time and that of the 99th
+// percentile.
 func preads(ctx context.Context, r reading) (t turn, err error) {
 	f, err := os.Open(r.path)
 	if err != nil {
