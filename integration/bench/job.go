@@ -141,7 +141,11 @@ func (c *contender) lacks(ctx context.Context, err error) bool {
 	if err == nil || !missing || len(c.Turns) > 0 || ctx.Err() != nil {
 		return false
 	}
-	c.Absent = strings.Join(strings.Fields(err.Error()), " ") // one line, for a cell of the table
+	text := err.Error()
+	if errors.Is(err, errMissing) {
+		text = text[strings.Index(text, errMissing.Error()):] // without what cannot be made
+	}
+	c.Absent = strings.Join(strings.Fields(text), " ") // one line, for a cell of the table
 	return true
 }
 
