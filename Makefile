@@ -93,7 +93,7 @@ screenshot: viewer
 	sh integration/browser/install.sh
 	WKWFS_REQUIRE_FUSE=1 $(GO) test -tags browser ./integration -run '^TestBrowserPicture$$' -count=1 -browser.picture $(CURDIR)/docs/screenshot.png
 
-## bench: how fast, beside squashfs, EROFS, rclone and s3fs, and docs/*.svg from that; as root (installs them from Debian; 40 minutes, 15 GiB in BENCH_DIR); BENCHFLAGS='-before PROGRAM' adds another wkwfs
+## bench: how fast, beside squashfs, EROFS, rclone, h5py, zarr-python and tifffile, and docs/*.svg from that; as root (installs them from Debian; 40 minutes, 15 GiB in BENCH_DIR); BENCHFLAGS='-before PROGRAM' adds another wkwfs
 bench: build
 	sh integration/bench/install.sh
 	BENCH=1 sh integration/cloud/install.sh

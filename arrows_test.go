@@ -122,7 +122,7 @@ var arrows = map[string][]string{
 	"integration/torture":    {},
 	"integration/cloudproxy": {},
 
-	"integration/bench":      {"internal/jobs/batch", "internal/arrays/codec", "internal/serve/nfs/xdr", "volume", "wkw", "internal/jobs/sample", "integration/cloudproxy", "integration/latefs", "github.com/hanwen/go-fuse", "golang.org/x/sync", "golang.org/x/sys"},
+	"integration/bench":      {"volume", "wkw", "internal/jobs/sample", "integration/cloudproxy", "integration/latefs", "golang.org/x/sync", "golang.org/x/sys"},
 	"integration/latefs":     {"github.com/hanwen/go-fuse", "golang.org/x/sys"},
 	"integration/cmd/latefs": {"integration/latefs"},
 	"integration/cmd/mapped": {},

@@ -3,7 +3,7 @@
 # The table of the benchmark names the programs that are missing.
 set -eu
 
-packages='squashfs-tools squashfuse erofs-utils python3-numpy python3-zarr libnfs-utils'
+packages='squashfs-tools squashfuse erofs-utils python3-numpy python3-zarr python3-h5py python3-tifffile libnfs-utils'
 
 missing=
 for package in $packages; do

@@ -11,102 +11,97 @@ import (
 // TestRatioAndVerdict checks the rows of ratios and their verdicts.
 func TestRatioAndVerdict(t *testing.T) {
 	o := outcome{
-		job: job{
-			figures:    []figure{{"GB/s", []bound{atLeast(2, "other"), atMost(1, "third"), atMost(4, "")}}},
-			contenders: []contender{{name: "ours"}, {name: "other"}, {name: "third"}},
-		},
-		turns: [][]turn{
-			{{values: []float64{2}}, {values: []float64{4}}, {values: []float64{9}}},
-			{{values: []float64{1}}, {values: []float64{1}}, {values: []float64{9}}},
-			{{values: []float64{2}}, {values: []float64{2}}, {values: []float64{9}}},
+		figures: one("GB/s", atLeast(2, "other"), atMost(1, "third"), atMost(4, "")),
+		Contenders: []contender{
+			{Name: "ours", Turns: []turn{{Values: []float64{2}}, {Values: []float64{1}}, {Values: []float64{2}}}},
+			{Name: "other", Turns: []turn{{Values: []float64{1}}, {Values: []float64{1}}, {Values: []float64{1}}}},
+			{Name: "third", Turns: []turn{{Values: []float64{2}}, {Values: []float64{8}}, {Values: []float64{1}}}},
 		},
 	}
 	for i, want := range [][]string{
-		{"4", "9", "", "≤ 4", "met"},
-		{"1", "9", "2 ×", "≥ 2", "met"}, // the median of 2, 4 and 1
-		{"2", "9", "1 ×", "≤ 1", "met"},
+		{"2", "", "≤ 4", "met"},
+		{"1", "2 ×", "≥ 2", "met"},
+		{"2", "1 ×", "≤ 1", "met"}, // the median of 1, 0.125 and 2
 	} {
 		row := o.row(i, 0)
-		if got := []string{row[2], row[3], row[7], row[8], row[9]}; !slices.Equal(got, want) {
+		if got := []string{row[2], row[6], row[7], row[8]}; !slices.Equal(got, want) {
 			t.Errorf("contender %d: %q, want %q", i, got, want)
 		}
 	}
-	if _, verdict := o.figures[0].verdict("other", 1.99); verdict != "missed" {
-		t.Errorf("a ratio below the minimum is %q, want missed", verdict)
-	}
-}
-
-// TestDelays checks the rows of differences in delays.
-func TestDelays(t *testing.T) {
-	o := outcome{
-		job: job{
-			figures:    []figure{{"ms", []bound{atMostDelays(3, 5, "not late")}}},
-			contenders: []contender{{name: "late"}, {name: "not late"}, {name: "before"}},
-		},
-		turns: [][]turn{
-			{{values: []float64{20}}, {values: []float64{16}}, {values: []float64{40}}},
-			{{values: []float64{5}}, {values: []float64{6}}, {values: []float64{5}}},
-			{{values: []float64{40}}, {values: []float64{32}}, {values: []float64{80}}},
-		},
-	}
-	for i, want := range [][]string{
-		{"20", "", "", ""},
-		{"5", "3 delays", "≤ 3", "met"}, // the median of 3, 2 and 7
-		{"40", "0.5 ×", "", ""},
-	} {
-		row := o.row(i, 0)
-		if got := []string{row[2], row[7], row[8], row[9]}; !slices.Equal(got, want) {
-			t.Errorf("contender %d: %q, want %q", i, got, want)
-		}
+	if got := o.figures[0].verdict("other", 1.99); got[1] != "missed" {
+		t.Errorf("a ratio below the minimum is %q, want missed", got)
 	}
 }
 
 // TestOrder checks that every second round has the reverse order.
 func TestOrder(t *testing.T) {
-	if got := [][]int{order(3, 0), order(3, 1)}; !slices.Equal(got[0], []int{0, 1, 2}) || !slices.Equal(got[1], []int{2, 1, 0}) {
-		t.Error(got)
+	var got []string
+	records := func(name string) contender {
+		return contender{Name: name, do: func(context.Context, reading) (turn, error) {
+			got = append(got, name)
+			return turn{Values: []float64{1}}, nil
+		}}
+	}
+	all := []contender{records("a"), records("b"), records("c")}
+	_, err := job{}.run(t.Context(), &dataset{}, all, 2, func() error { return nil }, t.Logf)
+	if want := "abccba"; err != nil || strings.Join(got, "") != want {
+		t.Errorf("order %v, error %v; want %s", got, err, want)
 	}
 }
 
-// TestOlderLacks checks that a contender of an older program that cannot do a job is absent with the reason, that the others have their
-// turns, and that all other failures end the job.
-func TestOlderLacks(t *testing.T) {
-	works := func(context.Context) (turn, error) { return turn{values: []float64{1}, sum: 1}, nil }
-	fails := func(context.Context) (turn, error) { return turn{}, errors.New("no\n ome.zarr/1") }
+// TestMayLack checks that a contender that may lack something and cannot do a job is absent with the reason, that the
+// others have their turns, and that all other failures end the job.
+func TestMayLack(t *testing.T) {
+	works := func(context.Context, reading) (turn, error) { return turn{Values: []float64{1}, sum: 1}, nil }
+	fails := func(context.Context, reading) (turn, error) { return turn{}, errors.New("no\n ome.zarr/1") }
 	turns := 0
-	failsLater := func(ctx context.Context) (turn, error) {
+	failsLater := func(ctx context.Context, r reading) (turn, error) {
 		if turns++; turns > 1 {
-			return fails(ctx)
+			return fails(ctx, r)
 		}
-		return works(ctx)
+		return works(ctx, r)
 	}
+	other := func(context.Context, reading) (turn, error) { return turn{Values: []float64{1}, sum: 2}, nil }
 	for _, test := range []struct {
-		name string
 		last contender
 		want string // error; empty: the last contender is absent
 	}{
-		{"an older one", contender{name: "last", older: true, turn: fails}, ""},
-		{"another one", contender{name: "last", turn: fails}, "job: last: no"},
-		{"an older one that worked", contender{name: "last", older: true, turn: failsLater}, "job: last: no"},
-		{"an older one with other bytes", contender{name: "last", older: true, turn: func(context.Context) (turn, error) {
-			return turn{values: []float64{1}, sum: 2}, nil
-		}}, "differ"},
+		{contender{mayLack: true, do: fails}, ""},
+		{contender{do: fails}, "job: : no"},
+		{contender{mayLack: true, do: failsLater}, "job: : no"},
+		{contender{mayLack: true, do: other}, "differ"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			j := job{name: "job", figures: []figure{{unit: "s"}}, contenders: []contender{{name: "first", turn: works}, test.last}}
-			o, err := j.run(t.Context(), 4, func() error { return nil }, t.Logf)
-			if test.want != "" {
-				if err == nil || !strings.Contains(err.Error(), test.want) {
-					t.Errorf("error %v, want %q", err, test.want)
-				}
-				return
+		j := job{name: "job", figures: one("s")}
+		all := []contender{{Name: "first", do: works}, test.last}
+		o, err := j.run(t.Context(), &dataset{}, all, 4, func() error { return nil }, t.Logf)
+		if test.want != "" {
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
 			}
-			if err != nil || len(o.turns[0]) != 4 || len(o.turns[1]) != 0 {
-				t.Fatalf("turns %d, error %v; want 4 turns of the first", len(o.turns[0]), err)
-			}
-			if got := o.row(1, 0)[2]; got != "not here: no ome.zarr/1" {
-				t.Errorf("the row says %q", got)
-			}
-		})
+			continue
+		}
+		if err != nil || len(all[0].Turns) != 4 || len(all[1].Turns) != 0 {
+			t.Fatalf("%v, error %v; want 4 turns of the first", all, err)
+		}
+		if got := o.row(1, 0)[2]; got != "not here: no ome.zarr/1" {
+			t.Errorf("the row says %q", got)
+		}
+	}
+}
+
+// TestWrongBytes checks that a contender whose file differs from the plain file is an error.
+func TestWrongBytes(t *testing.T) {
+	d := tinyE(t)
+	j := job{name: "job", task: ddWhole, figures: one("GB/s")}
+	run := func() error {
+		_, err := j.run(t.Context(), d, []contender{d.plain()}, 1, func() error { return nil }, t.Logf)
+		return err
+	}
+	if err := run(); err != nil {
+		t.Error(err)
+	}
+	d.sum++
+	if err := run(); err == nil || !strings.Contains(err.Error(), "expected the voxels of "+d.flat) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -26,12 +26,9 @@ func main() {
 	}
 }
 
-// start runs the benchmark, or one of the servers that the benchmark starts.
+// start runs the benchmark, or a source that answers late.
 func start(args []string) error {
-	switch {
-	case len(args) == 4 && args[1] == serveMemory:
-		return serveFromMemory(args[2], args[3])
-	case len(args) > 1 && args[1] == serveLate:
+	if len(args) > 1 && args[1] == serveLate {
 		return latefs.Run(args[2:], os.Stderr)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -39,106 +36,82 @@ func start(args []string) error {
 	return measure(ctx, args[1:], os.Stdout, os.Stderr)
 }
 
-// garbage is the percentage for debug.SetGCPercent. It is small because the memory of bench.buffer is large. So garbage is
-// collected early, and decoding reuses memory that is resident.
+// garbage is the percentage for debug.SetGCPercent. It is small because the memory of bench.buffer is large. So garbage
+// is collected early, and decoding reuses memory that is resident.
 const garbage = 5
 
 // measure runs the benchmark and prints the table, also if a job failed.
 func measure(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(garbage))
 	start := time.Now()
-	b := bench{cubes: map[string]*cube{}, progress: func(format string, args ...any) {
+	b := bench{progress: func(format string, args ...any) {
 		fmt.Fprintf(stderr, "%4.0f s  %s\n", time.Since(start).Seconds(), fmt.Sprintf(format, args...))
 	}}
-	to, err := b.flags(args, stderr)
-	if err != nil {
+	if err := b.flags(args, stderr); err != nil {
 		return err
 	}
-	if to.from != "" {
-		return drawReport(to.pictures, to.from)
+	if b.from != "" {
+		return drawReport(b.pictures, b.from)
 	}
 	done, err := b.run(ctx)
 	if len(done) == 0 {
 		return cmp.Or(err, b.skipped, errors.New("no job matches -run"))
 	}
-	about := strings.Join(b.about(ctx), "; ")
-	fmt.Fprintf(stdout, "%s\n\n", about)
+	r := report{strings.Join(b.about(ctx), "; "), done}
+	fmt.Fprintf(stdout, "%s\n\n", r.Machine)
 	err = errors.Join(err, printTable(stdout, done))
-	return errors.Join(err, to.write(newReport(about, done)))
-}
-
-// outputs are the destinations of the figures, in addition to the table.
-type outputs struct {
-	json     string // file for all figures; empty: none
-	pictures string // directory for pictures; empty: none
-	from     string // report to draw instead of measuring; empty: measure
-}
-
-// write writes the report and the pictures.
-func (o outputs) write(r report) error {
-	var err error
-	if o.json != "" {
-		err = r.write(o.json)
+	if b.json != "" {
+		err = errors.Join(err, r.write(b.json))
 	}
-	if o.pictures != "" {
-		_, drawErr := drawPictures(o.pictures, r)
+	if b.pictures != "" {
+		_, drawErr := drawPictures(b.pictures, r)
 		err = errors.Join(err, drawErr)
 	}
 	return err
 }
 
-// about describes the machine, the versions, the data and the skipped jobs.
-func (b *bench) about(ctx context.Context) []string {
-	parts := describeMachine(ctx, b.program)
-	if b.before != "" {
-		parts = append(parts, "before: "+version(ctx, []string{b.before, "version"}))
-	}
-	parts = append(parts, b.notes...)
-	if b.skipped != nil {
-		parts = append(parts, b.skipped.Error())
-	}
-	return parts
-}
-
 // flags parses the command line.
-func (b *bench) flags(args []string, stderr io.Writer) (to outputs, err error) {
+func (b *bench) flags(args []string, stderr io.Writer) (err error) {
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.SetOutput(stderr)
-	set.StringVar(&b.dir, "dir", cmp.Or(os.Getenv("BENCH_DIR"), "/var/tmp/wkwfs-bench"), "`directory` of the data, which is kept for the next run (BENCH_DIR)")
+	set.StringVar(&b.dir, "dir", cmp.Or(os.Getenv("BENCH_DIR"), "/var/tmp/wkwfs-bench"),
+		"`directory` of the data, which is kept for the next run (BENCH_DIR)")
 	program := set.String("wkwfs", "bin/wkwfs", "`program` to measure")
 	before := set.String("before", "", "another wkwfs, as a `program` to measure in the same rounds")
-	set.StringVar(&b.refdata, "refdata", cmp.Or(os.Getenv("WKWFS_REFDATA"), "../shared/refdata"), "`directory` of datasets that other programs wrote (WKWFS_REFDATA)")
-	set.IntVar(&b.cache, "cache", 1024, "memory for decoded blocks in `MiB`, for all jobs that do not set it")
+	set.StringVar(&b.refdata, "refdata", cmp.Or(os.Getenv("WKWFS_REFDATA"), "../shared/refdata"),
+		"`directory` of datasets that other programs wrote (WKWFS_REFDATA)")
+	set.IntVar(&b.cache, "cache", 1024, "memory for decoded blocks in `MiB`")
 	set.IntVar(&b.rounds, "rounds", 5, "`number` of turns of each contender")
 	only := set.String("run", "", "run only the jobs whose names match this `regexp`")
 	small := set.Bool("tiny", false, "use little data, to test the benchmark itself")
-	set.StringVar(&to.json, "json", "", "`file` for all figures of all rounds")
-	set.StringVar(&to.pictures, "pictures", "", "`directory` for pictures of the figures, as SVG")
-	set.StringVar(&to.from, "from", "", "draw the pictures of a `file` that -json wrote, and measure nothing")
+	set.StringVar(&b.json, "json", "", "`file` for all figures of all rounds")
+	set.StringVar(&b.pictures, "pictures", "", "`directory` for pictures of the figures, as SVG")
+	set.StringVar(&b.from, "from", "", "draw the pictures of a `file` that -json wrote, and measure nothing")
 	if err := set.Parse(args); err != nil {
-		return to, err
+		return err
 	}
-	if to.from != "" {
-		if to.pictures == "" {
-			return to, errors.New("-from needs -pictures")
+	if b.from != "" {
+		if b.pictures == "" {
+			return errors.New("-from needs -pictures")
 		}
-		return to, nil
+		return nil
 	}
 	if b.rounds < 1 || b.cache < 1 || set.NArg() > 0 {
-		return to, fmt.Errorf("rounds %d, cache %d, arguments %q: expected at least 1, at least 1, none", b.rounds, b.cache, set.Args())
+		const expected = "rounds %d, cache %d, arguments %q: expected at least 1, at least 1, none"
+		return fmt.Errorf(expected, b.rounds, b.cache, set.Args())
 	}
 	b.sizes = usual
 	if *small {
-		b.sizes = tiny
+		b.sizes, b.dir = tiny, filepath.Join(b.dir, "tiny")
 	}
 	if b.only, err = regexp.Compile(*only); err != nil {
-		return to, err
+		return err
 	}
 	if b.dir, err = filepath.Abs(b.dir); err != nil {
-		return to, err
+		return err
 	}
 	if b.program, err = findProgram(*program); err == nil && *before != "" {
 		b.before, err = findProgram(*before)
 	}
-	return to, err
+	return err
 }

@@ -1,13 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -15,48 +17,8 @@ import (
 
 // report has all figures of a run. It is the format of the file of -json.
 type report struct {
-	Machine string     `json:"machine"`
-	Jobs    []reported `json:"jobs"`
-}
-
-// reported is an outcome in a report.
-type reported struct {
-	Work       string          `json:"work"`
-	Units      []string        `json:"units"` // one for each figure
-	Contenders []reportedTurns `json:"contenders"`
-}
-
-type reportedTurns struct {
-	Name   string         `json:"name"`
-	Absent string         `json:"absent,omitempty"`
-	Turns  []reportedTurn `json:"turns"`
-}
-
-type reportedTurn struct {
-	Values []float64 `json:"values"`
-	CPU    float64   `json:"cpu_seconds"`
-	Bytes  int64     `json:"bytes,omitempty"`
-	Peak   int64     `json:"server_peak_bytes,omitempty"`
-}
-
-// newReport returns the report of all outcomes.
-func newReport(machine string, all []outcome) report {
-	full := report{Machine: machine}
-	for _, o := range all {
-		r := reported{Work: o.name}
-		for _, f := range o.figures {
-			r.Units = append(r.Units, f.unit)
-		}
-		for i, c := range o.contenders {
-			turns := reportedTurns{Name: c.name, Absent: c.absent}
-			for _, t := range o.turns[i] {
-				turns.Turns = append(turns.Turns, reportedTurn{t.values, t.cpu, t.bytes, t.peak})
-			}
-			r.Contenders = append(r.Contenders, turns)
-		}
-		full.Jobs = append(full.Jobs, r)
-	}
-	return full
+	Machine string    `json:"machine"`
+	Jobs    []outcome `json:"jobs"`
 }
 
 // write writes the report as JSON.
@@ -80,34 +42,109 @@ func readReport(path string) (r report, err error) {
 	return r, nil
 }
 
-// describeMachine returns the processor, the kernel, and the versions of wkwfs and of the other file systems.
-func describeMachine(ctx context.Context, program string) []string {
-	var u unix.Utsname
-	_ = unix.Uname(&u) // cannot fail
-	parts := []string{
-		fmt.Sprintf("%d × %s", runtime.NumCPU(), processor()),
-		"Linux " + string(bytes.TrimRight(u.Release[:], "\x00")),
+// printTable prints a Markdown table with a row for each figure of each contender.
+func printTable(w io.Writer, all []outcome) error {
+	rows := [][]string{{"work", "contender", "median", "unit", "CPU s/GiB", "server MiB", "ratio", "wanted", "verdict"}}
+	rows = append(rows, make([]string, len(rows[0])))
+	for _, o := range all {
+		for c := range o.Contenders {
+			for f := range o.figures {
+				rows = append(rows, o.row(c, f))
+			}
+		}
 	}
-	for _, args := range [][]string{{program, "version"}, {"mksquashfs", "-version"}, {"squashfuse_ll", "-V"}, {"dump.erofs", "-V"}} {
+	for i, row := range rows {
+		for column := range row {
+			width := 0
+			for _, other := range rows {
+				width = max(width, len([]rune(other[column])))
+			}
+			padding := map[bool]string{false: " ", true: "-"}[i == 1]
+			row[column] += strings.Repeat(padding, width-len([]rune(row[column])))
+		}
+		if _, err := fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// row returns the row of one figure of one contender, compared with the first contender.
+func (o outcome) row(i, f int) []string {
+	c, fig := o.Contenders[i], o.figures[f]
+	if c.Absent != "" {
+		return []string{o.Work, c.Name, "not here: " + c.Absent, "", "", "", "", "", ""}
+	}
+	var perGiB []float64
+	var peak int64
+	for _, t := range c.Turns {
+		if t.Bytes > 0 {
+			perGiB = append(perGiB, t.CPU/(float64(t.Bytes)/(1<<30)))
+		}
+		peak = max(peak, t.Peak)
+	}
+	value := median(c.values(f))
+	row := []string{o.Work, c.Name, number(value), fig.unit, number(median(perGiB)), number(float64(peak) / (1 << 20))}
+	if i == 0 {
+		return append(append(row, ""), fig.verdict("", value)...)
+	}
+	ratio := o.ratio(i, f)
+	if ratio == 0 { // the first one is absent
+		return append(row, "", "", "")
+	}
+	return append(append(row, number(ratio)+" ×"), fig.verdict(c.Name, ratio)...)
+}
+
+// verdict returns the bound against a contender, and whether the value meets it. Both are empty if there is no bound.
+func (f figure) verdict(against string, value float64) []string {
+	i := slices.IndexFunc(f.bounds, func(b bound) bool { return b.against == against })
+	if i < 0 {
+		return []string{"", ""}
+	}
+	b := f.bounds[i]
+	met := value == b.limit || value < b.limit == b.maximum
+	sign := map[bool]string{false: "≥ ", true: "≤ "}[b.maximum]
+	return []string{sign + number(b.limit), map[bool]string{false: "missed", true: "met"}[met]}
+}
+
+// number formats a number with three digits, and 0 as "".
+func number(x float64) string {
+	switch {
+	case x == 0:
+		return ""
+	case math.Abs(x) >= 1000:
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.3g", x)
+}
+
+// about returns the processor, the kernel, the versions of wkwfs and of the other file systems, the data and the
+// skipped jobs.
+func (b *bench) about(ctx context.Context) []string {
+	var u unix.Utsname
+	_ = unix.Uname(&u)                      // cannot fail
+	info, _ := os.ReadFile("/proc/cpuinfo") // without it there is no model
+	model := runtime.GOARCH
+	if found := regexp.MustCompile(`model name\s*: (.*)`).FindSubmatch(info); found != nil {
+		model = string(found[1])
+	}
+	parts := []string{fmt.Sprintf("%d × %s", runtime.NumCPU(), model), "Linux " + unix.ByteSliceToString(u.Release[:])}
+	programs := [][]string{{b.program, "version"}, {"mksquashfs", "-version"}, {"squashfuse_ll", "-V"}, {"dump.erofs", "-V"}}
+	for _, args := range programs {
 		parts = append(parts, version(ctx, args))
+	}
+	if b.before != "" {
+		parts = append(parts, "before: "+version(ctx, []string{b.before, "version"}))
+	}
+	if parts = append(parts, b.notes...); b.skipped != nil {
+		parts = append(parts, b.skipped.Error())
 	}
 	return parts
 }
 
-// processor returns the model of the processor, as the kernel names it.
-func processor() string {
-	b, _ := os.ReadFile("/proc/cpuinfo") // without it there is no model
-	model := regexp.MustCompile(`model name\s*: (.*)`).FindSubmatch(b)
-	if model == nil {
-		return runtime.GOARCH
-	}
-	return string(model[1])
-}
-
-// version returns the first line of a program's output. It ignores the exit code, which differs between
-// programs.
+// version returns the first line of a program's output. It ignores the exit code, which differs between programs.
 func version(ctx context.Context, args []string) string {
-	output, _ := command(ctx, args[0], args[1:]...).CombinedOutput()
+	output, _ := command(ctx, args...).CombinedOutput()
 	line, _, _ := strings.Cut(strings.TrimSpace(string(output)), "\n")
 	if line == "" {
 		return "no " + args[0]

@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
@@ -20,134 +20,102 @@ import (
 // errNoReference is the error if the reference data, which R and Q are made from, is missing.
 var errNoReference = errors.New("no reference data")
 
-// scanned makes cubes of blocks from a microscope's data, in random order. The blocks keep the bytes that
-// another program compressed.
-type scanned struct {
-	header wkw.Header // of a cube
-	stored [][]byte   // the blocks to choose from
+// scannedCube returns a dataset of one cube of blocks of a layer of the reference data.
+func (b *bench) scannedCube(ctx context.Context, name, layer string, side int) (*dataset, error) {
+	r, err := scanned(ctx, filepath.Join(b.refdata, "l4_blocks", layer, "2-2-1"), side)
+	if err != nil {
+		return nil, err
+	}
+	return b.cube(ctx, name, r)
 }
 
-// scannedPiece returns one cube of blocks from the cube files in magDir.
-func scannedPiece(ctx context.Context, name, magDir string, side int) (piece, error) {
-	paths, err := filepath.Glob(filepath.Join(magDir, "z*/y*/x*.wkw"))
-	if err != nil {
-		return piece{}, err
+// scanned returns the recipe of a cube of blocks from the cube files of a microscope's mag, in random order. The blocks
+// keep the bytes that another program compressed.
+func scanned(ctx context.Context, mag string, side int) (recipe, error) {
+	paths, err := filepath.Glob(filepath.Join(mag, "z*/y*/x*.wkw"))
+	if err != nil || len(paths) == 0 {
+		return recipe{}, fmt.Errorf("%w: %s has no cubes (-refdata sets the directory)", errNoReference, mag)
 	}
-	if len(paths) == 0 {
-		return piece{}, fmt.Errorf("%w: %s has no cubes (WKWFS_REFDATA or -refdata sets the directory)", errNoReference, magDir)
-	}
-	var s scanned
+	var h wkw.Header
+	var stored [][]byte
 	for _, path := range paths {
-		if err := s.collect(ctx, path); err != nil {
-			return piece{}, err
+		if h, stored, err = appendFilled(ctx, stored, path); err != nil {
+			return recipe{}, err
 		}
 	}
-	if len(s.stored) == 0 {
-		return piece{}, fmt.Errorf("%s: expected blocks of voxels other than 0, found none", magDir)
+	if len(stored) == 0 {
+		return recipe{}, fmt.Errorf("%s: expected blocks of voxels other than 0, found none", mag)
 	}
-	s.header.CubeBlocks = side / s.header.BlockSide
-	s.header.DataOffset = uint64(wkw.HeaderSize + 8*s.blocks())
-	return piece{name, volume.Cube(1), s.header, s}, nil
+	h.CubeBlocks = side / blockSide
+	n := h.CubeBlocks * h.CubeBlocks * h.CubeBlocks
+	h.DataOffset = uint64(wkw.HeaderSize + 8*n)
+	version := fmt.Sprintf("%d scanned blocks %08x", len(stored), crc32.ChecksumIEEE(bytes.Join(stored, nil)))
+	write := func(_ context.Context, path string) error { return writeShuffled(path, h, n, stored) }
+	return recipe{version, h, write}, nil
 }
 
-// blocks returns the number of blocks in a cube.
-func (s scanned) blocks() int { n := s.header.CubeBlocks; return n * n * n }
-
-// collect appends the filled blocks of a cube file.
-func (s *scanned) collect(ctx context.Context, path string) error {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
+// appendFilled appends those blocks of a cube file that are filled, as the file has them.
+func appendFilled(ctx context.Context, stored [][]byte, path string) (wkw.Header, [][]byte, error) {
 	f, err := wkw.OpenFile(os.DirFS(filepath.Dir(path)), filepath.Base(path))
 	if err != nil {
-		return err
+		return wkw.Header{}, nil, err
 	}
 	defer f.Close()
 	h := f.Header()
-	if h.BlockSide != blockSide || h.BlockType == wkw.Raw || h.Draft || s.stored != nil && !h.Fits(s.header) {
-		return fmt.Errorf("%s: expected compressed blocks with a side of %d voxels, and the geometry of the other files", path, blockSide)
+	if h.BlockSide != blockSide || h.BlockType == wkw.Raw || h.Draft {
+		return h, nil, fmt.Errorf("%s: expected compressed blocks with a side of %d voxels", path, blockSide)
 	}
-	s.header = h
-	voxels := make([]byte, h.Grid().BlockBytes())
 	for n := range h.CubeBlocks * h.CubeBlocks * h.CubeBlocks {
-		block := []volume.Block{{At: blockAt(n)}}
-		f.Fill(ctx, block, func(volume.Vec) []byte { return voxels })
-		if err := block[0].Err; err != nil {
-			return err
+		at := wkw.MortonBlock(uint64(n))
+		voxels, err := volume.ReadBlock(ctx, f, at)
+		if err != nil {
+			return h, nil, err
 		}
-		if filled(block[0].Voxels, h.Grid().VoxelBytes()) {
-			s.stored = append(s.stored, b[blockEnd(b, n-1):blockEnd(b, n)])
+		if !filled(voxels, f.Grid().VoxelBytes()) {
+			continue
 		}
+		block, err := f.AppendStored(ctx, nil, at)
+		if err != nil {
+			return h, nil, err
+		}
+		stored = append(stored, block)
 	}
-	return nil
-}
-
-// blockEnd returns the offset of the end of block n in a cube file. Block −1 ends where block 0 starts: the
-// field of the header before the jump table has that offset.
-func blockEnd(file []byte, n int) uint64 {
-	return binary.LittleEndian.Uint64(file[wkw.HeaderSize+8*n:])
-}
-
-// blockAt returns the position of block n of a cube file in Morton order: bit 3k of n is bit k of x, bit 3k+1
-// of y, bit 3k+2 of z.
-func blockAt(n int) volume.Vec {
-	var at volume.Vec
-	for bit := 0; n>>(3*bit) > 0; bit++ {
-		for axis := range at {
-			at[axis] |= n >> (3*bit + axis) & 1 << bit
-		}
-	}
-	return at
+	return h, stored, nil
 }
 
 // filled reports whether more than 90 percent of the voxels are not zero. size is that of a voxel in bytes.
 func filled(voxels []byte, size int) bool {
-	zero := make([]byte, size)
-	zeros, limit := 0, len(voxels)/size/10
-	for i := 0; i < len(voxels) && zeros <= limit; i += size {
-		if bytes.Equal(voxels[i:i+size], zero) {
+	zeros := 0
+	for voxel := range slices.Chunk(voxels, size) {
+		if bytes.Count(voxel, []byte{0}) == size {
 			zeros++
 		}
 	}
 	return 10*zeros*size < len(voxels)
 }
 
-func (s scanned) version(context.Context) (string, error) {
-	var sum uint32
-	for _, block := range s.stored {
-		sum = crc32.Update(sum, crc32.IEEETable, block)
+// writeShuffled writes a cube file of n stored blocks that are chosen at random.
+func writeShuffled(path string, h wkw.Header, n int, stored [][]byte) error {
+	r := rand.New(rand.NewPCG(9, 10))
+	head, err := h.MarshalBinary()
+	if err != nil {
+		return err
 	}
-	return fmt.Sprintf("%d scanned blocks %08x", len(s.stored), sum), nil
-}
-
-func (s scanned) write(_ context.Context, path string, _ volume.Vec) error {
+	chosen := make([][]byte, n)
+	end := h.DataOffset
+	for i := range chosen {
+		chosen[i] = stored[r.IntN(len(stored))]
+		end += uint64(len(chosen[i]))
+		head = binary.LittleEndian.AppendUint64(head, end)
+	}
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriter(f)
-	return errors.Join(s.writeCube(w), w.Flush(), f.Close())
-}
-
-// writeCube writes the header, the jump table and the blocks.
-func (s scanned) writeCube(w io.Writer) error {
-	r := rand.New(rand.NewPCG(9, 10))
-	b, err := s.header.MarshalBinary()
-	if err != nil {
-		return err
+	w := bufio.NewWriter(f) // Flush returns the errors of Write
+	_, _ = w.Write(head)
+	for _, block := range chosen {
+		_, _ = w.Write(block)
 	}
-	chosen := make([][]byte, s.blocks())
-	end := s.header.DataOffset
-	for i := range chosen {
-		chosen[i] = s.stored[r.IntN(len(s.stored))]
-		end += uint64(len(chosen[i]))
-		b = binary.LittleEndian.AppendUint64(b, end)
-	}
-	for _, p := range append([][]byte{b}, chosen...) {
-		if _, err := w.Write(p); err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(w.Flush(), f.Close())
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -16,44 +18,45 @@ import (
 // timeout limits the time that a server takes to mount or to end.
 const timeout = 30 * time.Second
 
-// mounted is a mounted file system.
+// mounted is a mounted file system, or another server. The zero value is none.
 type mounted struct {
-	dir    string
+	dir    string       // where it is mounted
 	server *exec.Cmd    // nil: the kernel serves it
 	ended  chan error   // gets the result of the server
-	below  *mounted     // its source, if that is mounted too
-	stop   func() error // ends the server of its source; nil: there is none
+	signal bool         // nothing is mounted: a signal ends the server
+	below  func() error // ends its source; nil: nothing to end
 }
 
-// kernelMount mounts an image with the kernel's own driver, through a loop device. The kernel caches the image
-// in the page cache.
+// kernelMount mounts an image with the kernel's own driver, through a loop device. The kernel caches the image in the
+// page cache.
 func kernelMount(kind, image string) (*mounted, error) {
-	dir, err := os.MkdirTemp("", "wkwfs-bench-")
+	dir, err := tempDir()
 	if err != nil {
 		return nil, err
 	}
 	m := &mounted{dir: dir}
-	if err := callToEnd("mount", "-t", kind, "-o", "loop,ro", image, dir); err != nil {
+	if err := call(context.Background(), "mount", "-t", kind, "-o", "loop,ro", image, dir); err != nil {
 		return nil, errors.Join(err, m.close())
 	}
 	return m, nil
 }
 
-// serve starts a FUSE server in the foreground, and returns when it serves. With notifies, the server notifies
+// serve starts a server in the foreground, and returns when it serves. With notifies, the server notifies
 // NOTIFY_SOCKET. Otherwise serve waits until the mount exists.
 func serve(ctx context.Context, notifies bool, program func(dir string) []string) (*mounted, error) {
-	dir, err := os.MkdirTemp("", "wkwfs-bench-")
+	dir, err := tempDir()
 	if err != nil {
 		return nil, err
 	}
-	socket, err := listen()
+	socket := dir + ".notify"
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(dir))
 	}
-	defer socket.close()
+	defer func() { _, _ = conn.Close(), os.Remove(socket) }()
 	args := program(dir)
-	m := &mounted{dir: dir, server: command(context.Background(), args[0], args[1:]...), ended: make(chan error, 1)}
-	m.server.Env = append(os.Environ(), "NOTIFY_SOCKET="+socket.path)
+	m := &mounted{dir: dir, server: command(context.Background(), args...), ended: make(chan error, 1)}
+	m.server.Env = append(os.Environ(), "NOTIFY_SOCKET="+socket)
 	m.server.Stderr = os.Stderr
 	if err := m.server.Start(); err != nil {
 		return nil, errors.Join(err, os.Remove(dir))
@@ -61,16 +64,20 @@ func serve(ctx context.Context, notifies bool, program func(dir string) []string
 	go func() { m.ended <- m.server.Wait() }()
 	ready := func() (bool, error) { return isMountpoint(dir) }
 	if notifies {
-		ready = socket.ready
+		ready = func() (bool, error) {
+			_ = conn.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
+			_, err := conn.Read(make([]byte, 64)) // READY=1
+			return err == nil, nil
+		}
 	}
-	if err := m.await(ctx, ready); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: wait for the mount: %w", args[0], err), m.close())
+	if err := await(ctx, m.ended, ready); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: wait for the server: %w", args[0], err), m.close())
 	}
 	return m, nil
 }
 
-// await waits until the server is ready. It fails if the server ends.
-func (m *mounted) await(ctx context.Context, ready func() (bool, error)) error {
+// await waits until something is ready. It fails if the server ends, which sends its result to ended.
+func await(ctx context.Context, ended chan error, ready func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for {
@@ -78,8 +85,8 @@ func (m *mounted) await(ctx context.Context, ready func() (bool, error)) error {
 			return err
 		}
 		select {
-		case err := <-m.ended:
-			m.ended <- err // for close
+		case err := <-ended:
+			ended <- err // for close
 			return errors.New("the server ended")
 		case <-time.After(time.Millisecond):
 		case <-ctx.Done():
@@ -97,88 +104,59 @@ func isMountpoint(dir string) (bool, error) {
 
 // close unmounts and waits until the server ends. Signals do not interrupt it.
 func (m *mounted) close() error {
-	var errs []error
-	if on, err := isMountpoint(m.dir); on || err != nil {
-		errs = append(errs, unmount(m.dir))
-	}
+	errs := []error{unmount(m.dir)}
 	if m.server != nil {
+		if m.signal {
+			errs = append(errs, m.server.Process.Signal(unix.SIGTERM))
+		}
 		kill := time.AfterFunc(timeout, func() { _ = m.server.Process.Kill() }) // Wait returns the result
-		errs = append(errs, serverError(<-m.ended))
+		if err := <-m.ended; err != nil {
+			errs = append(errs, fmt.Errorf("the server ended: %w", err))
+		}
 		kill.Stop()
 	}
 	errs = append(errs, os.Remove(m.dir))
 	if m.below != nil {
-		errs = append(errs, m.below.close())
-	}
-	if m.stop != nil {
-		errs = append(errs, m.stop())
+		errs = append(errs, m.below())
 	}
 	return errors.Join(errs...)
 }
 
-// unmount removes a mount, if necessary while it is in use.
+// unmount removes a mount, if there is one, and if necessary while it is in use.
 func unmount(dir string) error {
+	if on, err := isMountpoint(dir); !on {
+		return err
+	}
 	name, lazily := []string{"umount"}, "-l"
 	if os.Geteuid() != 0 {
 		name, lazily = []string{"fusermount3", "-u"}, "-z"
 	}
-	err := callToEnd(name[0], append(name[1:], dir)...)
+	err := call(context.Background(), append(name, dir)...)
 	if err != nil {
-		err = errors.Join(err, callToEnd(name[0], append(name[1:], lazily, dir)...))
+		err = errors.Join(err, call(context.Background(), append(name, lazily, dir)...))
 	}
 	return err
 }
 
-// serverError returns an error if a server did not end well.
-func serverError(err error) error {
-	if err != nil {
-		return fmt.Errorf("the server ended: %w", err)
-	}
-	return nil
-}
-
-// pid returns the process of the server, or 0 if the kernel serves.
-func (m *mounted) pid() int {
+// usage returns the CPU time of the server in seconds, and the largest resident memory that it ever had in bytes. Both
+// are 0 if there is no server.
+func (m *mounted) usage() (cpu float64, peak int64, err error) {
 	if m.server == nil {
-		return 0
+		return 0, 0, nil
 	}
-	return m.server.Process.Pid
+	pid := m.server.Process.Pid
+	// The clock of clock_getcpuclockid(3): user and system time. /proc/PID/stat has a resolution of only 10 ms.
+	const scheduled = 2 // CPUCLOCK_SCHED
+	var t unix.Timespec
+	if err := unix.ClockGettime(int32(^pid<<3|scheduled), &t); err != nil {
+		return 0, 0, fmt.Errorf("CPU time of process %d: %w", pid, err)
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if found := highWater.FindSubmatch(status); found != nil {
+		peak, err = strconv.ParseInt(string(found[1]), 10, 64)
+	}
+	return float64(t.Nano()) / 1e9, peak << 10, err
 }
 
-// readiness is a socket that gets the notification of a server, as systemd defines it.
-type readiness struct {
-	*net.UnixConn
-	path string
-}
-
-// listen makes a socket for the notification.
-func listen() (readiness, error) {
-	dir, err := os.MkdirTemp("", "wkwfs-bench-")
-	if err != nil {
-		return readiness{}, err
-	}
-	path := filepath.Join(dir, "notify")
-	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
-	if err != nil {
-		return readiness{}, errors.Join(err, os.Remove(dir))
-	}
-	return readiness{conn, path}, nil
-}
-
-// ready reports whether the server has sent the notification.
-func (r readiness) ready() (bool, error) {
-	var message [64]byte
-	if err := r.SetReadDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
-		return false, err
-	}
-	n, err := r.Read(message[:])
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return false, nil
-	}
-	return string(message[:n]) == "READY=1", err
-}
-
-func (r readiness) close() {
-	_ = r.Close()
-	_ = os.RemoveAll(filepath.Dir(r.path))
-}
+// highWater is the field of /proc/PID/status with the largest resident memory in KiB.
+var highWater = regexp.MustCompile(`VmHWM:\s*(\d+) kB`)

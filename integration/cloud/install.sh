@@ -1,12 +1,12 @@
 #!/bin/sh
 # Installs the servers of the tests of object stores: nginx from Debian, versitygw (S3) and fake-gcs-server (GCS) from the proxy of
-# Go modules, into bin/cloud. Needs root, unless nginx is installed. BENCH=1 also installs rclone and s3fs, which the benchmark
+# Go modules, into bin/cloud. Needs root, unless nginx is installed. BENCH=1 also installs rclone, which the benchmark
 # compares with.
 set -eu
 cd "$(dirname "$0")/../.."
 
 packages=nginx-light
-[ -z "${BENCH:-}" ] || packages="$packages rclone s3fs"
+[ -z "${BENCH:-}" ] || packages="$packages rclone"
 missing=
 for package in $packages; do
 	dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed$' || missing="$missing $package"
