@@ -108,7 +108,7 @@ func (l *listing) lacks(c volume.Vec) bool {
 // yielded several times. An entry of the wrong kind counts: it exists and cannot be read, so it must not read as absent.
 func (m *Mag) walkFiles(yield func(volume.Vec, error) bool) {
 	key := m.array.Key
-	if key.Separator != "/" {
+	if m.array.Tree == nil && key.Separator != "/" {
 		m.walkNames(yield)
 		return
 	}
@@ -121,7 +121,7 @@ func (m *Mag) walkFiles(yield func(volume.Vec, error) bool) {
 				return
 			}
 			for _, number := range found.numbers {
-				child := n.child(number)
+				child := m.child(n, number)
 				if !last {
 					next = append(next, child)
 				} else if !yield(m.cubeOf(child.at), nil) {
@@ -155,8 +155,12 @@ type node struct {
 	at  []int // the indices on its path
 }
 
-func (n node) child(number int) node {
-	return node{path.Join(n.dir, strconv.Itoa(number)), append(n.at[:len(n.at):len(n.at)], number)}
+func (m *Mag) child(n node, number int) node {
+	name := strconv.Itoa(number)
+	if t := m.array.Tree; t != nil {
+		name = t.Dir(len(n.at), number)
+	}
+	return node{path.Join(n.dir, name), append(n.at[:len(n.at):len(n.at)], number)}
 }
 
 // numbers are the entries of a directory of the tree of chunks.
@@ -170,7 +174,7 @@ func (m *Mag) listNode(n node) (found numbers) {
 	axis := len(n.at)
 	for entries, err := range vfs.ListDir(m.fsys, n.dir) {
 		for _, e := range entries {
-			if number, ok := volume.ParseIndex(e.Name()); ok && m.showsOn(axis, number) {
+			if number, ok := m.indexIn(axis, e.Name()); ok && m.showsOn(axis, number) && m.hasFile(n, number) {
 				found.numbers = append(found.numbers, number)
 			}
 		}
@@ -179,6 +183,25 @@ func (m *Mag) listNode(n node) (found numbers) {
 		}
 	}
 	return found
+}
+
+// indexIn returns the index that an entry of a directory of the tree of chunks has the name of.
+func (m *Mag) indexIn(axis int, name string) (int, bool) {
+	if t := m.array.Tree; t != nil {
+		return t.Index(axis, name)
+	}
+	return volume.ParseIndex(name)
+}
+
+// hasFile reports whether a child of a directory has the file of its chunk, if the array has a directory for each chunk. What may exist counts.
+func (m *Mag) hasFile(n node, number int) bool {
+	if m.array.Tree == nil || len(n.at) < len(m.array.Shape)-1 {
+		return true
+	}
+	leaf := m.child(n, number)
+	name := path.Join(leaf.dir, m.array.Tree.File(leaf.at))
+	_, err := fs.Stat(m.fsys, name)
+	return !errors.Is(vfs.CheckAbsent(m.fsys, ".", name, err), fs.ErrNotExist)
 }
 
 // shows reports whether a chunk is in the array and has a channel that is shown.
