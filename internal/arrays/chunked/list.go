@@ -142,7 +142,7 @@ func (m *Mag) walkNames(yield func(volume.Vec, error) bool) {
 				return
 			}
 		}
-		if err = vfs.CheckAbsent(m.fsys, ".", m.dir, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err = vfs.CheckAbsent(m.fsys, ".", m.dir, err); err != nil && !vfs.NothingListed(err) {
 			yield(volume.Vec{}, err)
 			return
 		}
@@ -178,7 +178,7 @@ func (m *Mag) listNode(n node) (found numbers) {
 				found.numbers = append(found.numbers, number)
 			}
 		}
-		if err = vfs.CheckAbsent(m.fsys, ".", n.dir, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err = vfs.CheckAbsent(m.fsys, ".", n.dir, err); err != nil && !vfs.NothingListed(err) {
 			found.err = err
 		}
 	}
