@@ -14,6 +14,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/files/filesource"
 	"github.com/wkwfs/wkwfs/internal/files/hdfsource"
+	"github.com/wkwfs/wkwfs/internal/files/knossos"
 	"github.com/wkwfs/wkwfs/internal/small/guard"
 	"github.com/wkwfs/wkwfs/internal/small/hint"
 	"github.com/wkwfs/wkwfs/internal/small/paths"
@@ -133,7 +134,7 @@ var ErrNotRecognised = errors.New("not a WKW, Zarr, N5 or Precomputed dataset, l
 // explain adds the path to an error of recognise, and a hint if there is no source at the path.
 func (d *directories) explain(fsys fs.FS, path string, err error) error {
 	if info, stat := fs.Stat(fsys, baseOf(path)); stat == nil && info.Mode().IsRegular() && filepath.Ext(path) != ".wkw" {
-		return hint.Errorf("a file that is a SOURCE is a .wkw file, an archive .ozx or .zip, HDF5, or an array such as .npy, .nrrd, .nii, .mrc or .tif", "%w", located(path, err))
+		return hint.Errorf("a file that is a SOURCE is a .wkw file, an archive .ozx or .zip, HDF5, a configuration of KNOSSOS, or an array such as .npy, .nrrd, .nii, .mrc or .tif", "%w", located(path, err))
 	}
 	if !errors.Is(err, wkw.ErrNotRecognised) {
 		return located(path, err)
@@ -196,6 +197,10 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 	if !errors.Is(other, precomputed.ErrNotRecognised) {
 		return root, other
 	}
+	root, other = knossos.Recognise(fsys, name, log)
+	if !errors.Is(other, knossos.ErrNotRecognised) {
+		return root, other
+	}
 	root, other = d.recogniseFolder(fsys, name, log)
 	if errors.Is(other, filesource.ErrNotRecognised) {
 		return root, err
@@ -222,6 +227,9 @@ func (d *directories) recogniseFolder(fsys fs.FS, name string, log *slog.Logger)
 func (d *directories) recogniseFile(fsys fs.FS, name string, o wkw.Options) (volume.Root, error) {
 	if isArchive(name) {
 		return d.recogniseArchive(fsys, name, o.Log)
+	}
+	if knossos.IsConfig(name) {
+		return knossos.Recognise(fsys, name, o.Log)
 	}
 	if path.Ext(name) != ".wkw" {
 		root, closeFile, err := hdfsource.Recognise(fsys, name, hdfsource.Options{Log: o.Log})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/files/filesource"
 	"github.com/wkwfs/wkwfs/internal/files/hdfsource"
+	"github.com/wkwfs/wkwfs/internal/files/knossos"
 	"github.com/wkwfs/wkwfs/internal/small/hint"
 	"github.com/wkwfs/wkwfs/internal/small/paths"
 	"github.com/wkwfs/wkwfs/internal/stores/object"
@@ -206,5 +207,5 @@ func join(path, below string) string {
 
 // isFile reports whether an object of a store is a source by its name. All others are taken for directories.
 func isFile(name string) bool {
-	return filepath.Ext(name) == ".wkw" || isArchive(name) || filesource.IsNamed(name) || hdfsource.IsNamed(name)
+	return filepath.Ext(name) == ".wkw" || isArchive(name) || filesource.IsNamed(name) || hdfsource.IsNamed(name) || knossos.IsConfig(name)
 }

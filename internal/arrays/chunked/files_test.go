@@ -282,7 +282,7 @@ func TestTree(t *testing.T) {
 	}
 	for name, want := range map[string]volume.CubeName{
 		"a0_00": volume.DirName, "a0_00/a1_00/a2_02": volume.DirName, "a0_00/a1_00/a2_02/chunk[0_0_2]": volume.FileName,
-		"a0_00/a1_00/a2_02/chunk[0_0_1]": volume.OtherName, "a0_00/a1_00/a2_03": volume.OtherName, "a0_0": volume.OtherName,
+		"a0_00/a1_00/a2_02/chunk[0_0_1]": volume.OtherName, "a0_00/a1_00/a2_02/beside": volume.BesideName, "a0_00/a1_00/a2_03": volume.OtherName, "a0_0": volume.OtherName,
 		"a0_00/a1_00/a2_02/chunk[0_0_2]/x": volume.OtherName, "other": volume.OtherName,
 	} {
 		if got := m.CubeName(name); got != want {

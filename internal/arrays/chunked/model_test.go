@@ -228,7 +228,14 @@ func (m *model) write() {
 type axisTree struct{}
 
 func (axisTree) Dir(axis, index int) string { return fmt.Sprintf("a%d_%02d", axis, index) }
-func (axisTree) File(at []int) string       { return strings.ReplaceAll(fmt.Sprint("chunk", at), " ", "_") }
+func (axisTree) Kind(at []int, name string) volume.CubeName {
+	if name == "beside" {
+		return volume.BesideName
+	}
+	return volume.OtherName
+}
+
+func (axisTree) File(at []int) string { return strings.ReplaceAll(fmt.Sprint("chunk", at), " ", "_") }
 
 func (t axisTree) Index(axis int, name string) (index int, ok bool) {
 	_, err := fmt.Sscanf(name, fmt.Sprintf("a%d_%%d", axis), &index)

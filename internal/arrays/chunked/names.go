@@ -60,6 +60,8 @@ type Tree interface {
 	Index(axis int, name string) (index int, ok bool)
 	// File returns the name of the file of a chunk in its last directory.
 	File(at []int) string
+	// Kind says what another file in this directory is.
+	Kind(at []int, name string) volume.CubeName
 }
 
 // treePath returns the path of a chunk, or of a directory of chunks that has some of the indices.
@@ -139,10 +141,13 @@ func (a *Array) nameInTree(name string) volume.CubeName {
 		return volume.OtherName
 	case len(parts) <= len(a.Shape):
 		return volume.DirName
-	case name == treePath(a.Tree, at, len(a.Shape)):
-		return volume.FileName
+	case len(parts) > len(a.Shape)+1:
+		return volume.OtherName
 	}
-	return volume.OtherName
+	if file := parts[len(a.Shape)]; file != a.Tree.File(at) {
+		return a.Tree.Kind(at, file)
+	}
+	return volume.FileName
 }
 
 // has reports whether the array has a chunk with these indices on its first axes.
