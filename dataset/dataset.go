@@ -54,6 +54,9 @@ type Options struct {
 	// the file without its suffix. FILE is a path or a URL.
 	Relabel []string
 
+	// File describes a source that is a file of voxels, as far as its header does not.
+	File File
+
 	// Formats recognise other formats than those of this package, and are tried first. name is a directory or a file in fsys, "." for
 	// the directory that was opened. An error that is not [ErrNotRecognised] ends the search.
 	Formats []func(fsys fs.FS, name string) (volume.Root, error)
@@ -122,7 +125,7 @@ func (d *directories) openLocal(path string) (root volume.Root, err error) {
 	if info.IsDir() {
 		d.fsys = fsys
 	}
-	if root, err = d.recognise(fsys, path, name, d.options.Log); err != nil {
+	if root, err = d.recogniseSource(fsys, path, name); err != nil {
 		return root, d.explain(fsys, path, err)
 	}
 	return d.compose(root, fsys, name, path)
@@ -133,8 +136,11 @@ var ErrNotRecognised = errors.New("not a WKW, Zarr, N5 or Precomputed dataset, l
 
 // explain adds the path to an error of recognise, and a hint if there is no source at the path.
 func (d *directories) explain(fsys fs.FS, path string, err error) error {
+	if d.options.File != (File{}) {
+		return located(path, err)
+	}
 	if info, stat := fs.Stat(fsys, baseOf(path)); stat == nil && info.Mode().IsRegular() && filepath.Ext(path) != ".wkw" {
-		return hint.Errorf("a file that is a SOURCE is a .wkw file, an archive .ozx or .zip, HDF5, a configuration of KNOSSOS, or an array such as .npy, .nrrd, .nii, .mrc or .tif", "%w", located(path, err))
+		return hint.Errorf("a file that is a SOURCE is a .wkw file, an archive .ozx or .zip, HDF5, a configuration of KNOSSOS, an array such as .npy, .nrrd, .nii, .mrc or .tif, or has only voxels, with --shape and --dtype", "%w", located(path, err))
 	}
 	if !errors.Is(err, wkw.ErrNotRecognised) {
 		return located(path, err)

@@ -24,7 +24,7 @@ func (d *directories) openRemote(url string) (root volume.Root, err error) {
 	url = remote.Clean(url)
 	d.root = url
 	dir, name := url, "."
-	if isFile(remote.Base(url)) {
+	if isFile(remote.Base(url)) || d.options.File.Type != "" {
 		dir, name = remote.Dir(url), remote.Base(url)
 	}
 	fsys, err := d.openURL(dir)
@@ -37,7 +37,7 @@ func (d *directories) openRemote(url string) (root volume.Root, err error) {
 	if err := reach(fsys); err != nil {
 		return root, err
 	}
-	if root, err = d.recognise(fsys, url, name, d.options.Log); err == nil {
+	if root, err = d.recogniseSource(fsys, url, name); err == nil {
 		return d.compose(root, fsys, name, url)
 	}
 	if errors.Is(err, wkw.ErrNotRecognised) {
