@@ -26,8 +26,9 @@ import (
 const sourceHelp = `SOURCE is a WEBKNOSSOS dataset, a layer, a mag, a single .wkw file, an annotation download
 (.zip, or unpacked), a Neuroglancer Precomputed volume, or a Zarr or N5 array or group, also
 in a zip archive of uncompressed files (.ozx, .zip), a KNOSSOS dataset, an HDF5 file, or a
-file or folder that wkwfs import takes, with its --shape, --dtype and --axes. It is a path, or the URL of an object
-store or a web server: s3://BUCKET/PATH, gs://BUCKET/PATH, https://HOST/PATH.`
+file or folder that wkwfs import takes, with its --shape, --dtype and --axes. It is a path,
+or the URL of an object store or a web server: s3://BUCKET/PATH, gs://BUCKET/PATH,
+https://HOST/PATH.`
 
 // sourceFlags are the flags of all commands that read a SOURCE.
 type sourceFlags struct {
