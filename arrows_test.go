@@ -20,7 +20,7 @@ const module = "github.com/wkwfs/wkwfs"
 // may import what they need.
 var arrows = map[string][]string{
 	"internal/small/guard":      {},
-	"internal/vfs":              {"internal/small/guard", "internal/small/span"},
+	"internal/vfs":              {"internal/small/access", "internal/small/guard", "internal/small/span"},
 	"internal/tests/vfstest":    {"internal/vfs"},
 	"volume":                    {"internal/vfs", "internal/small/parallel"},
 	"internal/stores/store":     {"internal/small/guard", "internal/small/access", "internal/vfs", "golang.org/x/sync", "golang.org/x/sys"},

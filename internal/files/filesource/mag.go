@@ -103,7 +103,7 @@ func (s *stack) parse() (*opened, error) {
 	if err := a.Release(); err != nil {
 		return nil, err
 	}
-	return &opened{a, infoOf(a.Infos())}, nil
+	return &opened{a, vfs.JoinInfos(a.Infos())}, nil
 }
 
 // Stat describes the file or the folder.
@@ -154,7 +154,7 @@ func (s *stack) describe(o *opened) (fs.FileInfo, error) {
 		}
 		infos[i] = info
 	}
-	return infoOf(infos), nil
+	return vfs.JoinInfos(infos), nil
 }
 
 // OpenCube opens the only cube. If the files have changed since they were opened last, their headers are read again.
