@@ -20,6 +20,7 @@ import (
 
 	"github.com/klauspost/compress/snappy"
 
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -333,12 +334,21 @@ func TestSample(t *testing.T) {
 	if counted.lists > 30 {
 		t.Errorf("%d folders were listed", counted.lists)
 	}
+	local := counted.lists
+	counted.lists, counted.remote = 0, true
+	if _, err := Recognise(counted, ".", slog.New(slog.DiscardHandler)); err != nil || counted.lists >= local {
+		t.Errorf("%d folders of an object store were listed, %d of a disk, %v", counted.lists, local, err)
+	}
 }
 
 type countingFS struct {
 	fstest.MapFS
-	lists int
+	lists  int
+	remote bool
 }
+
+// Speed implements [vfs.SpeedReporter].
+func (c *countingFS) Speed() vfs.Speed { return vfs.Speed{Remote: c.remote} }
 
 func (c *countingFS) Open(name string) (fs.File, error) {
 	if info, err := c.MapFS.Stat(name); err == nil && info.IsDir() {

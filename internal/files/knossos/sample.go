@@ -11,8 +11,11 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// sampled is the number of folders of each level below one that a sample looks into.
-const sampled = 6
+// The number of folders of each level below one that a sample looks into, and where each takes a request.
+const (
+	sampled       = 6
+	sampledRemote = 2
+)
 
 // sample is what some of the folders of cubes have.
 type sample struct {
@@ -37,7 +40,11 @@ func (s *sample) look(fsys fs.FS, dir string, t tree, at []int) {
 		}
 	}
 	slices.Sort(found)
-	step := max(1, (len(found)+sampled-1)/sampled)
+	most := sampled
+	if vfs.SpeedOf(fsys).Remote {
+		most = sampledRemote
+	}
+	step := max(1, (len(found)+most-1)/most)
 	for i := 0; i < len(found); i += step {
 		s.look(fsys, path.Join(dir, t.Dir(len(at), found[i])), t, append(at[:len(at):len(at)], found[i]))
 	}
