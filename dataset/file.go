@@ -9,10 +9,11 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// File says about a source that is a file of voxels, or a folder of pictures, what its header does not say, or says otherwise. The zero value says
-// nothing.
+// File says about a source that is a file of voxels, or a folder of pictures, what its header does not say, or says
+// otherwise. The zero value says nothing.
 type File struct {
-	// Size and Type describe a file that has only voxels: their number on x, y and z, and a type such as "uint16". Both or none are set.
+	// Size and Type describe a file that has only voxels: their number on x, y and z, and a type such as "uint16".
+	// Both or none are set.
 	Size volume.Vec
 	Type string
 	// Channels is how many values a voxel of such a file has. Zero means one.
@@ -20,8 +21,8 @@ type File struct {
 	// BigEndian says that the values of such a file are big-endian.
 	BigEndian bool
 
-	// Axes has the letters of the axes, slowest first, as numpy prints the shape of an array: x, y, z, and c for channels. Empty means the
-	// usual ones, or those of the header.
+	// Axes has the letters of the axes, slowest first, as numpy prints the shape of an array: x, y, z, and c for
+	// channels. Empty means the usual ones, or those of the header.
 	Axes string
 	// Spacing is the size of a voxel in nm. Zero means that of the header.
 	Spacing [3]float64
@@ -53,7 +54,8 @@ func (f File) as() (as filesource.As, err error) {
 	return as, nil
 }
 
-// recogniseSource recognises the source itself, and not what it leads to. What [Options].File describes is not taken for anything else.
+// recogniseSource recognises the source itself, and not what it leads to. What [Options].File describes is not taken
+// for anything else.
 func (d *directories) recogniseSource(fsys fs.FS, path, name string) (root volume.Root, err error) {
 	if d.options.File == (File{}) {
 		return d.recognise(fsys, path, name, d.options.Log)

@@ -9,9 +9,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/access"
 )
 
-// JoinInfos describes several files as one: all their bytes, the latest time, and the permissions of users who may read all of them. A file
-// that is nil does not exist; at least one does. The version changes with that of any file, or if a file appears. A single file is described as
-// it is.
+// JoinInfos describes several files as one: all their bytes, the latest time, and the permissions of users who may
+// read all of them. A file that is nil does not exist; at least one does. The version changes with that of any file,
+// or if a file appears. A single file is described as it is.
 func JoinInfos(files []fs.FileInfo) fs.FileInfo {
 	if len(files) == 1 {
 		return files[0]

@@ -81,7 +81,10 @@ func parsePyk(text string) (c config, err error) {
 	case kind != "":
 		c.suffixes = map[string][]string{"0": {".raw"}, "2": {".png"}, "3": {".jpg"}}[kind]
 		if c.suffixes == nil {
-			return c, &volume.UnsupportedError{Part: "_FileType", Offset: -1, Expected: "0, 2 or 3: raw, PNG or JPEG", Found: kind}
+			return c, &volume.UnsupportedError{
+				Part: "_FileType", Offset: -1,
+				Expected: "0, 2 or 3: raw, PNG or JPEG", Found: kind,
+			}
 		}
 	}
 	return c, nil

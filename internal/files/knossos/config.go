@@ -53,7 +53,10 @@ func readConfig(fsys fs.FS, file string) ([]config, []error, error) {
 		return nil, nil, err
 	}
 	if !utf8.Valid(b) {
-		return nil, nil, &volume.FormatError{File: file, Part: "text", Offset: -1, Expected: "UTF-8", Found: "other bytes"}
+		return nil, nil, &volume.FormatError{
+			File: file, Part: "text", Offset: -1,
+			Expected: "UTF-8", Found: "other bytes",
+		}
 	}
 	dir := path.Dir(file)
 	if path.Base(file) == confFile && magOf(path.Base(dir)) > 0 {
@@ -101,10 +104,14 @@ func inFile(file string, err error) error {
 
 // fault returns the error for a field. The offset is unknown, because fields are found by their names.
 func fault(field, expected string, found any) error {
-	return &volume.FormatError{Part: field, Offset: -1, Expected: expected, Found: jsonlimit.Abbreviate(fmt.Sprint(found))}
+	return &volume.FormatError{
+		Part: field, Offset: -1,
+		Expected: expected, Found: jsonlimit.Abbreviate(fmt.Sprint(found)),
+	}
 }
 
-// validate checks what a configuration says, so that names stay in their folders. Package chunked checks the numbers of each mag.
+// validate checks what a configuration says, so that names stay in their folders. Package chunked checks the numbers
+// of each mag.
 func (c *config) validate() error {
 	if c.base == "" || len(c.base) > 200 || strings.ContainsAny(c.base, "/\\\x00") {
 		return fault("experiment name", "a name of up to 200 bytes without slashes", fmt.Sprintf("%q", c.base))

@@ -22,10 +22,11 @@ var ErrNotRecognised = errors.New("not a KNOSSOS dataset")
 // maxNames is the number of entries of a folder among which a configuration is searched.
 const maxNames = 10_000
 
-// Recognise opens a folder with a configuration, or the configuration itself. A dataset of one layer is a Layer, and a Dataset has several. Mags
-// are named by their factors. What cannot be shown is omitted. log gets what was assumed.
+// Recognise opens a folder with a configuration, or the configuration itself. A dataset of one layer is a Layer, and a
+// Dataset has several. Mags are named by their factors. What cannot be shown is omitted. log gets what was assumed.
 //
-// Recognise returns [ErrNotRecognised] if there is no configuration, and another error if nothing that it describes can be read.
+// Recognise returns [ErrNotRecognised] if there is no configuration, and another error if nothing that it describes
+// can be read.
 func Recognise(fsys fs.FS, name string, log *slog.Logger) (root volume.Root, err error) {
 	file := name
 	if info, err := fs.Stat(fsys, name); err == nil && info.IsDir() {
@@ -56,7 +57,8 @@ func Recognise(fsys fs.FS, name string, log *slog.Logger) (root volume.Root, err
 	return d.Root(file)
 }
 
-// findConfig returns the configuration of a folder: of the first kind that it has, by name, else that of the finest mag.
+// findConfig returns the configuration of a folder: of the first kind that it has, by name, else that of the finest
+// mag.
 func findConfig(fsys fs.FS, dir string) (string, error) {
 	var names, mags []string
 	seen := 0
@@ -100,8 +102,8 @@ type mag struct {
 	number int
 }
 
-// mags returns the folders of mags, finest first. Where folders cannot be listed, such as those of many web servers, a numbered mag is there
-// for each voxel size.
+// mags returns the folders of mags, finest first. Where folders cannot be listed, such as those of many web servers, a
+// numbered mag is there for each voxel size.
 func (c config) mags(fsys fs.FS) (mags []mag, err error) {
 	for entries, listErr := range vfs.ListDir(fsys, c.dir) {
 		for _, e := range entries {
@@ -122,7 +124,10 @@ func (c config) mags(fsys fs.FS) (mags []mag, err error) {
 	slices.SortFunc(mags, func(a, b mag) int { return cmp.Or(cmp.Compare(a.number, b.number), -cmp.Compare(a.dir, b.dir)) })
 	mags = slices.CompactFunc(mags, func(a, b mag) bool { return a.number == b.number })
 	if len(mags) == 0 && err == nil {
-		err = &volume.FormatError{File: c.dir, Part: "folder", Offset: -1, Expected: "a folder for each mag, such as mag1", Found: "none"}
+		err = &volume.FormatError{
+			File: c.dir, Part: "folder", Offset: -1,
+			Expected: "a folder for each mag, such as mag1", Found: "none",
+		}
 	}
 	return mags, err
 }

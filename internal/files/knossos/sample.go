@@ -24,8 +24,8 @@ type sample struct {
 	stranger string   // a file with another name; "" if there is none
 }
 
-// look adds what the folders of a mag have. It looks into some on each level, which are spread evenly. What cannot be listed is an error when
-// it is read.
+// look adds what the folders of a mag have. It looks into some on each level, which are spread evenly. What cannot be
+// listed is an error when it is read.
 func (s *sample) look(fsys fs.FS, dir string, t tree, at []int) {
 	if len(at) == 3 {
 		s.lookInto(fsys, dir, t, at)
@@ -67,8 +67,8 @@ func (s *sample) lookInto(fsys fs.FS, dir string, t tree, at []int) {
 	}
 }
 
-// choose returns the kinds of the layers that a configuration describes: at most one of each category. It fails if cubes are stored as the
-// configuration does not say, or as nothing here can decode: these must not read as absent.
+// choose returns the kinds of the layers that a configuration describes: at most one of each category. It fails if
+// cubes are stored as the configuration does not say, or as nothing here can decode: these must not read as absent.
 func (s *sample) choose(c config) (chosen []kind, err error) {
 	allowed := kinds
 	if c.suffixes != nil {
@@ -90,15 +90,22 @@ func (s *sample) choose(c config) (chosen []kind, err error) {
 	case len(s.suffixes) > 0:
 		return nil, s.unsupported(suffixesOf(allowed))
 	case c.suffixes != nil && len(allowed) == 0:
-		return nil, &volume.UnsupportedError{File: c.file, Part: "suffix of cubes", Offset: -1, Expected: suffixesOf(kinds), Found: strings.Join(c.suffixes, ", ")}
+		return nil, &volume.UnsupportedError{
+			File: c.file, Part: "suffix of cubes", Offset: -1,
+			Expected: suffixesOf(kinds), Found: strings.Join(c.suffixes, ", "),
+		}
 	case s.stranger != "":
-		return nil, &volume.FormatError{File: s.stranger, Part: "name of a cube", Offset: -1, Expected: fmt.Sprintf("one that starts with %q", c.base+"_mag"), Found: "another"}
+		return nil, &volume.FormatError{
+			File: s.stranger, Part: "name of a cube", Offset: -1,
+			Expected: fmt.Sprintf("one that starts with %q", c.base+"_mag"), Found: "another",
+		}
 	}
 	return kinds[:1], nil
 }
 
-// chooseOf returns the first kind of a category that cubes have. If there is none, it returns the first one that the configuration names: there
-// may be cubes that are not in the sample, such as few of a segmentation. It returns false if cubes have another kind of the category.
+// chooseOf returns the first kind of a category that cubes have. If there is none, it returns the first one that the
+// configuration names: there may be cubes that are not in the sample, such as few of a segmentation. It returns false
+// if cubes have another kind of the category.
 func (s *sample) chooseOf(category string, allowed []kind, named bool) (k kind, ok bool) {
 	isOf := func(k kind) bool { return k.category == category }
 	isFound := func(k kind) bool { return isOf(k) && slices.Contains(s.suffixes, k.suffix) }
@@ -130,5 +137,8 @@ func isJPEG2000(suffix string) bool {
 }
 
 func (s *sample) unsupported(expected string) error {
-	return &volume.UnsupportedError{File: s.example, Part: "cube", Offset: -1, Expected: expected, Found: strings.Join(s.suffixes, ", ")}
+	return &volume.UnsupportedError{
+		File: s.example, Part: "cube", Offset: -1,
+		Expected: expected, Found: strings.Join(s.suffixes, ", "),
+	}
 }

@@ -53,7 +53,10 @@ func (l tomlLayer) config() (c config, err error) {
 		return c, err
 	}
 	if f := strings.ToLower(l.ServerFormat); f != "" && f != "knossos" && f != "pyknossos" {
-		return c, &volume.UnsupportedError{Part: "ServerFormat", Offset: -1, Expected: "knossos or pyknossos", Found: jsonlimit.Abbreviate(l.ServerFormat)}
+		return c, &volume.UnsupportedError{
+			Part: "ServerFormat", Offset: -1,
+			Expected: "knossos or pyknossos", Found: jsonlimit.Abbreviate(l.ServerFormat),
+		}
 	}
 	if c.size, err = vec(numbers(l.Extent)); err != nil {
 		return c, fault("Extent_px", "three whole numbers", l.Extent)
@@ -82,7 +85,10 @@ func folderOf(url string) (string, error) {
 	if dir := path.Clean(strings.TrimSuffix(url, "/")); !strings.Contains(url, ":") && fs.ValidPath(dir) {
 		return dir, nil
 	}
-	return "", &volume.UnsupportedError{Part: "URL", Offset: -1, Expected: "a folder below that of the configuration", Found: jsonlimit.Abbreviate(url)}
+	return "", &volume.UnsupportedError{
+		Part: "URL", Offset: -1,
+		Expected: "a folder below that of the configuration", Found: jsonlimit.Abbreviate(url),
+	}
 }
 
 // numbers returns a list of numbers. It returns nil if it is another value.
