@@ -20,7 +20,7 @@ const module = "github.com/wkwfs/wkwfs"
 // may import what they need.
 var arrows = map[string][]string{
 	"internal/small/guard":      {},
-	"internal/vfs":              {"internal/small/guard", "internal/small/span"},
+	"internal/vfs":              {"internal/small/access", "internal/small/guard", "internal/small/span"},
 	"internal/tests/vfstest":    {"internal/vfs"},
 	"volume":                    {"internal/vfs", "internal/small/parallel"},
 	"internal/stores/store":     {"internal/small/guard", "internal/small/access", "internal/vfs", "golang.org/x/sync", "golang.org/x/sys"},
@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"wkw":         {"internal/small/scratch", "internal/small/lru", "internal/small/atomicfile", "internal/small/jsonlimit", "internal/vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync"},
 	"precomputed": {"internal/arrays/codec", "internal/small/scratch", "internal/arrays/lattice", "internal/small/lru", "internal/small/jsonlimit", "internal/vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture", "github.com/andybalholm/brotli"},
 
-	"dataset": {"cache", "internal/stores/diskcache", "internal/files/filesource", "internal/small/guard", "internal/files/hdfsource", "internal/small/hint", "internal/read/mosaic", "internal/stores/object", "internal/small/parallel", "internal/small/paths", "internal/stores/remote", "internal/stores/store", "internal/vfs", "internal/stores/zipfs", "n5", "precomputed", "volume", "wkw", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys", "internal/files/annotation", "internal/compose/overlay", "internal/compose/relabel"},
+	"dataset": {"cache", "internal/stores/diskcache", "internal/files/filesource", "internal/small/guard", "internal/files/hdfsource", "internal/files/knossos", "internal/small/hint", "internal/read/mosaic", "internal/stores/object", "internal/small/parallel", "internal/small/paths", "internal/stores/remote", "internal/stores/store", "internal/vfs", "internal/stores/zipfs", "n5", "precomputed", "volume", "wkw", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys", "internal/files/annotation", "internal/compose/overlay", "internal/compose/relabel"},
 
 	"zarr":                    {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/jsonlimit", "internal/vfs", "volume"},
 	"n5":                      {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/jsonlimit", "volume"},
@@ -83,8 +83,9 @@ var arrows = map[string][]string{
 
 	"internal/jobs/sample":      {"internal/small/atomicfile", "volume", "wkw"},
 	"internal/files/arrayfile":  {"internal/fileformat/nifti", "internal/fileformat/nrrd", "internal/fileformat/tiff", "internal/vfs", "volume", "github.com/klauspost/compress", "golang.org/x/image"},
+	"internal/files/knossos":    {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/jsonlimit", "internal/vfs", "precomputed/picture", "volume", "github.com/BurntSushi/toml", "github.com/klauspost/compress"},
 	"internal/files/hdfsource":  {"hdf5", "internal/vfs", "volume"},
-	"internal/files/filesource": {"internal/small/access", "internal/files/arrayfile", "internal/vfs", "volume"},
+	"internal/files/filesource": {"internal/small/access", "internal/small/hint", "internal/files/arrayfile", "internal/vfs", "volume"},
 	"internal/write/pyramid":    {"internal/small/atomicfile", "internal/write/downsample", "volume", "internal/read/flat", "wkw", "github.com/klauspost/compress", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/write/importer":   {"internal/files/arrayfile", "internal/small/atomicfile", "internal/jobs/batch", "internal/write/downsample", "internal/small/jsonlimit", "internal/small/paths", "internal/small/lockfile", "internal/write/pyramid", "volume", "wkw"},
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/files/filesource"
 	"github.com/wkwfs/wkwfs/internal/files/hdfsource"
+	"github.com/wkwfs/wkwfs/internal/files/knossos"
 	"github.com/wkwfs/wkwfs/internal/small/guard"
 	"github.com/wkwfs/wkwfs/internal/small/hint"
 	"github.com/wkwfs/wkwfs/internal/small/paths"
@@ -52,6 +53,9 @@ type Options struct {
 	// JSON mapping of WEBKNOSSOS, or the directory of an agglomerate attachment. Each becomes a layer LAYER@NAME, where NAME is the name of
 	// the file without its suffix. FILE is a path or a URL.
 	Relabel []string
+
+	// File describes a source that is a file of voxels, as far as its header does not.
+	File File
 
 	// Formats recognise other formats than those of this package, and are tried first. name is a directory or a file in fsys, "." for
 	// the directory that was opened. An error that is not [ErrNotRecognised] ends the search.
@@ -121,7 +125,7 @@ func (d *directories) openLocal(path string) (root volume.Root, err error) {
 	if info.IsDir() {
 		d.fsys = fsys
 	}
-	if root, err = d.recognise(fsys, path, name, d.options.Log); err != nil {
+	if root, err = d.recogniseSource(fsys, path, name); err != nil {
 		return root, d.explain(fsys, path, err)
 	}
 	return d.compose(root, fsys, name, path)
@@ -132,8 +136,11 @@ var ErrNotRecognised = errors.New("not a WKW, Zarr, N5 or Precomputed dataset, l
 
 // explain adds the path to an error of recognise, and a hint if there is no source at the path.
 func (d *directories) explain(fsys fs.FS, path string, err error) error {
+	if d.options.File != (File{}) {
+		return located(path, err)
+	}
 	if info, stat := fs.Stat(fsys, baseOf(path)); stat == nil && info.Mode().IsRegular() && filepath.Ext(path) != ".wkw" {
-		return hint.Errorf("a file that is a SOURCE is a .wkw file, an archive .ozx or .zip, HDF5, or an array such as .npy, .nrrd, .nii, .mrc or .tif", "%w", located(path, err))
+		return hint.Errorf("a file that is a SOURCE is a .wkw file, an archive .ozx or .zip, HDF5, a configuration of KNOSSOS, an array such as .npy, .nrrd, .nii, .mrc or .tif, or has only voxels, with --shape and --dtype", "%w", located(path, err))
 	}
 	if !errors.Is(err, wkw.ErrNotRecognised) {
 		return located(path, err)
@@ -196,6 +203,10 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 	if !errors.Is(other, precomputed.ErrNotRecognised) {
 		return root, other
 	}
+	root, other = knossos.Recognise(fsys, name, log)
+	if !errors.Is(other, knossos.ErrNotRecognised) {
+		return root, other
+	}
 	root, other = d.recogniseFolder(fsys, name, log)
 	if errors.Is(other, filesource.ErrNotRecognised) {
 		return root, err
@@ -222,6 +233,9 @@ func (d *directories) recogniseFolder(fsys fs.FS, name string, log *slog.Logger)
 func (d *directories) recogniseFile(fsys fs.FS, name string, o wkw.Options) (volume.Root, error) {
 	if isArchive(name) {
 		return d.recogniseArchive(fsys, name, o.Log)
+	}
+	if knossos.IsConfig(name) {
+		return knossos.Recognise(fsys, name, o.Log)
 	}
 	if path.Ext(name) != ".wkw" {
 		root, closeFile, err := hdfsource.Recognise(fsys, name, hdfsource.Options{Log: o.Log})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/files/filesource"
 	"github.com/wkwfs/wkwfs/internal/files/hdfsource"
+	"github.com/wkwfs/wkwfs/internal/files/knossos"
 	"github.com/wkwfs/wkwfs/internal/small/hint"
 	"github.com/wkwfs/wkwfs/internal/small/paths"
 	"github.com/wkwfs/wkwfs/internal/stores/object"
@@ -23,7 +24,7 @@ func (d *directories) openRemote(url string) (root volume.Root, err error) {
 	url = remote.Clean(url)
 	d.root = url
 	dir, name := url, "."
-	if isFile(remote.Base(url)) {
+	if isFile(remote.Base(url)) || d.options.File.Type != "" {
 		dir, name = remote.Dir(url), remote.Base(url)
 	}
 	fsys, err := d.openURL(dir)
@@ -36,7 +37,7 @@ func (d *directories) openRemote(url string) (root volume.Root, err error) {
 	if err := reach(fsys); err != nil {
 		return root, err
 	}
-	if root, err = d.recognise(fsys, url, name, d.options.Log); err == nil {
+	if root, err = d.recogniseSource(fsys, url, name); err == nil {
 		return d.compose(root, fsys, name, url)
 	}
 	if errors.Is(err, wkw.ErrNotRecognised) {
@@ -206,5 +207,5 @@ func join(path, below string) string {
 
 // isFile reports whether an object of a store is a source by its name. All others are taken for directories.
 func isFile(name string) bool {
-	return filepath.Ext(name) == ".wkw" || isArchive(name) || filesource.IsNamed(name) || hdfsource.IsNamed(name)
+	return filepath.Ext(name) == ".wkw" || isArchive(name) || filesource.IsNamed(name) || hdfsource.IsNamed(name) || knossos.IsConfig(name)
 }

@@ -20,7 +20,6 @@ import (
 // notShown are the cases that a mount refuses although their files are sound, and why.
 var notShown = map[string]string{
 	"ij_hyper": "several points in time", "nii_4d": "several points in time",
-	"knossos_conf": "KNOSSOS", "knossos_seg": "KNOSSOS", "knossos_toml": "KNOSSOS", "knossos_jpg": "KNOSSOS",
 }
 
 // TestSourceFiles mounts files and folders of other programs: each volume has the bytes that the reference data have, its type, its size,
@@ -170,5 +169,26 @@ func TestSourceFilesEverywhere(t *testing.T) {
 				t.Errorf("by HTTP: %d bytes with hash %s, want %s", n, sum, want)
 			}
 		})
+	}
+}
+
+// TestKNOSSOSByHTTP: a configuration of KNOSSOS on a server without listings is a source. Its mags are those that have a voxel size.
+func TestKNOSSOSByHTTP(t *testing.T) {
+	root, cases := refdata.Sources(t, "file")
+	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/") {
+			http.NotFound(w, r)
+			return
+		}
+		http.FileServer(http.Dir(root)).ServeHTTP(w, r)
+	}))
+	defer files.Close()
+	dir := mount(t, files.URL+"/knossos_toml/em.k.toml")
+	volumes, err := filepath.Glob(filepath.Join(dir, "*", "*", "volume.raw"))
+	if err != nil || len(volumes) != 3 {
+		t.Fatalf("got the volumes %v, %v", volumes, err)
+	}
+	for _, v := range cases[slices.IndexFunc(cases, func(c refdata.Source) bool { return c.Name == "knossos_toml" })].Volumes {
+		wantVolume(t, v, volumes)
 	}
 }

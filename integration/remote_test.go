@@ -26,7 +26,7 @@ import (
 type fileServer struct {
 	*httptest.Server
 	dir     string
-	noIndex bool
+	noIndex int // what it answers instead of listings; 0: it has them
 
 	mu     sync.Mutex
 	broken bool // answers 503
@@ -64,8 +64,8 @@ func (s *fileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.ServeFile(w, r, name)
 	case !strings.HasSuffix(r.URL.Path, "/"):
 		http.Redirect(w, r, r.URL.Path+"/?"+r.URL.RawQuery, http.StatusMovedPermanently)
-	case s.noIndex:
-		w.WriteHeader(http.StatusForbidden)
+	case s.noIndex != 0:
+		w.WriteHeader(s.noIndex)
 	default:
 		s.index(w, name)
 	}
@@ -146,11 +146,11 @@ func TestRemoteSources(t *testing.T) {
 		if len(want) == 0 {
 			t.Fatalf("%s has no files", name)
 		}
-		for _, noIndex := range []bool{false, true} {
+		for _, noIndex := range []int{0, http.StatusForbidden, http.StatusNotFound} {
 			s := newFileServer(t, refdata.Dir(t, "l4_sample", ".."))
 			s.noIndex = noIndex
 			dir := mount(t, s.URL+"/"+name+"?token=geheim")
-			if !noIndex {
+			if noIndex == 0 {
 				if got := wholeFiles(t, dir); !maps.Equal(got, want) {
 					t.Errorf("%s: got %v, expected %v", name, got, want)
 				}
@@ -158,7 +158,7 @@ func TestRemoteSources(t *testing.T) {
 			}
 			for file, c := range want {
 				if got, err := contentOf(dir + file); got != c || err != nil {
-					t.Errorf("%s%s, no index: got %v, %v, expected %v", name, file, got, err, c)
+					t.Errorf("%s%s, listings are %d: got %v, %v, expected %v", name, file, noIndex, got, err, c)
 				}
 			}
 		}
@@ -214,7 +214,7 @@ func TestPathsThatAreURLs(t *testing.T) {
 	t.Parallel()
 	requireFUSE(t)
 	s := newFileServer(t, refdata.Dir(t, "l4_sample", ".."))
-	s.noIndex = true
+	s.noIndex = http.StatusForbidden
 	text, err := os.ReadFile(refdata.Dir(t, "l4_sample/datasource-properties.json"))
 	if err != nil {
 		t.Fatal(err)

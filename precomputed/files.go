@@ -43,7 +43,7 @@ func (f *files) positions(fresh bool) (lattice.Positions, error) {
 		return f.found, f.err
 	}
 	info, err := fs.Stat(f.fsys, f.dir)
-	if err = vfs.CheckAbsent(f.fsys, ".", f.dir, err); errors.Is(err, fs.ErrNotExist) {
+	if err = vfs.CheckAbsent(f.fsys, ".", f.dir, err); vfs.NothingListed(err) {
 		return lattice.Positions{Lattice: f.scale.lattice}, nil // no chunk was written yet
 	}
 	if err != nil {

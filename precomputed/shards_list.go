@@ -50,7 +50,7 @@ type shardFile struct {
 func (s *shards) files() ([]shardFile, error) {
 	var found []shardFile
 	for entries, err := range vfs.ListDir(s.fsys, s.dir) {
-		if err = vfs.CheckAbsent(s.fsys, ".", s.dir, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err = vfs.CheckAbsent(s.fsys, ".", s.dir, err); err != nil && !vfs.NothingListed(err) {
 			return nil, err
 		}
 		if found = s.addFiles(found, entries); len(found) > maxShards {

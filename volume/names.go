@@ -7,10 +7,11 @@ type CubeName int
 
 // The kinds of names.
 const (
-	OtherName CubeName = iota // not read for voxels
-	DirName                   // a directory on the way to cube files
-	FileName                  // a cube file, or a file with several cubes
-	CopyName                  // a file that is not read, because cube files have its voxels, too
+	OtherName  CubeName = iota // not read for voxels
+	DirName                    // a directory on the way to cube files
+	FileName                   // a cube file, or a file with several cubes
+	CopyName                   // a file that is not read, because cube files have its voxels, too
+	BesideName                 // a cube file of another layer, beside those of the mag
 )
 
 // Composed is a Mag that is made of others, each with cube files of its own.

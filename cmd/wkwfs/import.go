@@ -36,7 +36,8 @@ type importSettings struct {
 	raw            arrayfile.RawShape
 	format         string
 	compression    string
-	dtype, axes    string
+	values         rawFlags
+	axes           string
 	shape, offset  *volume.Vec // nil if not given
 	update, finish bool
 	quiet, json    bool
@@ -44,7 +45,7 @@ type importSettings struct {
 }
 
 func newImportCommand() *cobra.Command {
-	s := importSettings{options: importer.Options{Block: 32, Memory: importer.DefaultMemory}, raw: arrayfile.RawShape{Channels: 1}}
+	s := importSettings{options: importer.Options{Block: 32, Memory: importer.DefaultMemory}}
 	cmd := &cobra.Command{
 		Use:   "import [flags] INPUT DATASET --layer NAME",
 		Short: "Write voxels from other programs into a dataset",
@@ -135,11 +136,8 @@ second, and at the end "summary", "dry_run" or "error".`,
 	o := &s.options
 	flags.StringVar(&o.Layer, "layer", "", "`NAME` of the new layer")
 	flags.StringVar(&o.Category, "category", "", "`CATEGORY`: color or segmentation (default: as names, header and values show)")
-	flags.Var(voxelsFlag{&s.shape}, "shape", "voxels on each axis, for a file without a header")
-	flags.StringVar(&s.dtype, "dtype", "", "`TYPE` of the values, for a file without a header: uint8, int8, … uint64, int64, float32, float64")
-	flags.IntVar(&s.raw.Channels, "channels", 1, "`N` values per voxel, for a file without a header")
-	flags.BoolVar(&s.raw.BigEndian, "big-endian", false, "the values are big-endian, for a file without a header")
-	flags.StringVar(&s.axes, "axes", "", "`AXES` of the shape as numpy prints it: xyz, zyx, cxyz, … (default: as format and size show)")
+	registerShape(flags, &s.shape, &s.axes)
+	s.values.register(flags)
 	flags.Var(voxelsFlag{&s.offset}, "offset", "position of the first voxel in the dataset (default: from the header, or 0,0,0)")
 	flags.Var(lengthsFlag{&o.VoxelSize}, "voxel-size", "in nm (default: that of the dataset, or from the header)")
 	flags.IntVar(&o.Mags, "mags", 0, "also write `N` coarser mags")
@@ -224,8 +222,9 @@ func (s *importSettings) settle() (err error) {
 	if s.shape != nil {
 		s.raw.Size = *s.shape
 	}
-	if s.dtype != "" {
-		if s.raw.Type, err = volume.ParseType(s.dtype); err != nil {
+	s.raw.Channels, s.raw.BigEndian = s.values.channels, s.values.bigEndian
+	if s.values.dtype != "" {
+		if s.raw.Type, err = volume.ParseType(s.values.dtype); err != nil {
 			return hint.Usagef("", "--dtype: %w", err)
 		}
 	}

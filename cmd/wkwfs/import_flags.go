@@ -60,9 +60,9 @@ func (f lengthsFlag) String() string {
 
 func (f lengthsFlag) Type() string { return "X,Y,Z" }
 
-// eachAxis calls set with each of the three words of a text. set reports whether it is valid. kind and example say what is expected.
+// eachAxis calls set with each of the three words of a text, which have commas between them, or x, because words of -o have no commas. set reports whether it is valid. kind and example say what is expected.
 func eachAxis(text, kind, example string, set func(axis int, word string) bool) error {
-	words := strings.Split(text, ",")
+	words := strings.Split(strings.ReplaceAll(text, "x", ","), ",")
 	if len(words) != 3 {
 		return hint.Usagef("write it like "+example, "%q: expected three numbers, found %d", text, len(words))
 	}

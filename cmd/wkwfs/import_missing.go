@@ -102,7 +102,7 @@ func (s *importSettings) missingShape(why error) error {
 		}
 		needs = append(needs, need)
 	}
-	if s.dtype == "" {
+	if s.values.dtype == "" {
 		needs = append(needs, importer.Need{Field: importer.FieldType, Err: cmp.Or(likely, fmt.Errorf("TYPE is %s", orList(typeNames(volume.Types()))))})
 	}
 	return s.ask(&importer.MissingError{Needs: needs})
@@ -119,7 +119,7 @@ func (s *importSettings) likely(n int64) error {
 			size = *s.shape
 		}
 		g := volume.Grid{Size: size, Block: volume.Cube(1), Type: t, Channels: s.raw.Channels}
-		if s.dtype != "" && t != s.raw.Type || g.Validate() != nil || g.Bytes() != n {
+		if s.values.dtype != "" && t != s.raw.Type || g.Validate() != nil || g.Bytes() != n {
 			continue
 		}
 		if bySize[size] == nil {
@@ -155,11 +155,11 @@ func orList(names []string) string {
 
 // open opens the input: a file without a header if there is a shape or a type.
 func (s *importSettings) open() (*arrayfile.Array, error) {
-	if s.shape != nil && s.dtype != "" {
+	if s.shape != nil && s.values.dtype != "" {
 		s.raw.Axes = s.axes
 		return arrayfile.OpenRaw(s.input, s.raw)
 	}
-	if s.shape != nil || s.dtype != "" {
+	if s.shape != nil || s.values.dtype != "" {
 		return nil, s.missingShape(nil)
 	}
 	s.options.Axes = s.axes

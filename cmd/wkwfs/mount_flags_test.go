@@ -16,6 +16,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/hint"
 	"github.com/wkwfs/wkwfs/internal/small/log"
 	"github.com/wkwfs/wkwfs/internal/stores/store"
+	"github.com/wkwfs/wkwfs/volume"
 )
 
 // parse returns the settings in the arguments of a mount command.
@@ -38,7 +39,7 @@ func mask(bits fs.FileMode) settings.Mask { return settings.Mask{Bits: &bits} }
 // TestFlagsAndWordsAgree: a flag and the -o word of the same name give the same setting.
 func TestFlagsAndWordsAgree(t *testing.T) {
 	defaults := mountSettings{
-		cacheSize: defaultCacheSize, readAhead: defaultReadAhead, from: sourceFlags{ioDepth: store.DefaultDepth, timeout: settings.Timeout(time.Minute)}, diskCache: diskCacheFlags{size: 50 << 30, minFree: settings.Free{Percent: 5}}, log: log.Options{Format: log.Text},
+		cacheSize: defaultCacheSize, readAhead: defaultReadAhead, from: sourceFlags{ioDepth: store.DefaultDepth, file: fileFlags{rawFlags: rawFlags{channels: 1}}, timeout: settings.Timeout(time.Minute)}, diskCache: diskCacheFlags{size: 50 << 30, minFree: settings.Free{Percent: 5}}, log: log.Options{Format: log.Text},
 	}
 	tests := []struct {
 		name string
@@ -88,6 +89,9 @@ func TestFlagsAndWordsAgree(t *testing.T) {
 			func(s *mountSettings) { s.diskCache = diskCacheFlags{dir: autoDir, size: 1 << 30} }},
 		{"depth", []string{"--io-depth=1"}, func(s *mountSettings) { s.from.ioDepth = 1 }},
 		{"depth word", []string{"-o", "io_depth=1024"}, func(s *mountSettings) { s.from.ioDepth = 1024 }},
+		{"shape word", []string{"-o", "shape=7x5x3,dtype=uint16,voxel_size=8x8x30"}, func(s *mountSettings) {
+			s.from.file.shape, s.from.file.dtype, s.from.file.voxelSize = &volume.Vec{7, 5, 3}, "uint16", [3]float64{8, 8, 30}
+		}},
 		{"config word", []string{"-o", "config=/a"}, func(*mountSettings) {}},
 		{"label", []string{"-o", "ro,context=system_u:object_r:t:s0"},
 			func(s *mountSettings) { s.kernel = []string{"context=system_u:object_r:t:s0"} }},

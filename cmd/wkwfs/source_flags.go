@@ -25,8 +25,10 @@ import (
 // sourceHelp says in help texts what a SOURCE is.
 const sourceHelp = `SOURCE is a WEBKNOSSOS dataset, a layer, a mag, a single .wkw file, an annotation download
 (.zip, or unpacked), a Neuroglancer Precomputed volume, or a Zarr or N5 array or group, also
-in a zip archive of uncompressed files (.ozx, .zip). It is a path, or the URL of an object
-store or a web server: s3://BUCKET/PATH, gs://BUCKET/PATH, https://HOST/PATH.`
+in a zip archive of uncompressed files (.ozx, .zip), a KNOSSOS dataset, an HDF5 file, or a
+file or folder that wkwfs import takes, with its --shape, --dtype and --axes. It is a path,
+or the URL of an object store or a web server: s3://BUCKET/PATH, gs://BUCKET/PATH,
+https://HOST/PATH.`
 
 // sourceFlags are the flags of all commands that read a SOURCE.
 type sourceFlags struct {
@@ -34,6 +36,7 @@ type sourceFlags struct {
 	ioDepth     settings.Depth
 	over        string // the dataset of an annotation
 	relabel     tables
+	file        fileFlags
 
 	// Of sources with a URL.
 	timeout          settings.Timeout
@@ -46,6 +49,7 @@ func (s *sourceFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&s.followLinks, "follow-links", false, "follow links, paths and URLs that lead out of SOURCE")
 	flags.StringVar(&s.over, "over", "", "SOURCE is a volume annotation: show it over the `DATASET` that was annotated")
 	flags.Var(&s.relabel, "relabel", "add a layer whose ids are mapped by `LAYER=FILE`, an .npy, .csv or .json file; may be repeated, or have ; between several")
+	s.file.register(flags)
 	flags.Var(&s.ioDepth, "io-depth", "reads in flight to a SOURCE that answers late, and lookups; 64 suits disks and file servers")
 	flags.Var(&s.timeout, "timeout", "how long requests to a URL are repeated before they fail, such as 30s or 5m")
 	flags.BoolVar(&s.anonymous, "anonymous", false, "use no credentials for a URL")
@@ -125,6 +129,7 @@ func (s sourceFlags) options(log *slog.Logger) dataset.Options {
 		FollowLinks: s.followLinks,
 		Over:        s.over,
 		Relabel:     s.relabel,
+		File:        s.file.file(),
 		Depth:       s.depth(),
 		Log:         log,
 		Timeout:     time.Duration(s.timeout),

@@ -51,6 +51,10 @@ func list(fsys fs.FS, dir string, size int) iter.Seq2[[]fs.DirEntry, error] {
 // are found only by their names.
 func CannotList(err error) bool { return errors.Is(err, errors.ErrUnsupported) }
 
+// NothingListed reports whether the error of a listing says that there is no directory, and so no file in it. A server without listings may
+// answer so for a directory that has files: then NothingListed returns false.
+func NothingListed(err error) bool { return errors.Is(err, fs.ErrNotExist) && !CannotList(err) }
+
 // listFile lists a directory by opening it.
 func listFile(fsys fs.FS, dir string, size int) iter.Seq2[[]fs.DirEntry, error] {
 	return func(yield func([]fs.DirEntry, error) bool) {

@@ -32,6 +32,7 @@ type Array struct {
 	XFirst    bool     // unnamed axes are x, y, z, c, and not c, z, y, x
 
 	Key    Key     // how files are named
+	Tree   Tree    // how files are named where indices alone do not name them; nil: as Key says
 	Shards []Shard // how a file is divided into inner chunks, the outer shard first; none: a file is one chunk
 
 	Order  []int       // axes of a chunk as it is stored, slowest first

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -99,14 +100,9 @@ func (d *Dataset) Layer(name string) (volume.Layer, error) {
 func (d *Dataset) Omitted() []volume.Omission { return d.Left }
 
 // Files returns a file system without files.
-func (d *Dataset) Files() fs.FS { return noFiles{} }
+func (d *Dataset) Files() fs.FS { return vfs.NoFiles{} }
 
-type noFiles struct{}
-
-func (noFiles) Open(name string) (fs.File, error)     { return nil, notExist("open", name) }
-func (noFiles) ReadDir(string) ([]fs.DirEntry, error) { return nil, nil }
-func (noFiles) Stat(name string) (fs.FileInfo, error) { return nil, notExist("stat", name) }
-func notExist(op, name string) error                  { return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist} }
+func notExist(op, name string) error { return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist} }
 
 // Sort sorts the mags by their factors, finest first.
 func (l *Layer) Sort() {

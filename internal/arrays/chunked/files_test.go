@@ -260,3 +260,36 @@ func TestVersionsOfOneFile(t *testing.T) {
 		t.Errorf("the same cube of another mag: got %v, %v", info, err)
 	}
 }
+
+// TestTree: in a tree of named directories, a directory without the file of its chunk is an absent chunk, whatever else it has. A file that is
+// no regular one is an error, and names say what they are.
+func TestTree(t *testing.T) {
+	a := &Array{Shape: []int{2, 2, 6}, Chunk: []int{2, 2, 2}, Type: volume.Uint8, Order: []int{0, 1, 2}, Tree: axisTree{}}
+	dir, m := writeArray(t, a, Options{}, "[0 0 2]", "[0 0 4]")
+	other := filepath.Join(dir, "a0_00/a1_00/a2_01")
+	wrong := filepath.Join(dir, "a0_00/a1_00/a2_02/chunk[0_0_2]")
+	if err := errors.Join(os.MkdirAll(wrong, 0o755), os.Mkdir(other, 0o755), os.WriteFile(filepath.Join(other, "chunk"), nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if xs, err := m.Cubes(0, 0); err != nil || !slices.Equal(xs, []int{0, 2}) {
+		t.Errorf("got the cubes %v, %v, expected 0 and 2", xs, err)
+	}
+	if _, err := m.OpenCube(volume.Vec{1}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("cube 1: got %v", err)
+	}
+	if _, err := m.OpenCube(volume.Vec{2}); err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "a2_02/chunk[0_0_2]") {
+		t.Errorf("cube 2: got %v", err)
+	}
+	for name, want := range map[string]volume.CubeName{
+		"a0_00": volume.DirName, "a0_00/a1_00/a2_02": volume.DirName, "a0_00/a1_00/a2_02/chunk[0_0_2]": volume.FileName,
+		"a0_00/a1_00/a2_02/chunk[0_0_1]": volume.OtherName, "a0_00/a1_00/a2_02/beside": volume.BesideName, "a0_00/a1_00/a2_03": volume.OtherName, "a0_0": volume.OtherName,
+		"a0_00/a1_00/a2_02/chunk[0_0_2]/x": volume.OtherName, "other": volume.OtherName,
+	} {
+		if got := m.CubeName(name); got != want {
+			t.Errorf("%s: got %v, expected %v", name, got, want)
+		}
+	}
+	if _, _, example := m.CubeFiles(); m.CubeName(example) != volume.FileName {
+		t.Errorf("the example %s is no file", example)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/small/access"
@@ -14,27 +15,15 @@ import (
 // cubeInfo describes a cube by the files of its chunks on the channel axis, which are nil where there is none. A cube
 // without any file exists only if the fill value is not zero.
 func (m *Mag) cubeInfo(c volume.Vec, parts []fs.FileInfo) (fs.FileInfo, error) {
-	var first fs.FileInfo
-	found := 0
-	for _, p := range parts {
-		if p != nil {
-			if found++; first == nil {
-				first = p
-			}
-		}
-	}
+	isAbsent := !slices.ContainsFunc(parts, func(p fs.FileInfo) bool { return p != nil })
 	switch {
-	case found == 0 && m.array.fillsZero():
+	case isAbsent && m.array.fillsZero():
 		return nil, m.noCube("open", []int{c[2], c[1], c[0]})
-	case found == 0:
+	case isAbsent:
 		return absentInfo{fmt.Sprintf("x%d", c[0]), m.absentVersion(c)}, nil
 	}
-	info := joinedInfo{first, first.Size(), vfs.StoredOf(first), first.ModTime(), vfs.VersionOf(first)}
-	if len(parts) > 1 {
-		info = joinInfos(first, parts)
-	}
-	info.version = m.version(c, info.version)
-	return info, nil
+	files := vfs.JoinInfos(parts)
+	return vfs.WithVersion(files, m.version(c, vfs.VersionOf(files))), nil
 }
 
 // version returns the version of a cube by that of its files. It names the voxels of the cube: other mags may show other channels or axes of
@@ -49,44 +38,6 @@ func (m *Mag) version(c volume.Vec, files vfs.Version) vfs.Version {
 func meaningOf(g *geometry, a *Array) string {
 	return fmt.Sprint(g.axis, g.index, g.channels, g.part, g.cut, g.grid.Size, g.grid.Block, g.grid.Type, a.Order, a.BigEndian, a.Fill, a.Shards, a.Codecs, a.Header != nil)
 }
-
-// joinInfos describes several files as one: all their bytes, the latest time, and the permissions of users who may read
-// all of them. The version changes with that of any file, or if a file appears.
-func joinInfos(first fs.FileInfo, parts []fs.FileInfo) joinedInfo {
-	joined := joinedInfo{mod: first.ModTime()}
-	allowed := access.Unrestricted
-	h := sha256.New()
-	for _, p := range parts {
-		if p == nil {
-			h.Write([]byte("absent"))
-			continue
-		}
-		version := vfs.VersionOf(p)
-		h.Write(version[:])
-		allowed = allowed.And(access.Of(p))
-		joined.size += p.Size()
-		joined.stored += vfs.StoredOf(p)
-		if p.ModTime().After(joined.mod) {
-			joined.mod = p.ModTime()
-		}
-	}
-	joined.FileInfo = allowed.Restrict(first)
-	joined.version = vfs.Version(h.Sum(nil)[:16])
-	return joined
-}
-
-// joinedInfo describes the files of a cube as one.
-type joinedInfo struct {
-	fs.FileInfo
-	size, stored int64
-	mod          time.Time
-	version      vfs.Version
-}
-
-func (i joinedInfo) Size() int64          { return i.size }
-func (i joinedInfo) Stored() int64        { return i.stored }
-func (i joinedInfo) ModTime() time.Time   { return i.mod }
-func (i joinedInfo) Version() vfs.Version { return i.version }
 
 // absentInfo describes a cube that has no file and consists of the fill value.
 type absentInfo struct {

@@ -107,7 +107,7 @@ func (l *listing) lacks(c volume.Vec) bool {
 // walkFiles yields the cube of each file of a chunk, in any order, and errors of listing. A cube with several files is
 // yielded several times. An entry of the wrong kind counts: it exists and cannot be read, so it must not read as absent.
 func (m *Mag) walkFiles(yield func(volume.Vec, error) bool) {
-	if m.array.Key.Separator != "/" {
+	if m.array.Tree == nil && m.array.Key.Separator != "/" {
 		m.walkNames(yield)
 		return
 	}
@@ -135,7 +135,7 @@ func (m *Mag) nodes(level int) iter.Seq[node] {
 				return
 			}
 			for _, number := range found.numbers {
-				if !yield(n.child(number)) {
+				if !yield(m.child(n, number)) {
 					return
 				}
 			}
@@ -152,7 +152,7 @@ func (m *Mag) walkNames(yield func(volume.Vec, error) bool) {
 				return
 			}
 		}
-		if err = vfs.CheckAbsent(m.fsys, ".", m.dir, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err = vfs.CheckAbsent(m.fsys, ".", m.dir, err); err != nil && !vfs.NothingListed(err) {
 			yield(volume.Vec{}, err)
 			return
 		}
@@ -166,8 +166,12 @@ type node struct {
 	err error // why nodes may be missing; then it is no node
 }
 
-func (n node) child(number int) node {
-	return node{dir: path.Join(n.dir, strconv.Itoa(number)), at: append(n.at[:len(n.at):len(n.at)], number)}
+func (m *Mag) child(n node, number int) node {
+	name := strconv.Itoa(number)
+	if t := m.array.Tree; t != nil {
+		name = t.Dir(len(n.at), number)
+	}
+	return node{dir: path.Join(n.dir, name), at: append(n.at[:len(n.at):len(n.at)], number)}
 }
 
 // numbers are the entries of a directory of the tree of chunks.
@@ -184,15 +188,34 @@ func (m *Mag) listNode(n node) (found numbers) {
 	axis := len(n.at)
 	for entries, err := range vfs.ListDir(m.fsys, n.dir) {
 		for _, e := range entries {
-			if number, ok := volume.ParseIndex(e.Name()); ok && m.showsOn(axis, number) {
+			if number, ok := m.indexIn(axis, e.Name()); ok && m.showsOn(axis, number) && m.hasFile(n, number) {
 				found.numbers = append(found.numbers, number)
 			}
 		}
-		if err = vfs.CheckAbsent(m.fsys, ".", n.dir, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err = vfs.CheckAbsent(m.fsys, ".", n.dir, err); err != nil && !vfs.NothingListed(err) {
 			found.err = err
 		}
 	}
 	return found
+}
+
+// indexIn returns the index that an entry of a directory of the tree of chunks has the name of.
+func (m *Mag) indexIn(axis int, name string) (int, bool) {
+	if t := m.array.Tree; t != nil {
+		return t.Index(axis, name)
+	}
+	return volume.ParseIndex(name)
+}
+
+// hasFile reports whether a child of a directory has the file of its chunk, if the array has a directory for each chunk. What may exist counts.
+func (m *Mag) hasFile(n node, number int) bool {
+	if m.array.Tree == nil || len(n.at) < len(m.array.Shape)-1 {
+		return true
+	}
+	leaf := m.child(n, number)
+	name := path.Join(leaf.dir, m.array.Tree.File(leaf.at))
+	_, err := fs.Stat(m.fsys, name)
+	return !errors.Is(vfs.CheckAbsent(m.fsys, ".", name, err), fs.ErrNotExist)
 }
 
 // shows reports whether a chunk is in the array and has a channel that is shown.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -217,10 +218,28 @@ func (m *model) write() {
 			start[axis] = at[axis] * m.Chunk[axis]
 		}
 		if b := m.encode(0, m.Chunk, start); b != nil {
-			m.files["a/"+m.Key.name(at)] = &fstest.MapFile{Data: b, ModTime: time.Unix(1e9+int64(len(m.files)), 0)} // its version is its own
+			m.files["a/"+m.fileOf(at)] = &fstest.MapFile{Data: b, ModTime: time.Unix(1e9+int64(len(m.files)), 0)} // its version is its own
 		}
 	})
 	m.files["a/other"] = &fstest.MapFile{}
+}
+
+// axisTree names directories by their axis and two digits, and files by all indices.
+type axisTree struct{}
+
+func (axisTree) Dir(axis, index int) string { return fmt.Sprintf("a%d_%02d", axis, index) }
+func (axisTree) Kind(at []int, name string) volume.CubeName {
+	if name == "beside" {
+		return volume.BesideName
+	}
+	return volume.OtherName
+}
+
+func (axisTree) File(at []int) string { return strings.ReplaceAll(fmt.Sprint("chunk", at), " ", "_") }
+
+func (t axisTree) Index(axis int, name string) (index int, ok bool) {
+	_, err := fmt.Sscanf(name, fmt.Sprintf("a%d_%%d", axis), &index)
+	return index, err == nil && t.Dir(axis, index) == name
 }
 
 // want returns the voxels of a box. names are those of the axes.
@@ -271,6 +290,9 @@ func randomModel(r *rand.Rand) (*model, []string) {
 	types := volume.Types()
 	m := &model{Array: &Array{Type: types[r.IntN(len(types))], BigEndian: r.IntN(3) == 0}, absent: map[string]bool{}}
 	m.Key = []Key{{"c", "/"}, {"c", "."}, {"", "/"}, {"", "."}}[r.IntN(4)]
+	if r.IntN(5) == 0 {
+		m.Key, m.Tree = Key{}, axisTree{}
+	}
 	depth := r.IntN(3)
 	inner := make([]int, len(names))
 	for axis := range names {

@@ -51,19 +51,58 @@ func (k Key) parse(name string, rank int) ([]int, bool) {
 	return at, true
 }
 
+// Tree names the files of chunks in directories: one for each axis, in the order of the array's Shape, and in the last one a file. Other
+// files beside it are not read. A directory without the file is an absent chunk.
+type Tree interface {
+	// Dir returns the name of the directory of an index on an axis.
+	Dir(axis, index int) string
+	// Index returns the index that a directory has the name of.
+	Index(axis int, name string) (index int, ok bool)
+	// File returns the name of the file of a chunk in its last directory.
+	File(at []int) string
+	// Kind says what another file in this directory is.
+	Kind(at []int, name string) volume.CubeName
+}
+
+// treePath returns the path of a chunk, or of a directory of chunks that has some of the indices.
+func treePath(t Tree, at []int, rank int) string {
+	var b strings.Builder
+	for axis, n := range at {
+		if axis > 0 {
+			b.WriteByte('/')
+		}
+		b.WriteString(t.Dir(axis, n))
+	}
+	if len(at) == rank {
+		b.WriteString("/" + t.File(at))
+	}
+	return b.String()
+}
+
+// fileOf returns the path of a chunk below the directory of the array.
+func (a *Array) fileOf(at []int) string {
+	if a.Tree != nil {
+		return treePath(a.Tree, at, len(a.Shape))
+	}
+	return a.Key.name(at)
+}
+
 // path returns the file of a chunk on the channel axis of cube c.
 func (m *Mag) path(c volume.Vec, channel int) string {
-	return path.Join(m.dir, m.array.Key.name(m.onOthers(m.position(len(m.array.Shape), c, channel), m.array.Chunk)))
+	return path.Join(m.dir, m.array.fileOf(m.onOthers(m.position(len(m.array.Shape), c, channel), m.array.Chunk)))
 }
 
 // CubeFiles implements [volume.CubeNamer].
 func (m *Mag) CubeFiles() (fsys fs.FS, dir, example string) {
-	return m.fsys, m.dir, m.array.Key.name(make([]int, len(m.array.Shape)))
+	return m.fsys, m.dir, m.array.fileOf(make([]int, len(m.array.Shape)))
 }
 
 // CubeName implements [volume.CubeNamer]. Chunks of channels that are not shown count, too.
 func (m *Mag) CubeName(name string) volume.CubeName {
 	key, rank := m.array.Key, len(m.array.Shape)
+	if m.array.Tree != nil {
+		return m.array.nameInTree(name)
+	}
 	if key.Separator != "/" {
 		if at, ok := key.parse(name, rank); ok && m.array.has(at) {
 			return volume.FileName
@@ -82,6 +121,31 @@ func (m *Mag) CubeName(name string) volume.CubeName {
 		return volume.OtherName
 	case indices < rank:
 		return volume.DirName
+	}
+	return volume.FileName
+}
+
+// nameInTree says what a name below the directory of the array is.
+func (a *Array) nameInTree(name string) volume.CubeName {
+	parts := strings.Split(name, "/")
+	var at []int
+	for axis, part := range parts[:min(len(parts), len(a.Shape))] {
+		n, ok := a.Tree.Index(axis, part)
+		if !ok {
+			return volume.OtherName
+		}
+		at = append(at, n)
+	}
+	switch {
+	case !a.has(at):
+		return volume.OtherName
+	case len(parts) <= len(a.Shape):
+		return volume.DirName
+	case len(parts) > len(a.Shape)+1:
+		return volume.OtherName
+	}
+	if file := parts[len(a.Shape)]; file != a.Tree.File(at) {
+		return a.Tree.Kind(at, file)
 	}
 	return volume.FileName
 }

@@ -90,8 +90,8 @@ func (c Blosc) Decode(dst, src []byte, limit int) ([]byte, error) {
 // Bound implements [Codec].
 func (Blosc) Bound(n int) int { return n + n/64 + 1<<16 }
 
-// scratch implements [scratcher]. Two blocks are decoded at a time if they are small, so usual chunks take 2 MiB.
-func (Blosc) scratch(n int) int { return n }
+// Scratch implements [Scratcher]. Two blocks are decoded at a time if they are small, so usual chunks take 2 MiB.
+func (Blosc) Scratch(n int) int { return n }
 
 func (Blosc) String() string { return "blosc" }
 

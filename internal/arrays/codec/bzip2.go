@@ -19,8 +19,8 @@ func (c Bzip2) DecodePrefix(dst, src []byte) error {
 	return s.readPrefix(c, bzip2.NewReader(&s.src), dst)
 }
 
-// scratch implements [scratcher].
-func (Bzip2) scratch(int) int { return 4 << 20 }
+// Scratch implements [Scratcher].
+func (Bzip2) Scratch(int) int { return 4 << 20 }
 
 // Bound implements [Codec]. bzip2 adds at most a percent and 600 bytes.
 func (Bzip2) Bound(n int) int { return n + n/64 + 1<<16 }

@@ -57,8 +57,8 @@ func putBuffers(all ...*[]byte) {
 	}
 }
 
-// scratch implements [scratcher]: the most that two results and the codec between them take.
-func (c Chain) scratch(n int) int {
+// Scratch implements [Scratcher]: the most that two results and the codec between them take.
+func (c Chain) Scratch(n int) int {
 	most, from := 0, 0
 	for i := len(c) - 1; i >= 0; i-- {
 		if _, ok := c[i].(checksum); ok && i > 0 {

@@ -45,17 +45,17 @@ func room(dst []byte, limit int) []byte {
 	return dst[:limit:limit]
 }
 
-// A scratcher is a codec that takes more than some hundred kilobytes of memory besides what it decodes.
-type scratcher interface {
-	// scratch returns how many bytes Decode takes at most besides dst and src. n is the limit of Decode.
-	scratch(n int) int
+// A Scratcher is a codec that takes more than some hundred kilobytes of memory besides what it decodes.
+type Scratcher interface {
+	// Scratch returns how many bytes Decode takes at most besides dst and src. n is the limit of Decode.
+	Scratch(n int) int
 }
 
 // Scratch returns how many bytes Decode of a codec takes at most besides dst and src, if it is more than some hundred kilobytes. n is the
 // limit of Decode.
 func Scratch(c Codec, n int) int {
-	if s, ok := c.(scratcher); ok {
-		return s.scratch(n)
+	if s, ok := c.(Scratcher); ok {
+		return s.Scratch(n)
 	}
 	return 0
 }

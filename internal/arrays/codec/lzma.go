@@ -38,8 +38,8 @@ func (c LZMA) Decode(dst, src []byte, limit int) ([]byte, error) {
 	return in.readAll(c, r, dst, limit)
 }
 
-// scratch implements [scratcher]: two dictionaries, one in use and one not yet collected, tables and a copy of src.
-func (c LZMA) scratch(n int) int { return 2*n + c.Bound(n) + 8<<20 }
+// Scratch implements [Scratcher]: two dictionaries, one in use and one not yet collected, tables and a copy of src.
+func (c LZMA) Scratch(n int) int { return 2*n + c.Bound(n) + 8<<20 }
 
 // Bound implements [Codec].
 func (LZMA) Bound(n int) int { return n + n/64 + 1<<16 }

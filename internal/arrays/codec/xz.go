@@ -32,8 +32,8 @@ func (c XZ) Decode(dst, src []byte, limit int) ([]byte, error) {
 	return d.dst[:d.n], nil
 }
 
-// scratch implements [scratcher]: two dictionaries, one in use and one not yet collected.
-func (XZ) scratch(n int) int { return 2 * n }
+// Scratch implements [Scratcher]: two dictionaries, one in use and one not yet collected.
+func (XZ) Scratch(n int) int { return 2 * n }
 
 // Bound implements [Codec].
 func (XZ) Bound(n int) int { return n + n/64 + 1<<16 }

@@ -35,8 +35,8 @@ func (c Zstd) Decode(dst, src []byte, limit int) ([]byte, error) {
 	return nil, failed(c, err)
 }
 
-// scratch implements [scratcher]: it is what frames with too many bytes take.
-func (Zstd) scratch(n int) int { return n + n/4 }
+// Scratch implements [Scratcher]: it is what frames with too many bytes take.
+func (Zstd) Scratch(n int) int { return n + n/4 }
 
 // Bound implements [Codec]. It is ZSTD_COMPRESSBOUND, and room for frames that users may add.
 func (Zstd) Bound(n int) int { return n + n>>8 + 1<<16 }

@@ -32,14 +32,6 @@ type hdf5Table struct {
 	kind    volume.Type
 }
 
-// openedFile is an open file of any store as an io.ReaderAt.
-type openedFile struct{ fs.File }
-
-// ReadAt implements io.ReaderAt.
-func (f openedFile) ReadAt(p []byte, off int64) (int, error) {
-	return vfs.ReadAt(context.Background(), f.File, p, off)
-}
-
 func readHDF5(fsys fs.FS, file string, last *state) (*state, error) {
 	t, err := openHDF5Table(fsys, file)
 	if err != nil {
@@ -74,7 +66,7 @@ func openHDF5Table(fsys fs.FS, file string) (t *hdf5Table, err error) {
 
 // find finds the table in the file.
 func (t *hdf5Table) find() error {
-	f, err := hdf5.Open(openedFile{t.File}, t.info.Size())
+	f, err := hdf5.Open(vfs.ReaderAt{File: t.File}, t.info.Size())
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package arrayfile
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -132,13 +131,13 @@ func (a *Array) open(name string) (*file, error) {
 // reader returns the content of the file, and a function that must be called after the last read.
 func (f *file) reader() (io.ReaderAt, func(), error) {
 	if held := f.held(); held != nil {
-		return readerAt{held}, func() {}, nil
+		return vfs.ReaderAt{File: held}, func() {}, nil
 	}
 	now, err := f.reopen()
 	if err != nil {
 		return nil, nil, err
 	}
-	return readerAt{now}, func() { now.Close() }, nil
+	return vfs.ReaderAt{File: now}, func() { now.Close() }, nil
 }
 
 // held returns the open file, or nil.
@@ -146,14 +145,6 @@ func (f *file) held() fs.File {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.handle
-}
-
-// readerAt is an open file of any store as an io.ReaderAt.
-type readerAt struct{ fs.File }
-
-// ReadAt implements io.ReaderAt.
-func (r readerAt) ReadAt(p []byte, off int64) (int, error) {
-	return vfs.ReadAt(context.Background(), r.File, p, off)
 }
 
 // ReadAt implements io.ReaderAt.

@@ -2,6 +2,8 @@ package arrayfile
 
 import (
 	"fmt"
+	"io/fs"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -19,18 +21,26 @@ type RawShape struct {
 
 // OpenRaw opens a file of voxels without a header. The size of the file must match.
 func OpenRaw(path string, s RawShape) (*Array, error) {
-	return openWith(func(a *Array, name string) error {
-		f, err := a.open(name)
-		if err != nil {
-			return err
-		}
-		a.Grid.Size, a.Grid.Type, a.Grid.Channels = s.Size, s.Type, s.Channels
-		a.bigEndian = s.BigEndian
-		if err := a.setVoxels(section{file: f, exact: true}); err != nil {
-			return err
-		}
-		return a.setRawAxes(s.Axes)
-	}, parent(path), filepath.Base(path))
+	return openWith(s.open, parent(path), filepath.Base(path))
+}
+
+// OpenRawFS is [OpenRaw] for a file of a file system, with a slash-separated name.
+func OpenRawFS(fsys fs.FS, name string, s RawShape) (*Array, error) {
+	dir := path.Dir(name)
+	return openWith(s.open, directory{fsys, dir, dir}, path.Base(name))
+}
+
+func (s RawShape) open(a *Array, name string) error {
+	f, err := a.open(name)
+	if err != nil {
+		return err
+	}
+	a.Grid.Size, a.Grid.Type, a.Grid.Channels = s.Size, s.Type, s.Channels
+	a.bigEndian = s.BigEndian
+	if err := a.setVoxels(section{file: f, exact: true}); err != nil {
+		return err
+	}
+	return a.setRawAxes(s.Axes)
 }
 
 // setRawAxes sets the layout of a file without a header. Unlike that of other files, its shape follows from the names of the axes.

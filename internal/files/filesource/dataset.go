@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -104,12 +105,4 @@ func (d *dataset) Layer(name string) (volume.Layer, error) {
 func (d *dataset) Omitted() []volume.Omission { return d.left }
 
 // Files returns a file system without files.
-func (d *dataset) Files() fs.FS { return noFiles{} }
-
-type noFiles struct{}
-
-func (noFiles) Open(name string) (fs.File, error) {
-	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-}
-
-func (noFiles) ReadDir(string) ([]fs.DirEntry, error) { return nil, nil }
+func (d *dataset) Files() fs.FS { return vfs.NoFiles{} }

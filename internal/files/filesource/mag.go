@@ -18,6 +18,7 @@ type stack struct {
 	fsys    fs.FS
 	name    string // of the file, or of the folder of pictures
 	unpack  string // directory for unpacked streams
+	as      As
 	current atomic.Pointer[opened]
 }
 
@@ -54,7 +55,7 @@ var (
 
 // newStack opens a file or a folder of pictures. It closes all files.
 func newStack(fsys fs.FS, name string, o Options) (*stack, error) {
-	s := &stack{fsys: fsys, name: name, unpack: o.Unpack}
+	s := &stack{fsys: fsys, name: name, unpack: o.Unpack, as: o.As}
 	first, err := s.parse()
 	s.current.Store(first)
 	return s, err
@@ -94,7 +95,7 @@ func categoryOf(c arrayfile.Content) string {
 
 // parse opens the files as they are now, and closes them.
 func (s *stack) parse() (*opened, error) {
-	a, err := arrayfile.OpenFS(s.fsys, s.name)
+	a, err := s.open()
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func (s *stack) parse() (*opened, error) {
 	if err := a.Release(); err != nil {
 		return nil, err
 	}
-	return &opened{a, infoOf(a.Infos())}, nil
+	return &opened{a, vfs.JoinInfos(a.Infos())}, nil
 }
 
 // Stat describes the file or the folder.
@@ -153,7 +154,7 @@ func (s *stack) describe(o *opened) (fs.FileInfo, error) {
 		}
 		infos[i] = info
 	}
-	return infoOf(infos), nil
+	return vfs.JoinInfos(infos), nil
 }
 
 // OpenCube opens the only cube. If the files have changed since they were opened last, their headers are read again.

@@ -18,6 +18,7 @@ import (
 
 // Options say how files are shown. The zero value is useful.
 type Options struct {
+	As     As           // what the header does not say, for a file, or a folder that is one layer
 	Unpack string       // directory for unpacked streams; empty: TMPDIR, or else /var/tmp
 	Log    *slog.Logger // gets what was assumed; may be nil
 
@@ -123,6 +124,9 @@ func recogniseFolder(fsys fs.FS, dir string, o Options) (root volume.Root, err e
 		if !isTIFF(names[0]) || errors.Is(err, fs.ErrPermission) {
 			return root, err
 		}
+	}
+	if err := o.As.check(dir); err != nil {
+		return root, err
 	}
 	return volume.Root{Dataset: newDataset(fsys, dir, names, o)}, nil
 }

@@ -1,7 +1,6 @@
 package hdfsource
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,21 +25,13 @@ type opened struct {
 	info   fs.FileInfo
 }
 
-// readerAt is an open file of any store as an io.ReaderAt.
-type readerAt struct{ fs.File }
-
-// ReadAt implements io.ReaderAt.
-func (r readerAt) ReadAt(p []byte, off int64) (int, error) {
-	return vfs.ReadAt(context.Background(), r.File, p, off)
-}
-
 // parse opens the file as it is now.
 func (s *source) parse() (*opened, error) {
 	f, info, err := vfs.OpenRegular(s.fsys, s.name)
 	if err != nil {
 		return nil, err
 	}
-	h, err := hdf5.Open(readerAt{f}, info.Size())
+	h, err := hdf5.Open(vfs.ReaderAt{File: f}, info.Size())
 	if err != nil {
 		f.Close() // read-only: nothing can be lost
 		return nil, s.located(err)

@@ -131,4 +131,4 @@ func (f *folder) Layer(name string) (volume.Layer, error) {
 func (f *folder) Omitted() []volume.Omission { return f.left }
 
 // Files returns a file system without files.
-func (f *folder) Files() fs.FS { return noFiles{} }
+func (f *folder) Files() fs.FS { return vfs.NoFiles{} }

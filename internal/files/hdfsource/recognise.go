@@ -68,7 +68,7 @@ func hasMagic(fsys fs.FS, name string) bool {
 	defer f.Close() // read-only: nothing can be lost
 	b := make([]byte, len(magic))
 	for at := int64(0); at <= info.Size()-int64(len(b)); at = max(512, 2*at) {
-		if n, err := (readerAt{f}).ReadAt(b, at); n < len(b) && err != nil {
+		if n, err := (vfs.ReaderAt{File: f}).ReadAt(b, at); n < len(b) && err != nil {
 			return false
 		}
 		if string(b) == magic {
@@ -141,12 +141,4 @@ func (d *dataset) Layer(name string) (volume.Layer, error) {
 func (d *dataset) Omitted() []volume.Omission { return d.left }
 
 // Files returns a file system without files.
-func (d *dataset) Files() fs.FS { return noFiles{} }
-
-type noFiles struct{}
-
-func (noFiles) Open(name string) (fs.File, error) {
-	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-}
-
-func (noFiles) ReadDir(string) ([]fs.DirEntry, error) { return nil, nil }
+func (d *dataset) Files() fs.FS { return vfs.NoFiles{} }

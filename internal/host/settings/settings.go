@@ -47,8 +47,9 @@ import (
 
 // Mount lists the settings of a mount.
 var Mount = []string{
-	"allow-other", "anonymous", "cache-size", "debug", "disk-cache", "disk-cache-min-free", "disk-cache-size", "endpoint", "follow-links", "fsname", "gid", "io-depth", "log-file", "log-format", "metrics", "over", "read-ahead", "region", "relabel", "timeout",
-	"uid", "umask", "unit",
+	"allow-other", "anonymous", "axes", "big-endian", "cache-size", "channels", "debug", "disk-cache", "disk-cache-min-free", "disk-cache-size", "dtype", "endpoint",
+	"follow-links", "fsname", "gid", "io-depth", "log-file", "log-format", "metrics", "offset", "over", "read-ahead", "region", "relabel", "shape", "timeout",
+	"uid", "umask", "unit", "voxel-size",
 }
 
 // All lists the settings of all commands. They share configuration files, and each command

@@ -3,6 +3,7 @@ package gaps
 import (
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"path"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/wkwfs/wkwfs/internal/files/knossos"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/n5"
 	"github.com/wkwfs/wkwfs/precomputed"
@@ -19,11 +21,12 @@ import (
 )
 
 const (
-	zarr2   = `{"zarr_format": 2, "shape": [3, 2, 2], "chunks": [1, 2, 2], "dtype": "|u1", "order": "C", "compressor": null, "filters": null, "fill_value": 0%s}`
-	zarr3   = `{"zarr_format": 3, "node_type": "array", "shape": [3, 2, 2], "data_type": "uint8", "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [1, 2, 2]}}, "chunk_key_encoding": {"name": %s}, "fill_value": 0, "codecs": [{"name": "bytes"}]}`
-	n5Array = `{"dimensions": [2, 2, 3], "blockSize": [2, 2, 1], "dataType": "uint8", "compression": {"type": "raw"}}`
-	info    = `{"type": "image", "data_type": "uint8", "num_channels": 1, "scales": [{"key": "8_8_8", "size": [2, 2, 3], "resolution": [8, 8, 8], "chunk_sizes": [[2, 2, 1]], "encoding": "raw"%s}]}`
-	sharded = `, "sharding": {"@type": "neuroglancer_uint64_sharded_v1", "hash": "identity", "preshift_bits": 0, "minishard_bits": 0, "shard_bits": 5}`
+	zarr2        = `{"zarr_format": 2, "shape": [3, 2, 2], "chunks": [1, 2, 2], "dtype": "|u1", "order": "C", "compressor": null, "filters": null, "fill_value": 0%s}`
+	zarr3        = `{"zarr_format": 3, "node_type": "array", "shape": [3, 2, 2], "data_type": "uint8", "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [1, 2, 2]}}, "chunk_key_encoding": {"name": %s}, "fill_value": 0, "codecs": [{"name": "bytes"}]}`
+	n5Array      = `{"dimensions": [2, 2, 3], "blockSize": [2, 2, 1], "dataType": "uint8", "compression": {"type": "raw"}}`
+	info         = `{"type": "image", "data_type": "uint8", "num_channels": 1, "scales": [{"key": "8_8_8", "size": [2, 2, 3], "resolution": [8, 8, 8], "chunk_sizes": [[2, 2, 1]], "encoding": "raw"%s}]}`
+	knossosLayer = "[[Layer]]\nName = 'e'\nVoxelSize_nm = [8, 8, 8]\nExtent_px = [2, 2, 3]\nCubeShape_px = [2, 2, 1]\nFileExtension = '.raw'"
+	sharded      = `, "sharding": {"@type": "neuroglancer_uint64_sharded_v1", "hash": "identity", "preshift_bits": 0, "minishard_bits": 0, "shard_bits": 5}`
 )
 
 // wkwHeader is a header.wkw of cubes of one block of 2 × 2 × 2 voxels.
@@ -57,6 +60,9 @@ var formats = map[string]struct {
 	"n5": {openN5, map[string]string{"attributes.json": n5Array}, ".",
 		[]string{"0/0/0", "0/0/2"},
 		[]string{"0.0.0", "c/0/0/0", "2/0/0", "0/0/1.gz"}},
+	"knossos": {openKNOSSOS, map[string]string{"a.k.toml": knossosLayer}, "mag1",
+		[]string{"x0000/y0000/z0000/e_mag1_x0000_y0000_z0000.raw", "x0000/y0000/z0002/e_mag1_x0000_y0000_z0002.raw"},
+		[]string{"x0000/y0000/z0003/e_mag1_x0000_y0000_z0003.raw", "x0001/y0000/z0000/e_mag1_x0001_y0000_z0000.raw"}},
 	"precomputed": {openPrecomputed, map[string]string{"info": fmt.Sprintf(info, "")}, "8_8_8",
 		[]string{"0-2_0-2_0-1", "0-2_0-2_1-2.gz", "0-2_0-2_2-3.zst"},
 		[]string{"0-2_0-2_0-2", "0-2_0-2_3-4", "0-2_0-2_1-2.part", "0-2_0-2_1-2.lz4", "0.shard", "-2-0_0-2_0-1", "c/0-2_0-2_0-1", "0/0/0"}},
@@ -73,6 +79,9 @@ func openWKW(fsys fs.FS) (volume.Root, error) {
 }
 func openZarr(fsys fs.FS) (volume.Root, error) { return zarr.Recognise(fsys, ".") }
 func openN5(fsys fs.FS) (volume.Root, error)   { return n5.Recognise(fsys, ".") }
+func openKNOSSOS(fsys fs.FS) (volume.Root, error) {
+	return knossos.Recognise(fsys, ".", slog.New(slog.DiscardHandler))
+}
 func openPrecomputed(fsys fs.FS) (volume.Root, error) {
 	return precomputed.Recognise(fsys, ".", precomputed.Options{})
 }
@@ -83,6 +92,24 @@ func textsOf(root volume.Root, o Options) (found []string) {
 		found = append(found, fmt.Sprintf("%s, fault %v: %v", g.Place(), g.Fault, g.Err))
 	}
 	return found
+}
+
+// TestKNOSSOS: cubes of other layers lie beside those of a mag. Cubes that are stored in another way, or lie in the wrong folder, are not read.
+func TestKNOSSOS(t *testing.T) {
+	for file, want := range map[string]int{
+		"x0000/y0000/z0001/e_mag1_x0000_y0000_z0001.seg": 0, "x0000/y0000/z0000/notes.txt": 0,
+		"x0000/y0000/z0001/e_mag1_x0000_y0000_z0001.png": 1, "x0000/y0000/z0001/e_mag1_x0000_y0000_z0002.raw": 1,
+		"x0000/y0000/z0001/f_mag1_x0000_y0000_z0001.raw": 1, "x0000/y0000/z0001/e_mag1_x0000_y0000_z0001.raw.tmp": 1,
+	} {
+		cube := "mag1/x0000/y0000/z0000/e_mag1_x0000_y0000_z0000.raw"
+		root, err := openKNOSSOS(fstest.MapFS{"a.k.toml": {Data: []byte(knossosLayer)}, cube: {}, "mag1/" + file: {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := textsOf(root, Options{}); len(got) != want {
+			t.Errorf("%s: got %q, expected %d", file, got, want)
+		}
+	}
 }
 
 // TestNames: of each format, a file that the mag reads is none of the others, and every file that only another way of naming would read is

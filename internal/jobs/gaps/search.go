@@ -1,7 +1,6 @@
 package gaps
 
 import (
-	"errors"
 	"io/fs"
 	"path"
 	"regexp"
@@ -114,7 +113,7 @@ func (s *search) list(dir string, limit int) (l listing) {
 			}
 		}
 		l.dirs = l.dirs[:min(len(l.dirs), limit+1)]
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !vfs.NothingListed(err) {
 			l.partial = true
 		}
 	}
@@ -137,6 +136,7 @@ func (l *listing) add(name string, e fs.DirEntry, namer volume.CubeNamer) {
 	switch kind := namer.CubeName(name); {
 	case kind == volume.FileName: // of any kind: reads of what is no file are errors
 		l.cubes = true
+	case kind == volume.BesideName:
 	case kind == volume.CopyName:
 		l.copies.add(UnreadError{File: name, Files: 1})
 	case kind == volume.DirName, e.IsDir() && dirOfCubes.MatchString(e.Name()):
@@ -162,6 +162,7 @@ var (
 		regexp.MustCompile(`^(c\.)?[0-9]+([._][0-9]+)*(\.(gz|zst|zstd|br|xz|bz2|lzma|lz4|part|partial|tmp))?$`),
 		regexp.MustCompile(`^-?[0-9]+--?[0-9]+_-?[0-9]+--?[0-9]+_-?[0-9]+--?[0-9]+(\..*)?$`),
 		regexp.MustCompile(`(?i)^[0-9a-f]+\.(shard|index|data)(\..*)?$`),
+		regexp.MustCompile(`_mag[0-9]+_x[0-9]+_y[0-9]+_z[0-9]+\.`),
 	}
 )
 
