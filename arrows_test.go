@@ -41,7 +41,7 @@ var arrows = map[string][]string{
 
 	"dataset": {"cache", "internal/stores/diskcache", "internal/files/filesource", "internal/small/guard", "internal/files/hdfsource", "internal/small/hint", "internal/read/mosaic", "internal/stores/object", "internal/small/parallel", "internal/small/paths", "internal/stores/remote", "internal/stores/store", "internal/vfs", "internal/stores/zipfs", "n5", "precomputed", "volume", "wkw", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys", "internal/files/annotation", "internal/compose/overlay", "internal/compose/relabel"},
 
-	"zarr":                    {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/jsonlimit", "internal/vfs", "volume"},
+	"zarr":                    {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/jsonlimit", "internal/small/lru", "internal/small/parallel", "internal/vfs", "volume"},
 	"n5":                      {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/jsonlimit", "volume"},
 	"internal/arrays/chunked": {"internal/small/access", "internal/arrays/codec", "internal/small/jsonlimit", "internal/arrays/lattice", "internal/small/lru", "internal/small/parallel", "internal/small/scratch", "internal/vfs", "volume", "golang.org/x/sync"},
 

@@ -179,6 +179,59 @@ func TestTimesOfLayers(t *testing.T) {
 	}
 }
 
+// TestPlatesOfWells reads plates through a mount and by HTTP, voxel for voxel: ROW/COLUMN/FIELD is a layer. A damaged field costs only itself.
+func TestPlatesOfWells(t *testing.T) {
+	root, all := refdata.Sources(t, "zarr")
+	for _, s := range all {
+		if !strings.HasPrefix(s.Name, "plate_") {
+			continue
+		}
+		source := filepath.Join(tempDir(t), s.Mount)
+		if err := os.CopyFS(source, os.DirFS(filepath.Join(root, s.Mount))); err != nil {
+			t.Fatal(err)
+		}
+		damaged := filepath.Join(source, "B", "3", "1", "zarr.json")
+		if s.Mount == "plate_4" {
+			damaged = filepath.Join(source, "B", "3", "1", ".zattrs")
+		}
+		writeFile(t, damaged, []byte(`{`))
+		server := httptest.NewServer(http.FileServer(http.Dir(source)))
+		defer server.Close()
+		for _, from := range []string{source, server.URL} {
+			dir := mount(t, from)
+			if rows, err := filepath.Glob(filepath.Join(dir, "*", "*", "*")); err != nil || len(rows) != len(s.Volumes) {
+				t.Errorf("%s: %s: got %q, %v, want %d fields", s.Name, from, rows, err, len(s.Volumes))
+			}
+			for _, v := range s.Volumes {
+				field := filepath.Join(dir, filepath.FromSlash(v.Layer))
+				voxels, err := os.ReadFile(filepath.Join(field, "0", "volume.raw"))
+				if v.Layer == "B/3/1" {
+					if !errors.Is(err, syscall.EIO) {
+						t.Errorf("%s: %s: %s: got %v, want EIO", s.Name, from, v.Layer, err)
+					}
+					continue
+				}
+				if got := hashOf(voxels); err != nil || got != v.SHA256 {
+					t.Errorf("%s: %s: %v, %d bytes with hash %s, want %s", s.Name, field, err, len(voxels), got, v.SHA256)
+				}
+				if _, err := os.Stat(filepath.Join(field, "ome.zarr", ".zattrs")); err != nil {
+					t.Errorf("%s: %v", s.Name, err)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(dir, "B", "1")); !os.IsNotExist(err) {
+				t.Errorf("%s: got %v of a well that does not exist", s.Name, err)
+			}
+		}
+		r := wkwfs(t, "info", source)
+		if r.code != 0 || !strings.Contains(r.stdout, "A/1/0 (color)") || !strings.Contains(r.stdout, "not shown") || !strings.Contains(r.stdout, "B/3/1") {
+			t.Errorf("%s: info: exit code %d, %s%s", s.Name, r.code, r.stdout, r.stderr)
+		}
+		if r := wkwfs(t, "check", source); r.code != 1 || !strings.Contains(r.stdout, "B/3/1") {
+			t.Errorf("%s: check: exit code %d, %s%s", s.Name, r.code, r.stdout, r.stderr)
+		}
+	}
+}
+
 // TestPastedLinks mounts what a link of Neuroglancer shows. With several sources, the error names them, without what may be secret.
 func TestPastedLinks(t *testing.T) {
 	root, _ := refdata.Sources(t, "zarr")

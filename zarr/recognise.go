@@ -155,6 +155,12 @@ func (n *node) open() (volume.Root, error) {
 		}
 		return volume.Root{Mag: m}, nil
 	}
+	switch p, err := n.plate(); {
+	case err != nil:
+		return volume.Root{}, inFile(path.Join(n.dir, n.file), err)
+	case p != nil:
+		return volume.Root{Dataset: p}, nil
+	}
 	g, err := n.group()
 	if err != nil {
 		return volume.Root{}, err

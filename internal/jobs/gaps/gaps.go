@@ -116,8 +116,7 @@ func mags(root volume.Root, limit int) iter.Seq[namedMag] {
 		case root.Layer != nil:
 			of("", root.Layer)
 		case root.Dataset != nil:
-			names, _ := root.Dataset.Layers()
-			for _, name := range names {
+			for name := range volume.EachLayer(root.Dataset) {
 				if l, err := root.Dataset.Layer(name); err == nil && !of(name, l) {
 					return
 				}
