@@ -19,7 +19,6 @@ import (
 
 // notShown are the cases that a mount refuses although their files are sound, and why.
 var notShown = map[string]string{
-	"ij_hyper": "several points in time", "nii_4d": "several points in time",
 	"knossos_conf": "KNOSSOS", "knossos_seg": "KNOSSOS", "knossos_toml": "KNOSSOS", "knossos_jpg": "KNOSSOS",
 }
 
