@@ -171,6 +171,7 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 		Name:    baseOf(path),
 		Parent:  d.parentsOf(path, log),
 		Formats: formats,
+		Points:  points,
 		Foreign: d.foreign(path),
 		Outside: d.outside(path),
 		Log:     log,

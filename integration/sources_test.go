@@ -179,6 +179,62 @@ func TestTimesOfLayers(t *testing.T) {
 	}
 }
 
+// TestTimesOfDataset: a layer of a WEBKNOSSOS dataset whose arrays have a time axis is a directory of its times. Other layers are there, too.
+func TestTimesOfDataset(t *testing.T) {
+	root, all := refdata.Sources(t, "zarr")
+	source := tempDir(t)
+	var volumes []refdata.SourceVolume
+	for _, s := range all {
+		switch s.Name {
+		case "time_v2":
+			volumes = s.Volumes
+			fallthrough
+		case "names_null_all":
+			if err := os.CopyFS(filepath.Join(source, s.Name), os.DirFS(filepath.Join(root, s.Mount))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	box := map[string]any{"topLeft": []int{0, 0, 0}, "width": 40, "height": 24, "depth": 12}
+	layer := func(name, format string, mags ...any) any {
+		return map[string]any{"name": name, "category": "color", "dataFormat": format, "boundingBox": box, "mags": mags}
+	}
+	b, err := json.Marshal(map[string]any{"scale": []int{4, 4, 30}, "dataLayers": []any{
+		layer("movie", "zarr",
+			map[string]any{"mag": []int{1, 1, 1}, "path": "time_v2/0", "axisOrder": map[string]int{"t": 0, "c": 1, "z": 2, "y": 3, "x": 4}},
+			map[string]any{"mag": []int{2, 2, 1}, "path": "time_v2/1", "axisOrder": map[string]int{"t": 0, "c": 1, "z": 2, "y": 3, "x": 4}}),
+		layer("still", "zarr3", map[string]any{"mag": []int{1, 1, 1}, "path": "names_null_all", "axisOrder": map[string]int{"z": 0, "y": 1, "x": 2}}),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(source, "datasource-properties.json"), b)
+	dir := mount(t, source)
+	for _, v := range volumes {
+		mag := map[string]string{"0": "1", "1": "2-2-1"}[*v.Mag]
+		name := filepath.Join(dir, "movie", fmt.Sprintf("t%04d", *v.Time), mag, "volume.raw")
+		voxels, err := os.ReadFile(name)
+		if got := hashOf(voxels); err != nil || got != v.SHA256 {
+			t.Errorf("%s: %v, %d bytes with hash %s, want %s", name, err, len(voxels), got, v.SHA256)
+		}
+	}
+	if _, err := os.ReadFile(filepath.Join(dir, "still", "1", "volume.raw")); err != nil || len(volumes) < 6 {
+		t.Errorf("%v, %d volumes", err, len(volumes))
+	}
+	for _, name := range []string{"movie/1", "movie/t0099", "still/t0000", "movie/t0000/9"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); !os.IsNotExist(err) {
+			t.Errorf("%s: got %v, want no such directory", name, err)
+		}
+	}
+	info := wkwfs(t, "info", source)
+	if info.code != 0 || !strings.Contains(info.stdout, "movie/t0001") || strings.Contains(info.stdout, "movie: ") {
+		t.Errorf("info: exit code %d, %s%s", info.code, info.stdout, info.stderr)
+	}
+	if r := wkwfs(t, "check", source); r.code != 0 {
+		t.Errorf("check: exit code %d, %s%s", r.code, r.stdout, r.stderr)
+	}
+}
+
 // TestPlatesOfWells reads plates through a mount and by HTTP, voxel for voxel: ROW/COLUMN/FIELD is a layer. A damaged field costs only itself.
 func TestPlatesOfWells(t *testing.T) {
 	root, all := refdata.Sources(t, "zarr")

@@ -55,6 +55,17 @@ func OpenArray(fsys fs.FS, dir string, o ArrayOptions) (volume.Mag, error) {
 	return n.mag(o)
 }
 
+// ListPoints returns what the array in directory dir of fsys has on axes besides x, y, z and channels, such as t0000 and t0001: each is a
+// volume, which Point of [ArrayOptions] names. An array without such axes is one volume, named "".
+func ListPoints(fsys fs.FS, dir string, o ArrayOptions) ([]string, error) {
+	n, err := readNode(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	points, err := n.resolutionOf("", o).List()
+	return chunked.NamesOf(points), err
+}
+
 // node is an array or a group.
 type node struct {
 	fsys  fs.FS
