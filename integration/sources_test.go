@@ -165,7 +165,7 @@ func TestTimesOfLayers(t *testing.T) {
 			names = append(names, e.Name())
 		}
 	}
-	if got := strings.Join(names, " "); !strings.Contains(got, "movie still t0000 t0001 t0002 ome-v3.zarr ome.zarr precomputed s0") {
+	if got := strings.Join(names, " "); !strings.Contains(got, "movie still ome-v3.zarr ome.zarr t0000 t0001 t0002 ome-v3.zarr ome.zarr precomputed s0") {
 		t.Errorf("got the names %s", got)
 	}
 	want, err := os.ReadFile(filepath.Join(dir, "movie", "t0001", "s0", "volume.raw"))

@@ -32,7 +32,7 @@ func (d datasetDir) list(yield func(entry, error) bool) {
 			return
 		}
 	}
-	if layers.yield(names, yield) && err != nil {
+	if layers.yield(names, yield) && layers.yieldTimes(yield) && err != nil {
 		yield(entry{}, err)
 	}
 }
@@ -47,7 +47,7 @@ func (d datasetDir) child(name string) (node, error) {
 	}
 	switch _, err := fs.Stat(d.d.Files(), name); {
 	case errors.Is(err, fs.ErrNotExist):
-		return seriesDir{d.fsys, d.d, name}.ifExists()
+		return seriesDir{d.fsys, d.d, ""}.view(name)
 	case err != nil:
 		return nil, err
 	}
@@ -97,9 +97,17 @@ func (d seriesDir) names() ([]string, error) {
 	return firstOf(names, prefix), err
 }
 
+// view returns the times in the directory as an image, or the directory of layers of this name in it.
+func (d seriesDir) view(name string) (node, error) {
+	if t, err := d.times(name); !errors.Is(err, fs.ErrNotExist) {
+		return t, err
+	}
+	return seriesDir{d.fsys, d.d, path.Join(d.name, name)}.ifExists()
+}
+
 func (d seriesDir) list(yield func(entry, error) bool) {
 	names, err := d.names()
-	if d.yield(names, yield) && err != nil {
+	if d.yield(names, yield) && d.yieldTimes(yield) && err != nil {
 		yield(entry{}, err)
 	}
 }
@@ -121,7 +129,7 @@ func (d seriesDir) child(name string) (node, error) {
 	full := path.Join(d.name, name)
 	l, err := d.d.Layer(full)
 	if errors.Is(err, fs.ErrNotExist) {
-		return seriesDir{d.fsys, d.d, full}.ifExists()
+		return d.view(name)
 	}
 	if err != nil {
 		return nil, err
