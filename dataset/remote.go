@@ -206,5 +206,5 @@ func join(path, below string) string {
 
 // isFile reports whether an object of a store is a source by its name. All others are taken for directories.
 func isFile(name string) bool {
-	return filepath.Ext(name) == ".wkw" || isArchive(name) || filesource.IsNamed(name) || hdfsource.IsNamed(name)
+	return filepath.Ext(name) == ".wkw" || paths.IsArchive(name) || filesource.IsNamed(name) || hdfsource.IsNamed(name)
 }
