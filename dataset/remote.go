@@ -20,6 +20,9 @@ import (
 
 // openRemote recognises what lies at a URL.
 func (d *directories) openRemote(url string) (root volume.Root, err error) {
+	if url, err = d.withoutLink(url); err != nil {
+		return root, err
+	}
 	url = remote.Clean(url)
 	d.root = url
 	dir, name := url, "."
