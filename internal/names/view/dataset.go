@@ -32,7 +32,7 @@ func (d datasetDir) list(yield func(entry, error) bool) {
 			return
 		}
 	}
-	if layers.yield(names, yield) && layers.yieldTimes(yield) && err != nil {
+	if layers.yield(names, yield) && layers.yieldTimes(names, yield) && err != nil {
 		yield(entry{}, err)
 	}
 }
@@ -107,7 +107,7 @@ func (d seriesDir) view(name string) (node, error) {
 
 func (d seriesDir) list(yield func(entry, error) bool) {
 	names, err := d.names()
-	if d.yield(names, yield) && d.yieldTimes(yield) && err != nil {
+	if d.yield(names, yield) && d.yieldTimes(names, yield) && err != nil {
 		yield(entry{}, err)
 	}
 }

@@ -46,6 +46,11 @@ func (d seriesDir) times(name string) (omeTimes, error) {
 	if err != nil {
 		return omeTimes{}, err
 	}
+	return d.timesOf(names, name, format)
+}
+
+// timesOf is times for a directory with known names.
+func (d seriesDir) timesOf(names []string, name string, format *omezarr.Format) (t omeTimes, err error) {
 	n := 0
 	for _, name := range names {
 		if tree.IsPoint(name) && name[0] == 't' && name[1] <= '9' {
@@ -57,7 +62,7 @@ func (d seriesDir) times(name string) (omeTimes, error) {
 			return omeTimes{}, fs.ErrNotExist
 		}
 	}
-	t := omeTimes{s: d, name: name, n: n, format: format}
+	t = omeTimes{s: d, name: name, n: n, format: format}
 	if n > 0 {
 		t.first, err = t.at(0)
 	}
@@ -67,10 +72,10 @@ func (d seriesDir) times(name string) (omeTimes, error) {
 	return t, err
 }
 
-// yieldTimes yields the images of the times, if there are any. It returns false if yield does.
-func (d seriesDir) yieldTimes(yield func(entry, error) bool) bool {
+// yieldTimes yields the images of the times, if there are any in the names of the directory. It returns false if yield does.
+func (d seriesDir) yieldTimes(names []string, yield func(entry, error) bool) bool {
 	for _, name := range []string{tree.OMEZarr, tree.OMEZarr3} {
-		t, err := d.times(name)
+		t, err := d.timesOf(names, name, formatOf(name))
 		if err != nil {
 			return true
 		}
