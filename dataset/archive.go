@@ -15,15 +15,16 @@ import (
 	"github.com/wkwfs/wkwfs/zarr"
 )
 
-// unpacked says how files of archives are read that are compressed: each as a whole, when it is opened. Chunks fit into memory. Shards and
-// archives are unpacked on a disk. A dataset has many chunks in flight at a time.
+// unpacked says how files of archives are read that are compressed: each as a whole, when it is opened. Chunks fit into
+// memory. Shards and archives are unpacked on a disk. A dataset has many chunks in flight at a time.
 var unpacked = zipfs.Whole{Memory: 2 << 20, Disk: 4 << 30, InPlace: true}
 
 // maxNested limits archives in archives.
 const maxNested = 8
 
-// recogniseArchive opens what is in an archive: a volume annotation, or an array or a group of Zarr or N5, at its top or in its only directory. The
-// archives stay open until the dataset is closed. If the source names something in the archive, that is opened.
+// recogniseArchive opens what is in an archive: a volume annotation, or an array or a group of Zarr or N5, at its top
+// or in its only directory. The archives stay open until the dataset is closed. If the source names something in the
+// archive, that is opened.
 func (d *directories) recogniseArchive(fsys fs.FS, name string, log *slog.Logger) (root volume.Root, err error) {
 	if len(d.inside) > maxNested {
 		return root, fmt.Errorf("%s: expected at most %d archives in archives", name, maxNested)

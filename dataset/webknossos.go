@@ -30,8 +30,8 @@ type description struct {
 	} `json:"dataStore"`
 }
 
-// withoutLink returns the URL at which a server of WEBKNOSSOS streams a dataset as Zarr, for the link of the dataset. Other URLs are returned
-// as they are. The token of a link becomes that of all requests.
+// withoutLink returns the URL at which a server of WEBKNOSSOS streams a dataset as Zarr, for the link of the dataset.
+// Other URLs are returned as they are. The token of a link becomes that of all requests.
 func (d *directories) withoutLink(rawURL string) (string, error) {
 	l, ok := link.ParseWEBKNOSSOS(rawURL)
 	if !ok {

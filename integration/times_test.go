@@ -11,8 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
-// TestTimesAsImage: the times of a layer are one image of OME-Zarr with the axes t, c, z, y, x, whose times have the voxels of the layers.
-// It is read by mounting it.
+// TestTimesAsImage: the times of a layer are one image of OME-Zarr with the axes t, c, z, y, x, whose times have the
+// voxels of the layers. It is read by mounting it.
 func TestTimesAsImage(t *testing.T) {
 	root, _ := refdata.Sources(t, "zarr")
 	for file, c := range map[string]struct {

@@ -15,8 +15,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
-// TestLinkOfWEBKNOSSOS mounts the link of a dataset in WEBKNOSSOS: its server names the data store, which streams it as Zarr. The token of the
-// link is in each request, and in no output. A dataset that is not public is an error with a hint.
+// TestLinkOfWEBKNOSSOS mounts the link of a dataset in WEBKNOSSOS: its server names the data store, which streams it as
+// Zarr. The token of the link is in each request, and in no output. A dataset that is not public is an error with a
+// hint.
 func TestLinkOfWEBKNOSSOS(t *testing.T) {
 	const id, token = "0123456789abcdef01234567", "very-secret"
 	root, _ := refdata.Sources(t, "zarr")

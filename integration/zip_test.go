@@ -13,7 +13,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
-// TestZips reads zip archives with compressed entries, and archives in archives, through mounts, voxel for voxel, from a disk and by HTTP.
+// TestZips reads zip archives with compressed entries, and archives in archives, through mounts, voxel for voxel, from
+// a disk and by HTTP.
 func TestZips(t *testing.T) {
 	root, all := refdata.Sources(t, "zarr")
 	server := httptest.NewServer(http.FileServer(http.Dir(root)))

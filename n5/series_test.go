@@ -11,7 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// writeTimes writes an array of 2×2×1 voxels, one channel and three times, in blocks of two times. Voxel i of time t is 10 t + i + first.
+// writeTimes writes an array of 2×2×1 voxels, one channel and three times, in blocks of two times. Voxel i of time t is
+// 10 t + i + first.
 func writeTimes(files fstest.MapFS, dir string, first byte) {
 	files[dir+"attributes.json"] = &fstest.MapFile{Data: []byte(
 		`{"dimensions":[2,2,1,1,3],"blockSize":[2,2,1,1,2],"dataType":"uint8","compression":{"type":"raw"}}`)}
@@ -30,8 +31,8 @@ func writeTimes(files fstest.MapFS, dir string, first byte) {
 	}
 }
 
-// TestTimes: each time of an array is a layer with its voxels, t0000 and so on; in a group of resolutions, with a mag for each of these, and
-// below the name of a group in a group.
+// TestTimes: each time of an array is a layer with its voxels, t0000 and so on; in a group of resolutions, with a mag
+// for each of these, and below the name of a group in a group.
 func TestTimes(t *testing.T) {
 	array, group := fstest.MapFS{}, fstest.MapFS{"attributes.json": {Data: []byte(`{"n5":"2.5.1"}`)}}
 	writeTimes(array, "", 0)

@@ -13,15 +13,16 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// fieldLayers are the layers of a field of a plate, by their paths in the field: its image is "", or t0000 and so on if it has several
-// times; other images of the group have their names; labels are labels/NAME.
+// fieldLayers are the layers of a field of a plate, by their paths in the field: its image is "", or t0000 and so on if
+// it has several times; other images of the group have their names; labels are labels/NAME.
 type fieldLayers struct {
 	all    []chunked.NamedLayer
 	faults map[string]error // of images and labels that cannot be read
 	read   time.Time
 }
 
-// retryFaults is how long a field counts as read if a part of it could not be read: the source may have had a fault for a moment.
+// retryFaults is how long a field counts as read if a part of it could not be read: the source may have had a fault for
+// a moment.
 const retryFaults = 10 * time.Second
 
 // isStale reports whether the field should be read again.

@@ -28,9 +28,9 @@ const (
 	keptMags   = 4096
 )
 
-// plate is a plate of a microscope, or a well that was opened alone (OME-Zarr, "plate" and "well" metadata). Each field is a layer with
-// its path in the plate, ROW/COLUMN/FIELD. Its times and its labels are below it, as [fieldLayers] has them. Metadata of wells and fields
-// are read when they are needed, and some are kept.
+// plate is a plate of a microscope, or a well that was opened alone (OME-Zarr, "plate" and "well" metadata). Each field
+// is a layer with its path in the plate, ROW/COLUMN/FIELD. Its times and its labels are below it, as [fieldLayers] has
+// them. Metadata of wells and fields are read when they are needed, and some are kept.
 type plate struct {
 	root  *node
 	wells []string // paths, in the order of the metadata; "" if the root is a well
@@ -131,7 +131,8 @@ func (p *plate) Stat() (fs.FileInfo, error) { return fs.Stat(p.root.fsys, p.root
 // Files returns a file system without files.
 func (p *plate) Files() fs.FS { return (&chunked.Dataset{}).Files() }
 
-// Layers returns the names of all layers, and those of the wells and fields that cannot be read: Layer has the reason. It opens all fields.
+// Layers returns the names of all layers, and those of the wells and fields that cannot be read: Layer has the reason.
+// It opens all fields.
 func (p *plate) Layers() (names []string, err error) {
 	for name := range volume.EachLayer(p) {
 		names = append(names, name)
@@ -142,7 +143,8 @@ func (p *plate) Layers() (names []string, err error) {
 // Omitted returns the wells of the metadata that cannot be such.
 func (p *plate) Omitted() []volume.Omission { return p.left }
 
-// Layer returns a field, or a part of it such as one of its times. The error of a well is why it cannot be read, or fs.ErrNotExist.
+// Layer returns a field, or a part of it such as one of its times. The error of a well is why it cannot be read, or
+// fs.ErrNotExist.
 func (p *plate) Layer(name string) (volume.Layer, error) {
 	at, ok := p.split(name)
 	if ok && at.field == "" {
@@ -190,8 +192,8 @@ func (p *plate) hasField(at place) bool {
 	return err != nil && !errors.Is(err, fs.ErrNotExist) || slices.Contains(fields, at.field)
 }
 
-// ListLayers implements [volume.LayerTree]. Rows are those of the metadata. Of the wells of a row and the fields of a well, those that have
-// no metadata of their own are left out: microscopes write them one after the other.
+// ListLayers implements [volume.LayerTree]. Rows are those of the metadata. Of the wells of a row and the fields of a
+// well, those that have no metadata of their own are left out: microscopes write them one after the other.
 func (p *plate) ListLayers(dir string) ([]string, error) {
 	at, ok := p.split(dir)
 	switch {

@@ -17,8 +17,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestPlates reads plates that another program wrote: each field is a layer of its own, voxel for voxel. A well that is a source has the
-// same fields.
+// TestPlates reads plates that another program wrote: each field is a layer of its own, voxel for voxel. A well that is
+// a source has the same fields.
 func TestPlates(t *testing.T) {
 	root, sources := refdata.Sources(t, "zarr")
 	for _, s := range sources {
@@ -64,7 +64,8 @@ func wantField(t *testing.T, d volume.Dataset, name, sha256 string) {
 	}
 }
 
-// madePlate is a plate of 384 wells with 30 fields each, with labels in each field. It is made as it is read, and counts.
+// madePlate is a plate of 384 wells with 30 fields each, with labels in each field. It is made as it is read, and
+// counts.
 type madePlate struct{ reads, wells, fields atomic.Int64 }
 
 func (p *madePlate) Open(name string) (fs.File, error) {
@@ -100,8 +101,9 @@ func (p *madePlate) Open(name string) (fs.File, error) {
 	return fstest.MapFS{name: {Data: []byte(content), Mode: 0o644}}.Open(name)
 }
 
-// TestLargePlate: a plate of 384 wells with 30 fields is listed with its own metadata alone, a row with those of its wells, and a well with
-// those of its fields. The fields that are kept are bounded, and a walk over all layers reads no well long before it is there.
+// TestLargePlate: a plate of 384 wells with 30 fields is listed with its own metadata alone, a row with those of its
+// wells, and a well with those of its fields. The fields that are kept are bounded, and a walk over all layers reads no
+// well long before it is there.
 func TestLargePlate(t *testing.T) {
 	p := &madePlate{}
 	r, err := Recognise(p, ".")
@@ -186,8 +188,8 @@ func TestDamagedPlate(t *testing.T) {
 	}
 }
 
-// TestFieldsOfPlate: a field with several times has a directory for each, and labels of a field lie in labels/NAME: the path of its image is
-// the same with them.
+// TestFieldsOfPlate: a field with several times has a directory for each, and labels of a field lie in labels/NAME: the
+// path of its image is the same with them.
 func TestFieldsOfPlate(t *testing.T) {
 	files := fstest.MapFS{}
 	write := func(name, content string) { files[name] = &fstest.MapFile{Data: []byte(content), Mode: 0o644} }

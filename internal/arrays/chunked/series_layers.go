@@ -17,9 +17,9 @@ type Resolution struct {
 	Open func(index []int) (volume.Mag, error) // opens the mag of a point
 }
 
-// Series returns a layer for each point of the arrays, such as each time, named by the point. l has what the layers share. If there are no
-// axes besides x, y, z and channels, it is one without a name. An array that cannot be read, or that does not have the points of the finest
-// one, is omitted. If there is no layer, the error is a [NoResolution].
+// Series returns a layer for each point of the arrays, such as each time, named by the point. l has what the layers
+// share. If there are no axes besides x, y, z and channels, it is one without a name. An array that cannot be read, or
+// that does not have the points of the finest one, is omitted. If there is no layer, the error is a [NoResolution].
 func (l Layer) Series(arrays []Resolution) ([]NamedLayer, error) {
 	var points []Point
 	var usable []Resolution

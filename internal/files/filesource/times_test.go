@@ -12,8 +12,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestTimes reads the points in time of a file, voxel for voxel: each is a layer, t0000 and so on. In a folder of files they are those of
-// the layer of the file. Their cubes have different versions, so that none is taken for another.
+// TestTimes reads the points in time of a file, voxel for voxel: each is a layer, t0000 and so on. In a folder of files
+// they are those of the layer of the file. Their cubes have different versions, so that none is taken for another.
 func TestTimes(t *testing.T) {
 	root, cases := refdata.Sources(t, "file")
 	dir := t.TempDir()

@@ -11,8 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/names/tree"
 )
 
-// omeTimes presents the times of a layer, NAME/t0000 and so on, as one OME-Zarr image with the axes t, c, z, y, x. What the first time has
-// holds for all.
+// omeTimes presents the times of a layer, NAME/t0000 and so on, as one OME-Zarr image with the axes t, c, z, y, x. What
+// the first time has holds for all.
 type omeTimes struct {
 	s      seriesDir
 	name   string
@@ -35,8 +35,8 @@ func formatOf(name string) *omezarr.Format {
 // timeName returns the name of a time in a series.
 func timeName(t int) string { return fmt.Sprintf("t%04d", t) }
 
-// times returns the image of the times in a directory of layers. If there are less than two, or if one is missing, the error is
-// fs.ErrNotExist.
+// times returns the image of the times in a directory of layers. If there are less than two, or if one is missing, the
+// error is fs.ErrNotExist.
 func (d seriesDir) times(name string) (omeTimes, error) {
 	format := formatOf(name)
 	if format == nil {
@@ -72,7 +72,8 @@ func (d seriesDir) timesOf(names []string, name string, format *omezarr.Format) 
 	return t, err
 }
 
-// yieldTimes yields the images of the times, if there are any in the names of the directory. It returns false if yield does.
+// yieldTimes yields the images of the times, if there are any in the names of the directory. It returns false if yield
+// does.
 func (d seriesDir) yieldTimes(names []string, yield func(entry, error) bool) bool {
 	for _, name := range []string{tree.OMEZarr, tree.OMEZarr3} {
 		t, err := d.timesOf(names, name, formatOf(name))

@@ -101,8 +101,8 @@ func (d omeTime) child(name string) (node, error) {
 	return chunks.child(name)
 }
 
-// chunks returns the chunks of the mag at this time. It fails if they are not those of the array: what is absent would be zeros. So the error
-// is never fs.ErrNotExist.
+// chunks returns the chunks of the mag at this time. It fails if they are not those of the array: what is absent would
+// be zeros. So the error is never fs.ErrNotExist.
 func (d omeTime) chunks() (omeChunks, error) {
 	at := timeName(d.t)
 	image, err := d.l.image.at(d.t)

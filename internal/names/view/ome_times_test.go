@@ -12,8 +12,9 @@ import (
 	"github.com/wkwfs/wkwfs/zarr"
 )
 
-// TestOMEZarrOfTimes: the chunks of times are those of an array with the axes t, c, z, y, x. A time of another size, or one that cannot be
-// read, is an error of its chunks: absent chunks would be zeros. Without all times there is no image.
+// TestOMEZarrOfTimes: the chunks of times are those of an array with the axes t, c, z, y, x. A time of another size, or
+// one that cannot be read, is an error of its chunks: absent chunks would be zeros. Without all times there is no
+// image.
 func TestOMEZarrOfTimes(t *testing.T) {
 	files := fstest.MapFS{".zgroup": {Data: []byte(`{"zarr_format":2}`), Mode: 0o644}}
 	add := func(at int, shape string) {

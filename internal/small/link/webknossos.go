@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// WEBKNOSSOS is the link of a dataset in WEBKNOSSOS: SERVER/datasets/NAME-ID/view, or SERVER/datasets/ORGANIZATION/NAME/view as older versions
-// write it.
+// WEBKNOSSOS is the link of a dataset in WEBKNOSSOS: SERVER/datasets/NAME-ID/view, or
+// SERVER/datasets/ORGANIZATION/NAME/view as older versions write it.
 type WEBKNOSSOS struct {
 	Server string   // its URL
 	Paths  []string // of the description of the dataset in the API of the server; the first that exists counts

@@ -12,9 +12,9 @@ func IsArchive(name string) bool {
 	return suffix == ".zip" || suffix == ".ozx"
 }
 
-// CutArchive cuts a source in an archive, such as a.zip!b.zip!dir, into the archive and the paths inside, outermost first. Each but the last is
-// an archive in the one before. Any other source, and one that is the name of a file of this machine, is returned as it is. A URL keeps its
-// query.
+// CutArchive cuts a source in an archive, such as a.zip!b.zip!dir, into the archive and the paths inside, outermost
+// first. Each but the last is an archive in the one before. Any other source, and one that is the name of a file of
+// this machine, is returned as it is. A URL keeps its query.
 func CutArchive(source string) (archive string, inside []string) {
 	rest, query := source, ""
 	if IsURL(source) {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestLargeDirectory opens an archive with many entries: its directory, which is read in parts, takes about its own length of memory.
+// TestLargeDirectory opens an archive with many entries: its directory, which is read in parts, takes about its own
+// length of memory.
 func TestLargeDirectory(t *testing.T) {
 	const side = 40
 	dir := t.TempDir()
