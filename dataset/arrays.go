@@ -15,6 +15,19 @@ import (
 // formats open the mags of a WEBKNOSSOS dataset that are arrays, by their data format.
 var formats = map[string]wkw.Opener{"zarr": openZarr, "zarr3": openZarr, "n5": openN5}
 
+// points list the volumes of a mag that is an array with other axes than x, y, z and channels, by its data format.
+var points = map[string]wkw.PointLister{"zarr": pointsOf(zarr.ListPoints), "zarr3": pointsOf(zarr.ListPoints), "n5": pointsOf(n5.ListPoints)}
+
+func pointsOf(list func(fs.FS, string, zarr.ArrayOptions) ([]string, error)) wkw.PointLister {
+	return func(fsys fs.FS, dir string, m wkw.MagOptions) ([]string, error) {
+		o, err := arrayOptions(m)
+		if err != nil {
+			return nil, err
+		}
+		return list(fsys, dir, o)
+	}
+}
+
 // openZarr opens a mag of a WEBKNOSSOS dataset that is a Zarr array. The metadata of the array say which version it has.
 func openZarr(fsys fs.FS, dir string, m wkw.MagOptions) (volume.Mag, error) {
 	o, err := arrayOptions(m)
@@ -41,7 +54,7 @@ func arrayOptions(m wkw.MagOptions) (o zarr.ArrayOptions, err error) {
 	if o.Axes, err = m.Axes(); err != nil {
 		return o, err
 	}
-	o.UsualXYZ = true
+	o.UsualXYZ, o.Point = true, m.Point
 	o.Channel, o.Channels = m.Channels()
 	o.Bounds, o.Spacing, o.Factor = m.Bounds(), m.Spacing(), m.Factor
 	o.Category, o.Window, o.StatMetadata = m.Layer.Category, m.Layer.Window(), m.StatMetadata

@@ -92,7 +92,7 @@ func Open(ctx context.Context, path string, o Options) (*Dataset, error) {
 		guard.Pass("dataset.opening")
 	}))
 	var err error
-	if paths.IsURL(path) {
+	if path, d.inside = paths.CutArchive(path); paths.IsURL(path) {
 		d.Root, err = d.openRemote(path)
 	} else if path, err = filepath.Abs(path); err == nil {
 		d.Root, err = d.openLocal(path)
@@ -139,6 +139,9 @@ func (d *directories) explain(fsys fs.FS, path string, err error) error {
 	if d.options.File != (File{}) {
 		return located(path, err)
 	}
+	if known, ok := errors.AsType[*hint.Error](err); ok && len(known.Hint) > 0 && paths.IsArchive(path) {
+		return hint.Errorf(known.Hint, "%w", located(path, known.Err))
+	}
 	if info, stat := fs.Stat(fsys, baseOf(path)); stat == nil && info.Mode().IsRegular() && filepath.Ext(path) != ".wkw" {
 		return hint.Errorf("a file that is a SOURCE is a .wkw file, an archive .ozx or .zip, HDF5, a configuration of KNOSSOS, an array such as .npy, .nrrd, .nii, .mrc or .tif, or has only voxels, with --shape and --dtype", "%w", located(path, err))
 	}
@@ -178,6 +181,7 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 		Name:    baseOf(path),
 		Parent:  d.parentsOf(path, log),
 		Formats: formats,
+		Points:  points,
 		Foreign: d.foreign(path),
 		Outside: d.outside(path),
 		Log:     log,
@@ -231,7 +235,7 @@ func (d *directories) recogniseFolder(fsys fs.FS, name string, log *slog.Logger)
 
 // recogniseFile opens a file: an archive, a file of another program, or a cube of WKW.
 func (d *directories) recogniseFile(fsys fs.FS, name string, o wkw.Options) (volume.Root, error) {
-	if isArchive(name) {
+	if paths.IsArchive(name) {
 		return d.recogniseArchive(fsys, name, o.Log)
 	}
 	if knossos.IsConfig(name) {

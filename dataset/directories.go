@@ -18,8 +18,9 @@ import (
 // directories are the directories and stores that a dataset is read from.
 type directories struct {
 	options Options
-	root    string // the URL of the dataset; "": it is a path
-	fsys    fs.FS  // of the dataset, if it is a directory; else nil
+	root    string   // the URL of the dataset; "": it is a path
+	inside  []string // paths in the archive that is opened, as of [paths.CutArchive]
+	fsys    fs.FS    // of the dataset, if it is a directory; else nil
 
 	life context.Context // of requests to URLs
 	end  context.CancelCauseFunc

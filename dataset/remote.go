@@ -21,6 +21,9 @@ import (
 
 // openRemote recognises what lies at a URL.
 func (d *directories) openRemote(url string) (root volume.Root, err error) {
+	if url, err = d.withoutLink(url); err != nil {
+		return root, err
+	}
 	url = remote.Clean(url)
 	d.root = url
 	dir, name := url, "."
@@ -207,5 +210,5 @@ func join(path, below string) string {
 
 // isFile reports whether an object of a store is a source by its name. All others are taken for directories.
 func isFile(name string) bool {
-	return filepath.Ext(name) == ".wkw" || isArchive(name) || filesource.IsNamed(name) || hdfsource.IsNamed(name) || knossos.IsConfig(name)
+	return filepath.Ext(name) == ".wkw" || paths.IsArchive(name) || filesource.IsNamed(name) || hdfsource.IsNamed(name) || knossos.IsConfig(name)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/small/parallel"
 	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -41,8 +42,7 @@ func (d *Dataset) layerNames(yield func(string) bool) {
 		if err == nil || !vfs.CannotList(err) {
 			continue
 		}
-		names, _ := d.Dataset.Layers()
-		for _, name := range names {
+		for name := range volume.EachLayer(d.Dataset) {
 			if !yield(name) {
 				return
 			}

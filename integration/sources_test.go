@@ -165,7 +165,7 @@ func TestTimesOfLayers(t *testing.T) {
 			names = append(names, e.Name())
 		}
 	}
-	if got := strings.Join(names, " "); !strings.Contains(got, "movie still t0000 t0001 t0002 ome-v3.zarr ome.zarr precomputed s0") {
+	if got := strings.Join(names, " "); !strings.Contains(got, "movie still ome-v3.zarr ome.zarr t0000 t0001 t0002 ome-v3.zarr ome.zarr precomputed s0") {
 		t.Errorf("got the names %s", got)
 	}
 	want, err := os.ReadFile(filepath.Join(dir, "movie", "t0001", "s0", "volume.raw"))
@@ -176,6 +176,115 @@ func TestTimesOfLayers(t *testing.T) {
 	mustRun(t, "cp", "-q", source, "movie/t0001/s0/volume.raw", copied)
 	if got, err := os.ReadFile(copied); err != nil || string(got) != string(want) {
 		t.Errorf("copied %d bytes, %v, want %d", len(got), err, len(want))
+	}
+}
+
+// TestTimesOfDataset: a layer of a WEBKNOSSOS dataset whose arrays have a time axis is a directory of its times. Other layers are there, too.
+func TestTimesOfDataset(t *testing.T) {
+	root, all := refdata.Sources(t, "zarr")
+	source := tempDir(t)
+	var volumes []refdata.SourceVolume
+	for _, s := range all {
+		switch s.Name {
+		case "time_v2":
+			volumes = s.Volumes
+			fallthrough
+		case "names_null_all":
+			if err := os.CopyFS(filepath.Join(source, s.Name), os.DirFS(filepath.Join(root, s.Mount))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	box := map[string]any{"topLeft": []int{0, 0, 0}, "width": 40, "height": 24, "depth": 12}
+	layer := func(name, format string, mags ...any) any {
+		return map[string]any{"name": name, "category": "color", "dataFormat": format, "boundingBox": box, "mags": mags}
+	}
+	b, err := json.Marshal(map[string]any{"scale": []int{4, 4, 30}, "dataLayers": []any{
+		layer("movie", "zarr",
+			map[string]any{"mag": []int{1, 1, 1}, "path": "time_v2/0", "axisOrder": map[string]int{"t": 0, "c": 1, "z": 2, "y": 3, "x": 4}},
+			map[string]any{"mag": []int{2, 2, 1}, "path": "time_v2/1", "axisOrder": map[string]int{"t": 0, "c": 1, "z": 2, "y": 3, "x": 4}}),
+		layer("still", "zarr3", map[string]any{"mag": []int{1, 1, 1}, "path": "names_null_all", "axisOrder": map[string]int{"z": 0, "y": 1, "x": 2}}),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(source, "datasource-properties.json"), b)
+	dir := mount(t, source)
+	for _, v := range volumes {
+		mag := map[string]string{"0": "1", "1": "2-2-1"}[*v.Mag]
+		name := filepath.Join(dir, "movie", fmt.Sprintf("t%04d", *v.Time), mag, "volume.raw")
+		voxels, err := os.ReadFile(name)
+		if got := hashOf(voxels); err != nil || got != v.SHA256 {
+			t.Errorf("%s: %v, %d bytes with hash %s, want %s", name, err, len(voxels), got, v.SHA256)
+		}
+	}
+	if _, err := os.ReadFile(filepath.Join(dir, "still", "1", "volume.raw")); err != nil || len(volumes) < 6 {
+		t.Errorf("%v, %d volumes", err, len(volumes))
+	}
+	for _, name := range []string{"movie/1", "movie/t0099", "still/t0000", "movie/t0000/9"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); !os.IsNotExist(err) {
+			t.Errorf("%s: got %v, want no such directory", name, err)
+		}
+	}
+	info := wkwfs(t, "info", source)
+	if info.code != 0 || !strings.Contains(info.stdout, "movie/t0001") || strings.Contains(info.stdout, "movie: ") {
+		t.Errorf("info: exit code %d, %s%s", info.code, info.stdout, info.stderr)
+	}
+	if r := wkwfs(t, "check", source); r.code != 0 {
+		t.Errorf("check: exit code %d, %s%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+// TestPlatesOfWells reads plates through a mount and by HTTP, voxel for voxel: ROW/COLUMN/FIELD is a layer. A damaged field costs only itself.
+func TestPlatesOfWells(t *testing.T) {
+	root, all := refdata.Sources(t, "zarr")
+	for _, s := range all {
+		if !strings.HasPrefix(s.Name, "plate_") {
+			continue
+		}
+		source := filepath.Join(tempDir(t), s.Mount)
+		if err := os.CopyFS(source, os.DirFS(filepath.Join(root, s.Mount))); err != nil {
+			t.Fatal(err)
+		}
+		damaged := filepath.Join(source, "B", "3", "1", "zarr.json")
+		if s.Mount == "plate_4" {
+			damaged = filepath.Join(source, "B", "3", "1", ".zattrs")
+		}
+		writeFile(t, damaged, []byte(`{`))
+		server := httptest.NewServer(http.FileServer(http.Dir(source)))
+		defer server.Close()
+		for _, from := range []string{source, server.URL} {
+			dir := mount(t, from)
+			if rows, err := filepath.Glob(filepath.Join(dir, "*", "*", "*")); err != nil || len(rows) != len(s.Volumes) {
+				t.Errorf("%s: %s: got %q, %v, want %d fields", s.Name, from, rows, err, len(s.Volumes))
+			}
+			for _, v := range s.Volumes {
+				field := filepath.Join(dir, filepath.FromSlash(v.Layer))
+				voxels, err := os.ReadFile(filepath.Join(field, "0", "volume.raw"))
+				if v.Layer == "B/3/1" {
+					if !errors.Is(err, syscall.EIO) {
+						t.Errorf("%s: %s: %s: got %v, want EIO", s.Name, from, v.Layer, err)
+					}
+					continue
+				}
+				if got := hashOf(voxels); err != nil || got != v.SHA256 {
+					t.Errorf("%s: %s: %v, %d bytes with hash %s, want %s", s.Name, field, err, len(voxels), got, v.SHA256)
+				}
+				if _, err := os.Stat(filepath.Join(field, "ome.zarr", ".zattrs")); err != nil {
+					t.Errorf("%s: %v", s.Name, err)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(dir, "B", "1")); !os.IsNotExist(err) {
+				t.Errorf("%s: got %v of a well that does not exist", s.Name, err)
+			}
+		}
+		r := wkwfs(t, "info", source)
+		if r.code != 0 || !strings.Contains(r.stdout, "A/1/0 (color)") || !strings.Contains(r.stdout, "not shown") || !strings.Contains(r.stdout, "B/3/1") {
+			t.Errorf("%s: info: exit code %d, %s%s", s.Name, r.code, r.stdout, r.stderr)
+		}
+		if r := wkwfs(t, "check", source); r.code != 1 || !strings.Contains(r.stdout, "B/3/1") {
+			t.Errorf("%s: check: exit code %d, %s%s", s.Name, r.code, r.stdout, r.stderr)
+		}
 	}
 }
 

@@ -115,7 +115,7 @@ func hasUnits(t chunked.Transform) (known [3]bool) {
 
 // size returns the size of an array in voxels. It is zero if the array cannot be read.
 func (n *node) size() volume.Vec {
-	m, err := n.mag(ArrayOptions{})
+	m, err := n.mag(ArrayOptions{Index: []int{}}) // of the first time
 	if err != nil {
 		return volume.Vec{}
 	}
@@ -126,20 +126,16 @@ func (n *node) size() volume.Vec {
 // addLayer adds arrays as the mags of one layer.
 func (s *searching) addLayer(group *node, name string, levels []*level) error {
 	slices.SortFunc(levels, func(a, b *level) int { return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.name, b.name)) })
-	l := &chunked.Layer{FS: group.fsys, Dir: group.dir}
+	var all []chunked.Resolution
 	for _, at := range levels {
 		o := at.place(group, levels[0].node)
 		o.StatMetadata = chunked.StatFiles(nil, group.fsys, group.file())
-		m, err := at.node.mag(o)
-		if err != nil {
-			l.Left = append(l.Left, volume.Omission{Name: at.name, Reason: err.Error()})
-			continue
-		}
-		l.List = append(l.List, chunked.NamedMag{Name: at.name, Mag: m})
+		all = append(all, at.node.resolutionOf(at.name, o))
 	}
-	if len(l.List) == 0 {
-		return errors.New(l.Left[0].Reason)
+	layers, err := chunked.Layer{FS: group.fsys, Dir: group.dir}.Series(all)
+	if none, ok := errors.AsType[chunked.NoResolution](err); ok {
+		return errors.New(none.Left[0].Reason)
 	}
-	s.Add(name, l)
-	return nil
+	s.AddAll(name, layers)
+	return err
 }

@@ -20,7 +20,7 @@ var ErrNotRecognised = errors.New("not an N5 array or group")
 type ArrayOptions = chunked.Options
 
 // Recognise opens the array or the group in directory name of fsys, which must have an attributes.json. The Mag of an array
-// has its own description. Arrays s0, s1, … of a group are the mags of a Layer, under these names. Other groups are a Dataset
+// has its own description. An array with times is a Dataset with a layer for each, t0000 and so on. Arrays s0, s1, … of a group are the mags of a Layer, under these names. Other groups are a Dataset
 // of the arrays below them. What cannot be read is omitted, and the Layer or Dataset is a [volume.Omitter] that lists the
 // reasons.
 //
@@ -31,7 +31,7 @@ func Recognise(fsys fs.FS, name string) (volume.Root, error) {
 	if err != nil {
 		return volume.Root{}, err
 	}
-	if n.isArray() {
+	if n.isArray() && !n.isSeries() {
 		m, err := n.mag(n.options())
 		if err != nil {
 			return volume.Root{}, err
@@ -53,6 +53,17 @@ func OpenArray(fsys fs.FS, dir string, o ArrayOptions) (volume.Mag, error) {
 		return nil, err
 	}
 	return n.mag(o)
+}
+
+// ListPoints returns what the array in directory dir of fsys has on axes besides x, y, z and channels, such as t0000 and t0001: each is a
+// volume, which Point of [ArrayOptions] names. An array without such axes is one volume, named "".
+func ListPoints(fsys fs.FS, dir string, o ArrayOptions) ([]string, error) {
+	n, err := readNode(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	points, err := n.resolutionOf("", o).List()
+	return chunked.NamesOf(points), err
 }
 
 // node is an array or a group.
@@ -79,10 +90,40 @@ func (n *node) mag(o ArrayOptions) (volume.Mag, error) {
 	if err != nil {
 		return nil, chunked.InFile(n.file(), err)
 	}
+	return n.newMag(a, o)
+}
+
+// newMag returns an array that the node has.
+func (n *node) newMag(a *chunked.Array, o ArrayOptions) (volume.Mag, error) {
 	o.StatMetadata = chunked.StatFiles(o.StatMetadata, n.fsys, n.file())
 	m, err := chunked.New(n.fsys, n.dir, a, o)
 	if err != nil {
 		return nil, chunked.InFile(n.file(), err)
 	}
 	return m, nil
+}
+
+// resolutionOf returns the array as a mag with a name, of each of its times.
+func (n *node) resolutionOf(name string, o ArrayOptions) chunked.Resolution {
+	a, err := parseArray(n.attrs)
+	return chunked.Resolution{
+		Name: name,
+		List: func() (points []chunked.Point, _ error) {
+			if err == nil {
+				points, err = a.Series(o)
+			}
+			return points, chunked.InFile(n.file(), err)
+		},
+		Open: func(index []int) (volume.Mag, error) {
+			o := o
+			o.Index = index
+			return n.newMag(a, o)
+		},
+	}
+}
+
+// isSeries reports whether the array is several volumes, such as one for each time.
+func (n *node) isSeries() bool {
+	points, err := n.resolutionOf("1", ArrayOptions{}).List()
+	return err == nil && len(points) > 1
 }

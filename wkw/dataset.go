@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -24,6 +25,9 @@ type dataset struct {
 
 	mu     sync.Mutex
 	layers map[string]volume.Layer // that Layer returned
+	series map[string][]string     // the points of layers that have several, by name; guarded by seriesMu
+
+	seriesMu sync.Mutex
 }
 
 func newDataset(fsys fs.FS, dir string, o Options) *dataset {
@@ -35,7 +39,7 @@ func newDataset(fsys fs.FS, dir string, o Options) *dataset {
 	default:
 		o.Log.Warn("dataset shown without its metadata", "err", err)
 	}
-	return &dataset{fsys: fsys, dir: dir, props: props, o: o, layers: map[string]volume.Layer{}}
+	return &dataset{fsys: fsys, dir: dir, props: props, o: o, layers: map[string]volume.Layer{}, series: map[string][]string{}}
 }
 
 func (d *dataset) Stat() (fs.FileInfo, error) { return fs.Stat(d.fsys, d.dir) }
@@ -54,7 +58,39 @@ func (d *dataset) Layers() ([]string, error) {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	return slices.DeleteFunc(names, func(name string) bool { return d.omissionReason(name) != "" }), nil
+	var all []string
+	for _, name := range names {
+		if d.omissionReason(name) != "" {
+			continue
+		}
+		points := d.knownPoints(name)
+		for _, p := range points {
+			all = append(all, name+"/"+p)
+		}
+		if points == nil {
+			all = append(all, name)
+		}
+	}
+	return all, nil
+}
+
+// knownPoints returns what the arrays of a layer have on other axes than x, y, z and channels, if that are several volumes, and find has
+// found them: the layer is a directory of them.
+func (d *dataset) knownPoints(name string) []string {
+	d.seriesMu.Lock()
+	defer d.seriesMu.Unlock()
+	return d.series[name]
+}
+
+// readPoints reads what knownPoints returns.
+func (d *dataset) readPoints(name string, l *layer) []string {
+	points := l.points()
+	if len(points) > 0 {
+		d.seriesMu.Lock()
+		defer d.seriesMu.Unlock()
+		d.series[name] = points
+	}
+	return points
 }
 
 // Layer returns a layer. It searches the source on the first call with a name.
@@ -81,6 +117,9 @@ func (d *dataset) Layer(name string) (volume.Layer, error) {
 // leaves that open. A directory that must not be read is omitted: it is often not part of the dataset.
 func (d *dataset) omissionReason(name string) string {
 	_, reason, err := d.find(name)
+	if d.knownPoints(name) != nil {
+		return ""
+	}
 	if errors.Is(err, fs.ErrPermission) {
 		return err.Error()
 	}
@@ -91,16 +130,24 @@ func (d *dataset) omissionReason(name string) string {
 // returns the error, and the layer if its readers get an error: it must not be treated as absent. If something else than a
 // directory has the place of the layer, find returns a *vfs.KindError and the reason.
 func (d *dataset) find(name string) (l volume.Layer, reason string, err error) {
+	if of, point, ok := strings.Cut(name, "/"); ok && plainName(of) {
+		return d.findPoint(of, point)
+	}
 	if !plainName(name) {
 		return nil, "the name cannot be that of a directory entry", nil
 	}
 	props, dir := d.props.layer(name), path.Join(d.dir, name)
 	own := newLayer(d.fsys, dir, d.dir, props, d.props.scale(), d.o)
-	if props != nil && !props.isWKW() && own.opener == nil {
+	switch {
+	case props != nil && !props.isWKW() && own.opener == nil:
 		return d.foreign(props, dir)
+	case d.knownPoints(name) != nil:
+		return nil, severalVolumes, nil
 	}
 	found, err := own.hasMag()
 	switch {
+	case !found && own.opener != nil && d.readPoints(name, own) != nil:
+		return nil, severalVolumes, nil
 	case !found && own.opener != nil:
 		return nil, "data format " + props.DataFormat + own.reasons(), nil
 	case err != nil && inconclusive(err):
@@ -111,6 +158,24 @@ func (d *dataset) find(name string) (l volume.Layer, reason string, err error) {
 		return nil, "no mags found" + own.firstOutside(), nil
 	}
 	return own, "", nil
+}
+
+// severalVolumes is why a layer is none: it is a directory of its points.
+const severalVolumes = "several volumes"
+
+// findPoint is find for a point of a layer, such as NAME/t0000.
+func (d *dataset) findPoint(name, point string) (volume.Layer, string, error) {
+	if d.knownPoints(name) == nil {
+		if _, reason, err := d.find(name); reason != severalVolumes {
+			return nil, "the name cannot be that of a directory entry", err
+		}
+	}
+	if !slices.Contains(d.knownPoints(name), point) {
+		return nil, "no such volume", nil
+	}
+	l := newLayer(d.fsys, path.Join(d.dir, name), d.dir, d.props.layer(name), d.props.scale(), d.o)
+	l.point = point
+	return l, "", nil
 }
 
 // reasons returns why a layer has no mags, for an error.

@@ -13,6 +13,10 @@ import (
 // that cannot be opened is left out of its layer, which reports the error.
 type Opener func(fsys fs.FS, dir string, m MagOptions) (volume.Mag, error)
 
+// PointLister returns the names of the volumes in an array with other axes than x, y, z and channels, such as t0000 and t0001. They are
+// paths. An array without such axes has one, named "".
+type PointLister func(fsys fs.FS, dir string, m MagOptions) ([]string, error)
+
 // MagOptions is what the metadata of a dataset say about a mag.
 type MagOptions struct {
 	Factor       volume.Factor
@@ -20,6 +24,7 @@ type MagOptions struct {
 	Mag          MagProperties        // zero if the metadata do not have it
 	Scale        Scale                // of mag 1
 	StatMetadata func() []fs.FileInfo // describes the metadata file
+	Point        string               // of an array that has several volumes: the one that is a mag of the layer
 }
 
 // Bounds returns the bounding box of the layer in voxels of the mag. It is nil if there is none.
@@ -90,17 +95,7 @@ func (l *layer) open(at location) (volume.Mag, error) {
 	if m, ok := l.opened[key]; ok {
 		return m, nil
 	}
-	o := MagOptions{Factor: at.factor, Layer: l.props, Mag: at.props, Scale: l.scale}
-	if l.root != "" {
-		o.StatMetadata = func() []fs.FileInfo {
-			info, err := l.statProperties()
-			if err != nil {
-				return nil
-			}
-			return []fs.FileInfo{info}
-		}
-	}
-	m, err := l.opener(at.fsys, at.dir, o)
+	m, err := l.opener(at.fsys, at.dir, l.magOptions(at))
 	if err != nil {
 		if at.path != "" {
 			err = fmt.Errorf("%s: %w", jsonlimit.Abbreviate(at.path), err)
@@ -109,6 +104,46 @@ func (l *layer) open(at location) (volume.Mag, error) {
 	}
 	l.opened[key] = m
 	return m, nil
+}
+
+// magOptions returns what the metadata say about a mag.
+func (l *layer) magOptions(at location) MagOptions {
+	o := MagOptions{Factor: at.factor, Layer: l.props, Mag: at.props, Scale: l.scale, Point: l.point}
+	if l.root == "" {
+		return o
+	}
+	o.StatMetadata = func() []fs.FileInfo {
+		info, err := l.statProperties()
+		if err != nil {
+			return nil
+		}
+		return []fs.FileInfo{info}
+	}
+	return o
+}
+
+// points returns the names of the volumes in the arrays of the layer: those of the first mag that can be read. It returns none if that is
+// one volume.
+func (l *layer) points() []string {
+	list := l.o.Points[l.props.DataFormat]
+	if l.opener == nil || list == nil {
+		return nil
+	}
+	for _, m := range l.described {
+		places := []location{{fsys: l.fsys, dir: path.Join(l.dir, l.nameOf(m)), factor: m.Factor(), props: m}}
+		if at, ok := l.locationOf(m); ok {
+			places = []location{at, places[0]}
+		}
+		for _, at := range places {
+			if points, err := list(at.fsys, at.dir, l.magOptions(at)); err == nil {
+				if len(points) < 2 {
+					return nil
+				}
+				return points
+			}
+		}
+	}
+	return nil
 }
 
 // RecogniseForeign opens a layer or a mag of another data format by the metadata of its dataset, which [Options.Parent]

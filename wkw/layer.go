@@ -22,6 +22,7 @@ type layer struct {
 	root  string // directory of the dataset, which paths of mags are relative to; "" if there is no dataset
 	props *LayerProperties
 	scale Scale
+	point string // of arrays that have several volumes
 	o     Options
 
 	described []MagProperties            // the mags in the metadata

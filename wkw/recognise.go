@@ -23,6 +23,9 @@ type Options struct {
 	Parent func(levels int) Parent
 	// Formats open the mags of layers of other data formats, by the name of the format in the metadata.
 	Formats map[string]Opener
+	// Points list the volumes of an array of such a format that has other axes than x, y, z and channels, such as time. Without one, layers
+	// of these arrays are left out.
+	Points map[string]PointLister
 	// Foreign opens a layer of a data format that is not in Formats, in directory dir. format is its name in the
 	// metadata. The error for a format that Foreign does not know is fs.ErrNotExist. Without Foreign, such layers are
 	// left out.

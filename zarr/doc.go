@@ -14,7 +14,9 @@
 //
 // The axes are found by name: x, y, z and c (channel), from the OME metadata, dimension_names (v3) or _ARRAY_DIMENSIONS
 // (v2). In OME-Zarr 0.6 they are those of the coordinate system that the resolutions lead to. Without names, 3 axes are
-// z, y, x; 4 axes are c, z, y, x; 5 axes are t, c, z, y, x. Each index of any other axis is a layer of its own. See Axes of [ArrayOptions] for arrays whose axes are described elsewhere.
+// z, y, x; 4 axes are c, z, y, x; 5 axes are t, c, z, y, x. Each index on
+// another axis, such as time, is a layer of its own: t0000 and so on. See Axes of [ArrayOptions] for arrays whose axes are described
+// elsewhere.
 //
 // # What it reads
 //
@@ -55,6 +57,9 @@
 //     `TestPlaces`, `TestNumbersOfTransformations`, `TestFactorOfSizes`
 //   - An OME-Zarr image with a scale of 0 on x, y or z is not shown.
 //     `TestScaleOfZero`
+//   - A plate is a dataset whose layers are ROW/COLUMN/FIELD; times and labels of a field lie below it. It is a [volume.LayerTree]:
+//     wells and fields are read when they are needed, and some are kept. A damaged one costs only itself.
+//     `TestPlates`, `TestLargePlate`, `TestDamagedPlate`, `TestFieldsOfPlate`
 //   - All images of an OME-Zarr group are layers. The second one and those after it have their own names, or
 //     `image2` and so on.
 //     `TestRecognise`

@@ -76,7 +76,7 @@ func (s *searching) addImages(n *node, all []object, name string) error {
 			s.Omit(own, err)
 			continue
 		}
-		s.addAll(own, layers)
+		s.AddAll(own, layers)
 	}
 	for _, label := range labels {
 		s.addLabel(n, chunked.Join(name, label), path.Join(n.dir, labelsDir, label))
@@ -109,7 +109,7 @@ func (s *searching) addLabel(image *node, name, dir string) {
 		s.Omit(name, err)
 		return
 	}
-	s.addAll(name, layers)
+	s.AddAll(name, layers)
 }
 
 // label opens the first image of a group of labels.
@@ -191,13 +191,13 @@ func (s *searching) addArrays(n *node, name string, arrays []*node, names []stri
 		all = append(all, r)
 	}
 	layers, err := layersOf(l, all)
-	if none, ok := errors.AsType[noResolution](err); ok {
-		return errors.New(none.left[0].Reason)
+	if none, ok := errors.AsType[chunked.NoResolution](err); ok {
+		return errors.New(none.Left[0].Reason)
 	}
 	for _, at := range layers {
 		at.Layer.(*chunked.Layer).Sort()
 	}
-	s.addAll(name, layers)
+	s.AddAll(name, layers)
 	return nil
 }
 

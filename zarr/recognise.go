@@ -51,6 +51,19 @@ func OpenArray(fsys fs.FS, dir string, o ArrayOptions) (volume.Mag, error) {
 	return n.mag(o)
 }
 
+// ListPoints returns what the array in directory dir of fsys has on axes besides x, y, z and channels, such as t0000 and t0001: each is a
+// volume, which Point of [ArrayOptions] names. An array without such axes is one volume, named "".
+func ListPoints(fsys fs.FS, dir string, o ArrayOptions) ([]string, error) {
+	n, err := readNode(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	r := resolutionArray{node: n, options: o}
+	r.read()
+	points, err := r.points()
+	return chunked.NamesOf(points), err
+}
+
 // node is a directory with metadata: an array or a group.
 type node struct {
 	fsys    fs.FS
@@ -154,6 +167,12 @@ func (n *node) open() (volume.Root, error) {
 			return volume.Root{}, err
 		}
 		return volume.Root{Mag: m}, nil
+	}
+	switch p, err := n.plate(); {
+	case err != nil:
+		return volume.Root{}, inFile(path.Join(n.dir, n.file), err)
+	case p != nil:
+		return volume.Root{Dataset: p}, nil
 	}
 	g, err := n.group()
 	if err != nil {

@@ -1,13 +1,9 @@
 package zarr
 
 import (
-	"errors"
-	"fmt"
 	"path"
-	"slices"
 
 	"github.com/wkwfs/wkwfs/internal/arrays/chunked"
-	"github.com/wkwfs/wkwfs/internal/small/jsonlimit"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -36,65 +32,16 @@ func (r *resolutionArray) points() ([]chunked.Point, error) {
 	return points, inFile(path.Join(r.node.dir, r.node.file), err)
 }
 
-// layersOf returns a layer for each point of the arrays, such as each time, named by the point. If there are no axes besides x, y, z and
-// channels, it is one without a name. An array that cannot be read, or that does not have the points of the finest one, is omitted.
+// layersOf returns a layer for each point of the arrays, such as each time, as [chunked.Layer.Series] does.
 func layersOf(l chunked.Layer, arrays []resolutionArray) ([]chunked.NamedLayer, error) {
-	var points []chunked.Point
-	var usable []resolutionArray
+	var all []chunked.Resolution
 	for _, r := range arrays {
-		own, err := r.points()
-		if err == nil && points == nil {
-			points = own
+		open := func(index []int) (volume.Mag, error) {
+			o := r.options
+			o.Index = index
+			return r.node.newMag(r.array, o)
 		}
-		samePoint := func(a, b chunked.Point) bool { return a.Name == b.Name }
-		if err == nil && !slices.EqualFunc(own, points, samePoint) {
-			err = fmt.Errorf("expected the axes of the finest resolution besides x, y, z and channels, which give %d volumes, found %d", len(points), len(own))
-		}
-		if err == nil && slices.ContainsFunc(usable, func(other resolutionArray) bool { return other.name == r.name }) {
-			err = errors.New("path: another resolution has this name")
-		}
-		if err != nil {
-			l.Left = append(l.Left, volume.Omission{Name: jsonlimit.Abbreviate(r.name), Reason: err.Error()})
-			continue
-		}
-		usable = append(usable, r)
+		all = append(all, chunked.Resolution{Name: r.name, List: r.points, Open: open})
 	}
-	var all []chunked.NamedLayer
-	left := l.Left
-	for _, p := range points {
-		at := l
-		at.Left = slices.Clone(left)
-		for _, r := range usable {
-			r.options.Index = p.Index
-			mag, err := r.node.newMag(r.array, r.options)
-			if err != nil {
-				at.Left = append(at.Left, volume.Omission{Name: jsonlimit.Abbreviate(r.name), Reason: err.Error()})
-				continue
-			}
-			at.List = append(at.List, chunked.NamedMag{Name: r.name, Mag: mag})
-		}
-		if len(at.List) == 0 {
-			left = at.Left
-			continue
-		}
-		all = append(all, chunked.NamedLayer{Name: p.Name, Layer: &at})
-	}
-	if len(all) == 0 {
-		return nil, noResolution{left}
-	}
-	return all, nil
-}
-
-// noResolution is the error if nothing can be read.
-type noResolution struct{ left []volume.Omission }
-
-func (e noResolution) Error() string {
-	return "no resolution can be read" + chunked.Reasons(e.left)
-}
-
-// addAll adds layers under a name, such as NAME/t0000.
-func (s *searching) addAll(name string, layers []chunked.NamedLayer) {
-	for _, l := range layers {
-		s.Add(path.Join(name, l.Name), l.Layer)
-	}
+	return l.Series(all)
 }

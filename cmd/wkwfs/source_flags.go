@@ -25,10 +25,11 @@ import (
 // sourceHelp says in help texts what a SOURCE is.
 const sourceHelp = `SOURCE is a WEBKNOSSOS dataset, a layer, a mag, a single .wkw file, an annotation download
 (.zip, or unpacked), a Neuroglancer Precomputed volume, or a Zarr or N5 array or group, also
-in a zip archive of uncompressed files (.ozx, .zip), a KNOSSOS dataset, an HDF5 file, or a
-file or folder that wkwfs import takes, with its --shape, --dtype and --axes. It is a path,
-or the URL of an object store or a web server: s3://BUCKET/PATH, gs://BUCKET/PATH,
-https://HOST/PATH.`
+in a zip archive (.ozx, .zip; a.zip!b.zip is an archive in one), a KNOSSOS dataset, an HDF5
+file, or a file or folder that wkwfs import takes, with its --shape, --dtype and --axes. It
+is a path, or the URL of an object store or a web server: s3://BUCKET/PATH,
+gs://BUCKET/PATH, https://HOST/PATH; also the link of a public dataset in WEBKNOSSOS, or one
+of Neuroglancer with one source.`
 
 // sourceFlags are the flags of all commands that read a SOURCE.
 type sourceFlags struct {

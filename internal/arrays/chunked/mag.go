@@ -18,6 +18,7 @@ type Options struct {
 	Axes         []string      // names of the axes, in the order of the array's Shape; they win over those of the array
 	UsualXYZ     bool          // unnamed axes are c, x, y, z in the order of Shape, as WEBKNOSSOS has them
 	Index        []int         // what is shown of axes besides x, y, z and channels, by the order of Shape; nil: these must have length 1
+	Point        string        // name of what is shown of these axes, as in [Array.Series]; "": Index says it
 	Channel      int           // the first channel that is shown
 	Channels     int           // how many are shown; 0 means all
 	Origin       volume.Vec    // position of the first voxel of the array
@@ -59,6 +60,13 @@ var (
 func New(fsys fs.FS, dir string, a *Array, o Options) (*Mag, error) {
 	if err := a.validate(); err != nil {
 		return nil, err
+	}
+	if o.Point != "" {
+		index, err := a.indexOfPoint(o)
+		if err != nil {
+			return nil, err
+		}
+		o.Index = index
 	}
 	o.whole = vfs.SpeedOf(fsys).Remote // another request for each part of a chunk would take as long as one for the chunk
 	g, err := newGeometry(a, o)

@@ -79,3 +79,24 @@ func (a *Array) indexOf(o Options, shown [4]int) ([]int, error) {
 	}
 	return index, nil
 }
+
+// indexOfPoint returns the index of the point that the options name.
+func (a *Array) indexOfPoint(o Options) ([]int, error) {
+	points, err := a.Series(o)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(points, func(p Point) bool { return p.Name == o.Point })
+	if i < 0 {
+		return nil, fmt.Errorf("axes besides x, y, z and channels: expected %d volumes with %s, found others", len(points), o.Point)
+	}
+	return points[i].Index, nil
+}
+
+// NamesOf returns the names of points.
+func NamesOf(points []Point) (names []string) {
+	for _, p := range points {
+		names = append(names, p.Name)
+	}
+	return names
+}

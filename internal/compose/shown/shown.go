@@ -24,7 +24,7 @@ func In(root volume.Root, log *slog.Logger) volume.Root {
 	h := &hider{log: log}
 	switch {
 	case root.Dataset != nil:
-		root.Dataset = &dataset{root.Dataset, h}
+		root.Dataset = datasetOf(root.Dataset, h)
 	case root.Layer != nil:
 		root.Layer = &layer{root.Layer, h, "", tree.ForRoot}
 	}
@@ -68,7 +68,16 @@ func hidden(of any, names []string, whyHidden func(name string) string) []volume
 // dataset is a dataset without the layers that a mount cannot show.
 type dataset struct {
 	volume.Dataset
-	hider *hider
+	hider     *hider
+	whyHidden func(name string) string
+}
+
+// datasetOf returns a dataset without the layers that a mount cannot show.
+func datasetOf(d volume.Dataset, h *hider) volume.Dataset {
+	if t, ok := d.(volume.LayerTree); ok {
+		return &layerTree{&dataset{d, h, tree.WhyPathHidden}, t}
+	}
+	return &dataset{d, h, tree.WhyLayerHidden}
 }
 
 var (
@@ -79,11 +88,11 @@ var (
 
 func (d *dataset) Layers() ([]string, error) {
 	names, err := d.Dataset.Layers()
-	return d.hider.from(names, "", tree.WhyLayerHidden), err
+	return d.hider.from(names, "", d.whyHidden), err
 }
 
 func (d *dataset) Layer(name string) (volume.Layer, error) {
-	if tree.WhyLayerHidden(name) != "" {
+	if d.whyHidden(name) != "" {
 		return nil, fmt.Errorf("layer %q: %w", name, fs.ErrNotExist)
 	}
 	l, err := d.Dataset.Layer(name)
@@ -95,7 +104,7 @@ func (d *dataset) Layer(name string) (volume.Layer, error) {
 
 func (d *dataset) Omitted() []volume.Omission {
 	names, _ := d.Dataset.Layers() // callers list the layers, too
-	return hidden(d.Dataset, names, tree.WhyLayerHidden)
+	return hidden(d.Dataset, names, d.whyHidden)
 }
 
 func (d *dataset) CheckMetadata() []error {
@@ -103,6 +112,32 @@ func (d *dataset) CheckMetadata() []error {
 		return c.CheckMetadata()
 	}
 	return nil
+}
+
+// layerTree is a dataset whose layers lie in directories, without those that a mount cannot show.
+type layerTree struct {
+	*dataset
+	tree volume.LayerTree
+}
+
+var _ volume.LayerTree = (*layerTree)(nil)
+
+func (t *layerTree) StatLayers(dir string) (fs.FileInfo, error) {
+	if dir != "" && t.whyHidden(dir) != "" {
+		return nil, fmt.Errorf("layer %q: %w", dir, fs.ErrNotExist)
+	}
+	return t.tree.StatLayers(dir)
+}
+
+func (t *layerTree) ListLayers(dir string) ([]string, error) {
+	names, err := t.tree.ListLayers(dir)
+	return t.hider.from(names, dir, func(name string) string { return t.whyHidden(path.Join(dir, name)) }), err
+}
+
+// Omitted returns the omissions of the dataset, and the names in its directory that a mount cannot show. The log has those below.
+func (t *layerTree) Omitted() []volume.Omission {
+	names, _ := t.tree.ListLayers("") // callers list it, too
+	return hidden(t.Dataset, names, t.whyHidden)
 }
 
 // layer is a layer without the mags that a mount cannot show.

@@ -17,6 +17,8 @@ type Array struct {
 	// position in the header, in voxels, if Positioned. There are no blocks.
 	Grid       volume.Grid
 	Positioned bool
+	// Times is the number of points in time, if they are several; else 0. Each has as many planes: those of the first come first.
+	Times int
 	// PositionErr is the error of a position that a layer cannot have. The voxels can be read.
 	PositionErr error
 	Labels      Labels

@@ -77,10 +77,10 @@ func (a *Array) arrangeImageJ(d *tiffDirectory, values imageJ, pages []plane) ([
 	case channels == 1 && frames > 1 && slices == 1:
 		a.warn("ImageJ stack of %d frames: taken for planes", frames)
 		return pages, nil
-	case frames > 1:
-		return nil, d.bad("frames in the description", d.at, "one point in time", frames)
+	case frames > 1 && len(pages)/channels/slices != frames:
+		return nil, d.bad("frames in the description", d.at, fmt.Sprintf("%d × %d of %d pages", channels, slices, len(pages)), frames)
 	case len(pages)%channels != 0:
 		return nil, d.bad("channels in the description", d.at, fmt.Sprintf("a part of %d pages", len(pages)), channels)
 	}
-	return withChannels(pages, channels, true)
+	return a.withTimes(d, pages, frames, channels, true)
 }

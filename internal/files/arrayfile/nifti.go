@@ -192,11 +192,17 @@ func (a *Array) describeNIfTI(h *niftiHeader) error {
 	a.Grid.Size = volume.Cube(1)
 	for i := 1; i <= int(axes); i++ {
 		n := h.dimension(i)
-		if n < 1 || i > 3 && n != 1 {
-			return h.bad(fmt.Sprintf("dim[%d]", i), h.dim, "three axes of at least 1 voxel", n)
+		if n < 1 || i > 4 && n != 1 || i == 4 && !a.setTimes(int(n)) {
+			return h.bad(fmt.Sprintf("dim[%d]", i), h.dim, fmt.Sprintf("three axes of at least 1 voxel, and up to %d times", maxTimes), n)
 		}
 		if i <= 3 {
 			a.Grid.Size[i-1] = int(n)
+		}
+		if i == 4 && n > 1 && a.Grid.Size[2] > math.MaxInt32/int(n) {
+			return h.bad("dim[3]", h.dim, "planes of all times below 2^31", a.Grid.Size[2])
+		}
+		if i == 4 {
+			a.Grid.Size[2] *= int(n)
 		}
 	}
 	// As in NIfTI's library, a number that is not finite is 0. nibabel writes NaN for no scaling.

@@ -29,6 +29,7 @@ type omePixels struct {
 		IFD    *int `xml:",attr"`
 		FirstZ int  `xml:",attr"`
 		FirstC int  `xml:",attr"`
+		FirstT int  `xml:",attr"`
 		UUID   *struct {
 			FileName string `xml:",attr"`
 		}
@@ -39,7 +40,7 @@ func isOME(description string) bool {
 	return strings.Contains(description[:min(len(description), 1<<12)], "<OME")
 }
 
-// arrangeOME returns the planes of an OME-TIFF. It must have one image in one file, at one point in time.
+// arrangeOME returns the planes of an OME-TIFF. It must have one image in one file.
 func (a *Array) arrangeOME(d *tiffDirectory, description string, pages []plane) ([]plane, error) {
 	var all omeXML
 	if err := xml.Unmarshal([]byte(description), &all); err != nil {
@@ -59,9 +60,9 @@ func (a *Array) arrangeOME(d *tiffDirectory, description string, pages []plane) 
 	}
 	fastest := strings.HasPrefix(p.Order, "XYC")
 	switch {
-	case p.SizeT != 1:
-		return nil, d.bad("SizeT", d.at, "one point in time", p.SizeT)
-	case channels < 1 || p.SizeZ < 1 || channels > len(pages) || p.SizeZ != len(pages)/channels || len(pages)%channels != 0:
+	case p.SizeT < 1 || p.SizeT > maxTimes || p.SizeT > 1 && !strings.HasSuffix(p.Order, "T"):
+		return nil, d.bad("SizeT", d.at, "one point in time, or all planes of a time together", p.SizeT)
+	case channels < 1 || p.SizeZ < 1 || channels > len(pages) || len(pages)%(channels*p.SizeT) != 0 || p.SizeZ != len(pages)/channels/p.SizeT:
 		return nil, d.bad("OME-XML", d.at, fmt.Sprintf("all of %d planes of %d channels in this file", p.SizeZ, p.SizeC), fmt.Sprintf("%d pages", len(pages)))
 	}
 	for _, t := range p.Pieces {
@@ -69,9 +70,10 @@ func (a *Array) arrangeOME(d *tiffDirectory, description string, pages []plane) 
 		if fastest {
 			page = t.FirstZ*channels + t.FirstC
 		}
+		page += t.FirstT * p.SizeZ * channels
 		if t.IFD != nil && *t.IFD != page {
 			return nil, d.bad("TiffData", d.at, fmt.Sprintf("page %d for plane %d of channel %d", page, t.FirstZ, t.FirstC), *t.IFD)
 		}
 	}
-	return withChannels(pages, channels, fastest)
+	return a.withTimes(d, pages, p.SizeT, channels, fastest)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // Open opens a file, whose format it recognises by the first bytes, or a directory of TIFF, PNG or JPEG files. Each of
-// those is a plane. They are ordered by the numbers in their names.
+// those is a plane. They are ordered by the numbers in their names. A file with several points in time is an error.
 func Open(path string) (*Array, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -26,10 +26,15 @@ func Open(path string) (*Array, error) {
 	if info.IsDir() {
 		return openWith(openDirectory, directory{os.DirFS(path), ".", path}, ".")
 	}
-	return openWith(openFile, parent(path), filepath.Base(path))
+	a, err := openWith(openFile, parent(path), filepath.Base(path))
+	if err == nil && a.Times > 0 {
+		a.Close() // read-only: nothing can be lost
+		return nil, severalTimes(a)
+	}
+	return a, err
 }
 
-// OpenFS is [Open] for a file or directory of a file system, with a slash-separated name.
+// OpenFS is [Open] for a file or directory of a file system, with a slash-separated name. A file may have several points in time.
 func OpenFS(fsys fs.FS, name string) (*Array, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {

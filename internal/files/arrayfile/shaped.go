@@ -34,7 +34,7 @@ func (a *Array) arrangeShaped(d *tiffDirectory, s shaped, pages []plane) ([]plan
 	if !ok || images != len(pages) {
 		return pages, nil
 	}
-	channels, fastest, order := 1, false, ""
+	times, channels, fastest, order := 1, 1, false, ""
 	for i, n := range s.Shape {
 		if n == 1 || i >= len(s.Axes) || strings.IndexByte("YXS", s.Axes[i]) >= 0 {
 			continue // of one voxel, or of a page
@@ -45,14 +45,16 @@ func (a *Array) arrangeShaped(d *tiffDirectory, s shaped, pages []plane) ([]plan
 		fastest = s.Axes[i] == 'C'
 	}
 	switch {
-	case strings.Count(order, "C") > 1, strings.Contains(order, "T") && order != "T":
-		return nil, d.bad("axes in the description", d.at, "planes, or planes and channels", s.Axes)
+	case strings.Count(order, "C") > 1, strings.LastIndex(order, "T") > 0:
+		return nil, d.bad("axes in the description", d.at, "times, planes and channels", s.Axes)
+	case len(order) > 1 && order[0] == 'T':
+		times = s.Shape[strings.IndexByte(s.Axes, 'T')]
 	case order == "T":
 		a.warn("TIFF of %d points in time: taken for planes", images)
 	case len(strings.ReplaceAll(order, "C", "")) > 1, s.Axes == "" && s.severalAxes(pages[0]):
 		a.warn("TIFF of the shape %v: taken for %d planes", s.Shape, images/channels)
 	}
-	return withChannels(pages, channels, fastest)
+	return a.withTimes(d, pages, times, channels, fastest)
 }
 
 // images returns the number of pages that the shape has. It reports false if these cannot be its pages.

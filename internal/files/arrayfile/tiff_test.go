@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -250,7 +251,7 @@ func TestTIFFDescriptions(t *testing.T) {
 		"tifffile ZCYX":            {`{"axes": "ZCYX", "shape": [2, 2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 3, 2, 4, 5, 7, 6, 8}, volume.Vec{2, 1, 2}, 2, [3]float64{}, ""},
 		"tifffile CYX":             {`{"axes": "CYX", "shape": [2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 3, 2, 4}, volume.Vec{2, 1, 1}, 2, [3]float64{}, ""},
 		"tifffile frames":          {`{"axes": "TYX", "shape": [2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 2, 3, 4}, volume.Vec{2, 1, 2}, 1, [3]float64{}, ""},
-		"tifffile film":            {`{"axes": "TZYX", "shape": [2, 2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "axes in the description"},
+		"tifffile film":            {`{"axes": "TZYX", "shape": [2, 2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "points in time: expected one, such as t0000"},
 		"tifffile axes, as frames": {`{"shape": [2, 2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 2, 3, 4, 5, 6, 7, 8}, volume.Vec{2, 1, 4}, 1, [3]float64{}, ""},
 		"tifffile, edited":         {`{"axes": "CZYX", "shape": [2, 2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 2, 3, 4}, volume.Vec{2, 1, 2}, 1, [3]float64{}, ""},
 		"tifffile, odd":            {`{"truncated": true, "shape": [3, 1, 3]}`, [][][]byte{page(1, 2)}, nil, []byte{1, 2}, volume.Vec{2, 1, 1}, 1, [3]float64{}, ""},
@@ -282,6 +283,37 @@ func TestTIFFDescriptions(t *testing.T) {
 		}
 		if (len(a.Warnings) > 0) != strings.HasSuffix(name, "frames") {
 			t.Errorf("%s: warnings %v", name, a.Warnings)
+		}
+	}
+}
+
+// TestTIFFTimes: all planes of a point in time follow each other, with the channels of each time joined. Other orders are refused.
+func TestTIFFTimes(t *testing.T) {
+	const ome = `<OME><Image><Pixels SizeT="2" SizeC="2" SizeZ="1" DimensionOrder=`
+	const end = `/></Image></OME>`
+	pages := [][][]byte{{{1, 2}}, {{3, 4}}, {{5, 6}}, {{7, 8}}}
+	for description, want := range map[string][]byte{
+		"ImageJ=1.5\nimages=4\nchannels=2\nframes=2\n":                    {1, 3, 2, 4, 5, 7, 6, 8},
+		ome + `"XYZCT"` + end:                                             {1, 3, 2, 4, 5, 7, 6, 8},
+		ome + `"XYCZT"` + end:                                             {1, 3, 2, 4, 5, 7, 6, 8},
+		`{"axes": "TCYX", "shape": [2, 2, 1, 2]}`:                         {1, 3, 2, 4, 5, 7, 6, 8},
+		`{"axes": "TZYX", "shape": [2, 2, 1, 2]}`:                         {1, 2, 3, 4, 5, 6, 7, 8},
+		`{"axes": "CTYX", "shape": [2, 2, 1, 2]}`:                         nil,
+		ome + `"XYCTZ"` + end:                                             nil,
+		`<OME><Image><Pixels SizeT="9223372036854775807" SizeC="2"` + end: nil,
+	} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "f.tif"), tiffOf(tiffFields{width: 2, height: 1, description: description}, pages...))
+		a, err := OpenFS(os.DirFS(dir), "f.tif")
+		if err != nil {
+			if want != nil {
+				t.Errorf("%s: %v", description, err)
+			}
+			continue
+		}
+		defer a.Close()
+		if got := voxelsOf(t, a); a.Times != 2 || !bytes.Equal(got, want) {
+			t.Errorf("%s: got %d times, %v, want %v", description, a.Times, got, want)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func newDataset(fsys fs.FS, dir string, files []string, o Options) *dataset {
 		stems[stemOf(file)]++
 	}
 	for _, file := range files {
-		l, err := openLayer(fsys, path.Join(dir, file), o)
+		layers, err := openLayers(fsys, path.Join(dir, file), o)
 		if err != nil {
 			d.left = append(d.left, volume.Omission{Name: file, Reason: err.Error(), Fault: true})
 			continue
@@ -69,11 +69,22 @@ func newDataset(fsys fs.FS, dir string, files []string, o Options) *dataset {
 		if stems[name] > 1 {
 			name = file
 		}
-		d.layers[name] = l
-		d.names = append(d.names, name)
+		d.add(name, layers)
 	}
 	slices.Sort(d.names)
 	return d
+}
+
+// add adds a layer with a name; or the times of a file, as NAME/t0000 and so on.
+func (d *dataset) add(name string, layers []*layer) {
+	for t, l := range layers {
+		at := name
+		if len(layers) > 1 {
+			at = path.Join(name, fmt.Sprintf("t%04d", t))
+		}
+		d.layers[at] = l
+		d.names = append(d.names, at)
+	}
 }
 
 // stemOf returns the name of a file without its suffix.

@@ -42,7 +42,9 @@ func (o *opened) level(n int) *arrayfile.Array {
 // mag is a level of a stack as a mag of one cube.
 type mag struct {
 	*stack
-	n     int // the level
+	n     int        // the level
+	t     int        // the point in time
+	whole volume.Vec // size of all times
 	grid  volume.Grid
 	about volume.About
 }
@@ -61,12 +63,13 @@ func newStack(fsys fs.FS, name string, o Options) (*stack, error) {
 	return s, err
 }
 
-// mag returns a level as a mag.
-func (s *stack) mag(n int, o Options) (*mag, error) {
+// mag returns a level of a point in time as a mag.
+func (s *stack) mag(n, t int, o Options) (*mag, error) {
 	whole := s.current.Load()
 	a := whole.level(n)
-	m := &mag{stack: s, n: n, grid: a.Grid}
-	m.grid.Block = blockOf(a.Grid, a.Unit(), cmp.Or(o.blockBytes, blockBytes))
+	m := &mag{stack: s, n: n, t: t, whole: a.Grid.Size, grid: a.Grid}
+	m.grid.Size[2] /= max(1, a.Times)
+	m.grid.Block = blockOf(m.grid, a.Unit(), cmp.Or(o.blockBytes, blockBytes))
 	m.about = volume.About{Category: categoryOf(whole.Labels.Content), Compression: a.StoredAs()}
 	m.grid.Origin = volume.Vec{}
 	for axis := range 3 {
@@ -170,7 +173,7 @@ func (m *mag) OpenCube(c volume.Vec) (volume.CubeFile, error) {
 		return nil, err
 	}
 	a := now.level(m.n)
-	if a == nil || a.Grid.Size != m.grid.Size || a.Grid.Type != m.grid.Type || a.Grid.Channels != m.grid.Channels {
+	if a == nil || a.Grid.Size != m.whole || a.Grid.Type != m.grid.Type || a.Grid.Channels != m.grid.Channels {
 		now.Drop() // read-only: nothing can be lost
 		return nil, fmt.Errorf("%s: its size or type has changed: %w", m.name, volume.ErrChanged)
 	}
@@ -236,7 +239,7 @@ func (c *cube) Fill(ctx context.Context, blocks []volume.Block, memory func(at v
 			b.Err = fmt.Errorf("%s: block %v: the array has %v blocks", c.name, b.At, inside)
 			continue
 		}
-		box := c.grid.BlockBox(b.At)
+		box := c.grid.BlockBox(b.At).Add(volume.Vec{2: c.t * c.grid.Size[2]})
 		voxels := memory(b.At)
 		if b.Err = c.readBlock(ctx, box, voxels); b.Err == nil {
 			b.Voxels = voxels

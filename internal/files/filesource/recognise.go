@@ -53,15 +53,25 @@ func Recognise(fsys fs.FS, name string, o Options) (root volume.Root, err error)
 	case info.IsDir():
 		return recogniseFolder(fsys, name, o)
 	}
-	l, err := openLayer(fsys, name, o)
+	layers, err := openLayers(fsys, name, o)
 	if err != nil {
 		return root, err
 	}
-	return volume.Root{Layer: l}, nil
+	return rootOf(fsys, name, layers), nil
 }
 
-// openLayer opens a file or a folder of pictures as a layer.
-func openLayer(fsys fs.FS, name string, o Options) (*layer, error) {
+// rootOf returns the layers of a file as a source: one, or one for each time.
+func rootOf(fsys fs.FS, name string, layers []*layer) volume.Root {
+	if len(layers) == 1 {
+		return volume.Root{Layer: layers[0]}
+	}
+	d := &dataset{fsys: fsys, dir: name, layers: map[string]*layer{}}
+	d.add("", layers)
+	return volume.Root{Dataset: d}
+}
+
+// openLayers opens a file or a folder of pictures as a layer, or as one for each point in time.
+func openLayers(fsys fs.FS, name string, o Options) ([]*layer, error) {
 	s, err := newStack(fsys, name, o)
 	if errors.Is(err, arrayfile.ErrNotRecognised) {
 		return nil, ErrNotRecognised
@@ -69,16 +79,12 @@ func openLayer(fsys fs.FS, name string, o Options) (*layer, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, a := &layer{stack: s}, s.current.Load()
-	for n := range 1 + len(a.Coarser) {
-		m, err := s.mag(n, o)
-		if err != nil {
+	a := s.current.Load()
+	all := make([]*layer, max(1, a.Times))
+	for t := range all {
+		if all[t], err = s.layer(t, o); err != nil {
 			return nil, err
 		}
-		if n > 0 && m.about.Factor == l.mags[n-1].about.Factor {
-			break
-		}
-		l.mags = append(l.mags, m)
 	}
 	for _, text := range a.Warnings {
 		o.Log.Warn(text, "file", name)
@@ -86,9 +92,25 @@ func openLayer(fsys fs.FS, name string, o Options) (*layer, error) {
 	if a.PositionErr != nil {
 		o.Log.Warn("the position in the header is not used: "+a.PositionErr.Error(), "file", name)
 	}
-	if l.mags[0].about.Compression == "gzip" {
+	if all[0].mags[0].about.Compression == "gzip" {
 		o.Log.Warn(fmt.Sprintf("the voxels are one compressed stream without random access: reads unpack it once, up to %d bytes in %s",
 			a.Grid.Bytes(), o.Unpack), "file", name)
+	}
+	return all, nil
+}
+
+// layer returns a point in time as a layer.
+func (s *stack) layer(t int, o Options) (*layer, error) {
+	l, a := &layer{stack: s}, s.current.Load()
+	for n := range 1 + len(a.Coarser) {
+		m, err := s.mag(n, t, o)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 && m.about.Factor == l.mags[n-1].about.Factor {
+			break
+		}
+		l.mags = append(l.mags, m)
 	}
 	return l, nil
 }
@@ -117,9 +139,9 @@ func recogniseFolder(fsys fs.FS, dir string, o Options) (root volume.Root, err e
 	}
 	slices.Sort(names)
 	if len(names) > 1 && !slices.ContainsFunc(names, func(name string) bool { return !isPicture(name) }) {
-		l, err := openLayer(fsys, dir, o)
+		layers, err := openLayers(fsys, dir, o)
 		if err == nil {
-			return volume.Root{Layer: l}, nil
+			return rootOf(fsys, dir, layers), nil
 		}
 		if !isTIFF(names[0]) || errors.Is(err, fs.ErrPermission) {
 			return root, err

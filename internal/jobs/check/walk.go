@@ -35,12 +35,11 @@ func mags(root volume.Root) iter.Seq2[magAt, error] {
 		case root.Layer != nil:
 			magsOf("", root.Layer, yield)
 		case root.Dataset != nil:
-			names, err := root.Dataset.Layers()
-			if err != nil && !yield(magAt{placeOf("", ""), nil}, err) {
-				return
-			}
-			for _, name := range names {
-				l, err := root.Dataset.Layer(name)
+			for name, err := range volume.EachLayer(root.Dataset) {
+				var l volume.Layer
+				if err == nil {
+					l, err = root.Dataset.Layer(name)
+				}
 				if err != nil && !yield(magAt{placeOf(name, ""), nil}, err) {
 					return
 				}
@@ -135,8 +134,7 @@ func omissions(root volume.Root) iter.Seq2[Place, volume.Omission] {
 			if !omissionsOf(placeOf("", ""), root.Dataset, yield) {
 				return
 			}
-			names, _ := root.Dataset.Layers() // mags yields its error
-			for _, name := range names {
+			for name := range volume.EachLayer(root.Dataset) { // mags yields its errors
 				l, err := root.Dataset.Layer(name)
 				if err == nil && !omissionsOf(placeOf(name, ""), l, yield) {
 					return

@@ -129,8 +129,7 @@ func (o Options) mags(root volume.Root) iter.Seq[namedMag] {
 		case root.Layer != nil:
 			of("", root.Layer)
 		case root.Dataset != nil:
-			names, _ := root.Dataset.Layers()
-			for _, name := range names {
+			for name := range volume.EachLayer(root.Dataset) {
 				if l, err := root.Dataset.Layer(name); err == nil && !of(name, l) {
 					return
 				}

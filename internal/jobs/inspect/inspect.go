@@ -102,12 +102,14 @@ func (r *Report) omitSame(dir string, of any) {
 }
 
 func (r *Report) addDataset(d volume.Dataset) error {
-	names, err := d.Layers()
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		l, err := d.Layer(name)
+	for name, err := range volume.EachLayer(d) {
+		if name == "" && err != nil {
+			return err
+		}
+		var l volume.Layer
+		if err == nil {
+			l, err = d.Layer(name)
+		}
 		if err != nil {
 			r.omit(name, err)
 			continue

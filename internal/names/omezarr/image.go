@@ -12,9 +12,10 @@ type Image struct {
 	Levels []Level // finest first, at least one, all of the same type and channels
 }
 
-// Level is a mag as an array. Its axes are z, y, x; with more than one channel they are c, z, y, x.
+// Level is a mag as an array. Its axes are z, y, x; with more than one channel they are c, z, y, x; with times, t, c, z, y, x.
 type Level struct {
 	Name     string // of its directory
+	Times    int    // 0: there is no axis of time
 	Type     volume.Type
 	Channels int
 	Size     volume.Vec // voxels
@@ -28,18 +29,21 @@ type Level struct {
 	Blosc bool
 }
 
-// axes returns the values of an array for each of its axes, slowest first: channel for the axis of channels, unless the
-// array has a single one, then those of z, y and x.
-func axes[T any](l Level, channel T, xyz [3]T) []T {
-	all := []T{channel, xyz[2], xyz[1], xyz[0]}
-	if l.Channels == 1 {
-		return all[1:]
+// axes returns the values of an array for each of its axes, slowest first: time and channel for these axes, as far as the array has them,
+// then those of z, y and x.
+func axes[T any](l Level, time, channel T, xyz [3]T) []T {
+	all := []T{time, channel, xyz[2], xyz[1], xyz[0]}
+	switch {
+	case l.Times > 0:
+		return all
+	case l.Channels == 1:
+		return all[2:]
 	}
-	return all
+	return all[1:]
 }
 
 // names returns the names of the axes.
-func (l Level) names() []string { return axes(l, "c", [3]string{"x", "y", "z"}) }
+func (l Level) names() []string { return axes(l, "t", "c", [3]string{"x", "y", "z"}) }
 
 // dimensions returns the names of the axes for xarray, which opens a group only if axes of one name have one extent in all of its arrays. So those
 // of coarser mags have names of their own. In Zarr 3, OME-Zarr demands the names of the axes.
@@ -47,14 +51,14 @@ func (l Level) dimensions() []string {
 	if l.Factor == (volume.Factor{1, 1, 1}) {
 		return l.names()
 	}
-	return axes(l, "c", [3]string{"x_" + l.Name, "y_" + l.Name, "z_" + l.Name})
+	return axes(l, "t", "c", [3]string{"x_" + l.Name, "y_" + l.Name, "z_" + l.Name})
 }
 
 // shape returns the extent of the array on each axis.
-func (l Level) shape() []int { return axes(l, l.Channels, l.Size) }
+func (l Level) shape() []int { return axes(l, l.Times, l.Channels, l.Size) }
 
-// chunks returns the extent of a chunk on each axis. A chunk has one channel.
-func (l Level) chunks() []int { return axes(l, 1, l.Chunk) }
+// chunks returns the extent of a chunk on each axis. A chunk has one channel of one time.
+func (l Level) chunks() []int { return axes(l, 1, 1, l.Chunk) }
 
 // factor returns the size of a voxel in voxels of mag 1.
 func (l Level) factor(axis int) float64 { return float64(max(l.Factor[axis], 1)) }

@@ -38,10 +38,10 @@ func newMultiscale(version string, img Image) multiscale {
 		}
 		return a
 	}
-	m.Axes = axes(first, axis{Name: "c", Type: "channel"}, [3]axis{space("x", 0), space("y", 1), space("z", 2)})
+	m.Axes = axes(first, axis{Name: "t", Type: "time"}, axis{Name: "c", Type: "channel"}, [3]axis{space("x", 0), space("y", 1), space("z", 2)})
 	for _, l := range img.Levels {
-		scale := axes(l, 1, [3]float64{l.scale(0), l.scale(1), l.scale(2)})
-		translation := axes(l, 0, [3]float64{l.translation(0), l.translation(1), l.translation(2)})
+		scale := axes(l, 1, 1, [3]float64{l.scale(0), l.scale(1), l.scale(2)})
+		translation := axes(l, 0, 0, [3]float64{l.translation(0), l.translation(1), l.translation(2)})
 		m.Datasets = append(m.Datasets, dataset{l.Name, []transformation{{Type: "scale", Scale: scale}, {Type: "translation", Translation: translation}}})
 	}
 	return m

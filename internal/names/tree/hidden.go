@@ -47,6 +47,18 @@ func WhyLayerHidden(name string) string {
 	return WhyHidden(first, ForDataset)
 }
 
+// WhyPathHidden is WhyHidden for a layer of a dataset whose layers lie in directories. Its name is a path.
+func WhyPathHidden(name string) string {
+	taken := ForDataset
+	for part := range strings.SplitSeq(name, "/") {
+		if why := WhyHidden(part, taken); why != "" {
+			return why
+		}
+		taken = ForLayer
+	}
+	return ""
+}
+
 // IsPoint reports whether a name is that of a point of a series, such as t0000.
 func IsPoint(name string) bool { return pointName.MatchString(name) }
 

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -68,7 +69,7 @@ func MagOf(name string) (mag string, ok bool) {
 	return magOfChunk(name)
 }
 
-// magOfChunk is MagOf for chunks of OME-Zarr: LAYER/ome.zarr/MAG/z/y/x. Metadata have names that are no numbers.
+// magOfChunk is MagOf for chunks of OME-Zarr: LAYER/ome.zarr/MAG/z/y/x, or c/z/y/x. Those of times are t/c/z/y/x. Metadata have names that are no numbers.
 func magOfChunk(name string) (mag string, ok bool) {
 	if _, ok := volume.ParseIndex(path.Base(name)); !ok {
 		return "", false
@@ -76,7 +77,16 @@ func magOfChunk(name string) (mag string, ok bool) {
 	parts := strings.Split(name, "/")
 	for i := len(parts) - 3; i >= 0; i-- { // from the end: a layer may have the name of a view
 		if parts[i] == OMEZarr || parts[i] == OMEZarr3 {
-			return path.Join(path.Join(parts[:i]...), parts[i+1]), true
+			layer, chunk := path.Join(parts[:i]...), parts[i+2:]
+			if parts[i] == OMEZarr3 {
+				chunk = chunk[1:]
+			}
+			if len(chunk) == 5 {
+				if t, ok := volume.ParseIndex(chunk[0]); ok {
+					layer = path.Join(layer, fmt.Sprintf("t%04d", t))
+				}
+			}
+			return path.Join(layer, parts[i+1]), true
 		}
 	}
 	return "", false

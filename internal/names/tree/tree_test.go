@@ -154,6 +154,8 @@ func TestMagOf(t *testing.T) {
 		{"color/ome.zarr/1/0/12/3", "color/1", true},
 		{"ome.zarr/2-2-1/0/0/0/3", "2-2-1", true},
 		{"color/ome-v3.zarr/1/c/0/12/3", "color/1", true},
+		{"movie/ome.zarr/1/12/0/0/0/3", "movie/t0012/1", true},
+		{"ome-v3.zarr/1/c/2/0/0/0/3", "t0002/1", true},
 		{"color/ome.zarr/.zmetadata", "", false},
 		{"color/ome.zarr/1/.zarray", "", false},
 		{"color/ome-v3.zarr/1/zarr.json", "", false},

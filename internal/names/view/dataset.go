@@ -22,15 +22,15 @@ type datasetDir struct {
 func (d datasetDir) stat() (fs.FileInfo, error) { return statDir(".", d.d.Stat) }
 
 func (d datasetDir) list(yield func(entry, error) bool) {
-	names, err := d.d.Layers()
+	layers := seriesDir{d.fsys, d.d, ""}
+	names, err := layers.names()
 	if err != nil {
 		yield(entry{}, err)
 		return
 	}
-	layers := firstOf(names, "")
 	files, err := fs.ReadDir(d.d.Files(), ".")
 	for _, f := range files {
-		if slices.Contains(layers, f.Name()) {
+		if slices.Contains(names, f.Name()) {
 			continue
 		}
 		var n node = sourceFile{d.d.Files(), f.Name()}
@@ -41,7 +41,7 @@ func (d datasetDir) list(yield func(entry, error) bool) {
 			return
 		}
 	}
-	if yieldChildren(d, layers, yield) && err != nil {
+	if layers.yield(names, yield) && layers.yieldTimes(names, yield) && err != nil {
 		yield(entry{}, err)
 	}
 }
@@ -50,13 +50,13 @@ func (d datasetDir) child(name string) (node, error) {
 	l, err := d.d.Layer(name)
 	switch {
 	case err == nil:
-		return layerDir{d.fsys, name, l}, nil
+		return layerDir{d.fsys, name, l, d.d}, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
 	switch info, err := fs.Stat(d.d.Files(), name); {
 	case errors.Is(err, fs.ErrNotExist):
-		return seriesDir{d.fsys, d.d, name}.ifExists()
+		return seriesDir{d.fsys, d.d, ""}.view(name)
 	case err != nil:
 		return nil, err
 	case info.IsDir():
@@ -104,7 +104,8 @@ func (d filesDir) child(name string) (node, error) {
 	return d.node(name, info.IsDir()), nil
 }
 
-// seriesDir has the layers whose names start with a directory, such as those of the times of an image: NAME/t0000.
+// seriesDir has the layers whose names start with a directory, such as those of the times of an image: NAME/t0000. The name of the dataset
+// is "".
 type seriesDir struct {
 	fsys *FS
 	d    volume.Dataset
@@ -113,34 +114,77 @@ type seriesDir struct {
 
 // ifExists returns the directory if a layer is in it.
 func (d seriesDir) ifExists() (node, error) {
-	names, err := d.d.Layers()
-	if err == nil && len(firstOf(names, d.name+"/")) == 0 {
+	if t, ok := d.d.(volume.LayerTree); ok {
+		_, err := t.StatLayers(d.name)
+		return d, err
+	}
+	names, err := d.names()
+	if err == nil && len(names) == 0 {
 		err = fs.ErrNotExist // the caller adds the path
 	}
 	return d, err
 }
 
-func (d seriesDir) stat() (fs.FileInfo, error) { return statDir(d.name, d.d.Stat) }
+func (d seriesDir) stat() (fs.FileInfo, error) {
+	return statDir(d.name, func() (fs.FileInfo, error) {
+		if t, ok := d.d.(volume.LayerTree); ok {
+			return t.StatLayers(d.name)
+		}
+		return d.d.Stat()
+	})
+}
+
+// names returns the names in the directory.
+func (d seriesDir) names() ([]string, error) {
+	if t, ok := d.d.(volume.LayerTree); ok {
+		return t.ListLayers(d.name)
+	}
+	names, err := d.d.Layers()
+	prefix := d.name + "/"
+	if d.name == "" {
+		prefix = ""
+	}
+	return firstOf(names, prefix), err
+}
+
+// view returns the times in the directory as an image, or the directory of layers of this name in it.
+func (d seriesDir) view(name string) (node, error) {
+	if t, err := d.times(name); !errors.Is(err, fs.ErrNotExist) {
+		return t, err
+	}
+	return seriesDir{d.fsys, d.d, path.Join(d.name, name)}.ifExists()
+}
 
 func (d seriesDir) list(yield func(entry, error) bool) {
-	names, err := d.d.Layers()
-	if err != nil {
+	names, err := d.names()
+	if d.yield(names, yield) && d.yieldTimes(names, yield) && err != nil {
 		yield(entry{}, err)
-		return
 	}
-	yieldChildren(d, firstOf(names, d.name+"/"), yield)
+}
+
+// yield yields the entries of names. Those of a tree are not opened: it lists what exists. It returns false if yield does.
+func (d seriesDir) yield(names []string, yield func(entry, error) bool) bool {
+	if _, ok := d.d.(volume.LayerTree); !ok {
+		return yieldChildren(d, names, yield)
+	}
+	for _, name := range names {
+		if !yield(entry{name, seriesDir{d.fsys, d.d, path.Join(d.name, name)}}, nil) {
+			return false
+		}
+	}
+	return true
 }
 
 func (d seriesDir) child(name string) (node, error) {
 	full := path.Join(d.name, name)
 	l, err := d.d.Layer(full)
 	if errors.Is(err, fs.ErrNotExist) {
-		return seriesDir{d.fsys, d.d, full}.ifExists()
+		return d.view(name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return layerDir{d.fsys, full, l}, nil
+	return layerDir{d.fsys, full, l, d.d}, nil
 }
 
 // firstOf returns the entries of a directory of layers: the first component of each name after a prefix, once.
@@ -162,6 +206,13 @@ type layerDir struct {
 	fsys *FS
 	name string // empty if it is the root
 	l    volume.Layer
+	in   volume.Dataset // nil if the layer is the root
+}
+
+// below returns the directories of layers in the layer. ok is false if there cannot be any.
+func (d layerDir) below() (s seriesDir, ok bool) {
+	_, ok = d.in.(volume.LayerTree)
+	return seriesDir{d.fsys, d.in, d.name}, ok
 }
 
 func (d layerDir) stat() (fs.FileInfo, error) { return statDir(d.name, d.l.Stat) }
@@ -178,7 +229,15 @@ func (d layerDir) list(yield func(entry, error) bool) {
 			names = append(names, v.names...)
 		}
 	}
-	yieldChildren(d, names, yield)
+	if !yieldChildren(d, names, yield) {
+		return
+	}
+	if below, ok := d.below(); ok {
+		names, err := below.names()
+		if below.yield(names, yield) && err != nil && !errors.Is(err, fs.ErrNotExist) {
+			yield(entry{}, err)
+		}
+	}
 }
 
 func (d layerDir) child(name string) (node, error) {
@@ -191,6 +250,9 @@ func (d layerDir) child(name string) (node, error) {
 		return omeDir{d, name, omezarr.V05}, nil
 	}
 	m, err := d.l.Mag(name)
+	if below, ok := d.below(); ok && errors.Is(err, fs.ErrNotExist) {
+		return below.child(name)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -79,7 +79,7 @@ func (f *FS) rootDir(root volume.Root) directory {
 	case root.Dataset != nil:
 		return datasetDir{f, root.Dataset}
 	case root.Layer != nil:
-		return layerDir{f, "", root.Layer}
+		return layerDir{f, "", root.Layer, nil}
 	case root.Mag != nil:
 		return magDir{f, "", root.Mag}
 	}

@@ -13,12 +13,13 @@ import (
 type omeArray struct {
 	geometry
 	channels int
+	hasC     bool // there is an axis of channels
 	blosc    bool // chunks are in the container of Blosc, because most blocks are LZ4 already: each is a column of blocks
 }
 
 func newOMEArray(snap *snapshot) omeArray {
 	g, bounds := snap.Cube(), snap.Bounds()
-	a := omeArray{channels: g.Channels, blosc: g.Channels == 1 && snap.About().LZ4}
+	a := omeArray{channels: g.Channels, hasC: g.Channels > 1, blosc: g.Channels == 1 && snap.About().LZ4}
 	a.chunk, a.extent = columnOf(g, snap.column), volume.Box{Max: bounds.Max}
 	first := snap.Local(bounds).Min.Div(a.chunk).Mul(a.chunk).Add(g.Origin)
 	for axis := range 3 {
@@ -41,7 +42,7 @@ func (a omeArray) describe(name string, snap *snapshot) omezarr.Level {
 // numbers returns the number of chunks on each axis of the array, slowest first.
 func (a omeArray) numbers() []int {
 	n := a.extent.Size().CeilDiv(a.chunk)
-	if a.channels == 1 {
+	if !a.hasC {
 		return []int{n[2], n[1], n[0]}
 	}
 	return []int{a.channels, n[2], n[1], n[0]}
@@ -49,7 +50,7 @@ func (a omeArray) numbers() []int {
 
 // space returns the part of chunk numbers that is for z, y and x, as far as there are such numbers.
 func (a omeArray) space(numbers []int) []int {
-	if a.channels == 1 {
+	if !a.hasC {
 		return numbers
 	}
 	return numbers[min(1, len(numbers)):]

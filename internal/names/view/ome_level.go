@@ -24,7 +24,7 @@ func (l omeLevel) list(yield func(entry, error) bool) {
 			return
 		}
 	}
-	chunks := omeChunks{l, nil}
+	chunks := l.chunks()
 	if l.format.ChunkPrefix != "" {
 		yield(entry{l.format.ChunkPrefix, chunks}, nil)
 		return
@@ -33,7 +33,7 @@ func (l omeLevel) list(yield func(entry, error) bool) {
 }
 
 func (l omeLevel) child(name string) (node, error) {
-	chunks := omeChunks{l, nil}
+	chunks := l.chunks()
 	switch {
 	case slices.Contains(l.format.LevelFiles, name):
 		return l.file(name), nil
@@ -44,6 +44,8 @@ func (l omeLevel) child(name string) (node, error) {
 	}
 	return nil, fs.ErrNotExist
 }
+
+func (l omeLevel) chunks() omeChunks { return omeChunks{l: l, base: l.format.ChunkPrefix} }
 
 // file returns a file of metadata of the array.
 func (l omeLevel) file(name string) builtFile {
@@ -59,13 +61,15 @@ func (l omeLevel) file(name string) builtFile {
 // omeChunks is a directory of the chunks of an array. Directories are the numbers of chunks on the axes of the array,
 // slowest first.
 type omeChunks struct {
-	l  omeLevel
-	at []int // of the levels above
+	l    omeLevel
+	at   []int  // of the levels above
+	base string // the name of the directory where at is empty
+	hasC bool   // there is an axis of channels, even for one
 }
 
 func (d omeChunks) name() string {
 	if len(d.at) == 0 {
-		return d.l.format.ChunkPrefix
+		return d.base
 	}
 	return strconv.Itoa(d.at[len(d.at)-1])
 }
@@ -84,6 +88,7 @@ func (d omeChunks) array() (*snapshot, omeArray, error) {
 		return nil, omeArray{}, err
 	}
 	a := newOMEArray(snap)
+	a.hasC = a.hasC || d.hasC
 	for axis, n := range a.numbers()[:len(d.at)] {
 		if d.at[axis] >= n {
 			return nil, a, fs.ErrNotExist
@@ -108,10 +113,10 @@ func (d omeChunks) child(name string) (node, error) {
 func (d omeChunks) entry(a omeArray, n int) node {
 	at := append(d.at[:len(d.at):len(d.at)], n)
 	if len(at) < len(a.numbers()) {
-		return omeChunks{d.l, at}
+		return omeChunks{d.l, at, d.base, d.hasC}
 	}
 	c := omeChunk{l: d.l}
-	if a.channels > 1 {
+	if a.hasC {
 		c.channel = at[0]
 	}
 	zyx := a.space(at)
@@ -127,7 +132,7 @@ func (d omeChunks) list(yield func(entry, error) bool) {
 		return
 	}
 	var found []span.Span
-	if a.channels > 1 && len(d.at) == 0 {
+	if a.hasC && len(d.at) == 0 {
 		found = []span.Span{span.Of(0, int64(a.channels))}
 	} else if found, err = d.spans(snap, a); err != nil {
 		yield(entry{}, err)

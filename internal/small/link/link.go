@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path"
 	"strings"
 
 	"github.com/wkwfs/wkwfs/internal/small/hint"
@@ -115,12 +116,13 @@ func withoutFormat(text string) (string, error) {
 	text, rest, _ := cutPipes(text)
 	for _, step := range rest {
 		format, below, _ := strings.Cut(step, ":")
+		below = strings.Trim(below, "/")
 		switch {
-		case format == "zip" && below == "":
+		case below == "":
 		case format == "zip":
-			return "", fmt.Errorf("expected |zip: without a path in the archive, found |%s", jsonlimit.Abbreviate(step))
-		case below != "":
-			text = strings.TrimRight(text, "/") + "/" + strings.Trim(below, "/")
+			text = extended(text, "!"+below)
+		default:
+			text = extended(text, separator(text)+below)
 		}
 	}
 	scheme, below, ok := strings.Cut(text, "://")
@@ -134,6 +136,24 @@ func withoutFormat(text string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%s: expected one of zarr, n5 and precomputed, found %q", Shown(text), jsonlimit.Abbreviate(scheme))
+}
+
+// extended returns a URL with a text at the end of its path.
+func extended(url, more string) string {
+	at := strings.IndexAny(url, "?#")
+	if at < 0 {
+		at = len(url)
+	}
+	return strings.TrimRight(url[:at], "/") + more + url[at:]
+}
+
+// separator returns what is between a URL and a path in it: ! for a path in an archive.
+func separator(url string) string {
+	url, _, _ = strings.Cut(url, "?")
+	if suffix := strings.ToLower(path.Ext(strings.TrimRight(url, "/"))); suffix == ".zip" || suffix == ".ozx" {
+		return "!"
+	}
+	return "/"
 }
 
 // cutPipes cuts the formats after a URL: URL|zip:|zarr3:. A text whose last part has no known format is a path, and has none.

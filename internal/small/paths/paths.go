@@ -17,16 +17,20 @@ func IsURL(source string) bool { return url.MatchString(source) && !IsFileURL(so
 // IsFileURL reports whether text is the URL of a file of this machine.
 func IsFileURL(text string) bool { return strings.HasPrefix(text, "file://") }
 
-// Real returns the path made absolute and free of symbolic links. It must exist. A URL stays as it is.
+// Real returns the path made absolute and free of symbolic links. It must exist. A URL stays as it is, and so does what [CutArchive] cuts off.
 func Real(path string) (string, error) {
 	if IsURL(path) {
 		return path, nil
 	}
+	path, inside := CutArchive(path)
 	path, err := filepath.Abs(path)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
 	if err != nil {
 		return "", err
 	}
-	return filepath.EvalSymlinks(path)
+	return strings.Join(append([]string{path}, inside...), "!"), nil
 }
 
 // Contains reports whether the path is the directory or below it. Both must be free of links.
@@ -35,6 +39,8 @@ func Contains(dir, path string) (bool, error) {
 	if IsURL(dir) || IsURL(path) {
 		return false, nil
 	}
+	dir, _ = CutArchive(dir)
+	path, _ = CutArchive(path)
 	want, err := os.Stat(dir)
 	if err != nil {
 		return false, err

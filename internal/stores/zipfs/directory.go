@@ -3,6 +3,7 @@ package zipfs
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -116,7 +118,7 @@ func readIndex(r io.ReaderAt, size int64, l limits) (*index, error) {
 		return nil, fmt.Errorf("expected at most %d bytes, found %d", l.directory, end.length)
 	}
 	x := &index{base: end.base, at: end.start, stored: make([]byte, end.length), starts: make([]uint32, 0, min(end.entries, uint64(end.length)/headerLength))}
-	if _, err := io.ReadFull(io.NewSectionReader(r, end.start, end.length), x.stored); err != nil {
+	if err := readParts(r, x.stored, end.start); err != nil {
 		return nil, err
 	}
 	for at := 0; at < len(x.stored); {
@@ -139,6 +141,30 @@ func readIndex(r io.ReaderAt, size int64, l limits) (*index, error) {
 	}
 	slices.SortFunc(x.starts, func(a, b uint32) int { return bytes.Compare(header(x.stored[a:]).name(), header(x.stored[b:]).name()) })
 	return x, nil
+}
+
+// partSize is the length of a part of a directory, in bytes. A store that answers late is asked for several at a time.
+const partSize = 4 << 20
+
+// readParts reads a directory in parts.
+func readParts(r io.ReaderAt, directory []byte, at int64) error {
+	f, ok := r.(fs.File)
+	if !ok || len(directory) <= partSize {
+		_, err := io.ReadFull(io.NewSectionReader(r, at, int64(len(directory))), directory)
+		return err
+	}
+	var parts []vfs.Range
+	for part := range slices.Chunk(directory, partSize) {
+		parts = append(parts, vfs.Range{Off: at, P: part})
+		at += int64(len(part))
+	}
+	vfs.ReadRanges(context.Background(), f, parts)
+	for _, p := range parts {
+		if p.Err != nil {
+			return p.Err
+		}
+	}
+	return nil
 }
 
 // ending is where a directory is.
@@ -277,6 +303,7 @@ func (x *index) children(dir string, yield func(*node) bool) {
 
 // check returns an error for an entry that cannot be in an archive, or that contradicts another one.
 func (x *index) check(archive string) error {
+	above := "" // of the entry before, with / at its end
 	for i := range x.starts {
 		h := x.header(i)
 		if h.u16(28) > maxName {
@@ -286,19 +313,45 @@ func (x *index) check(archive string) error {
 		switch {
 		case !fs.ValidPath(name) || name == "." || strings.ContainsRune(name, 0):
 			return broken(archive, h.name(), "a path in the archive", "another")
-		case isDir:
-			continue // it may be there twice
-		case i > 0 && bytes.Equal(x.header(i-1).name(), h.name()):
+		case !isDir && i > 0 && bytes.Equal(x.header(i-1).name(), h.name()):
 			return broken(archive, h.name(), "each path once", "a second one")
 		}
-		if _, err := h.record(); err != nil {
+		if err := h.check(); err != nil && !isDir {
 			return &volume.FormatError{File: archive, Part: part(h.name()), Offset: -1, Err: err}
 		}
-		if below := x.find(name + "/"); x.has(below, name+"/") {
-			return x.contradiction(archive, i, below)
+		dir := string(h.name()[:bytes.LastIndexByte(h.name(), '/')+1])
+		if dir == above {
+			continue // as that of the entry before
 		}
+		if file := x.fileAbove(dir, above); file >= 0 {
+			return x.contradiction(archive, file, x.find(string(x.header(file).name())+"/"))
+		}
+		above = dir
 	}
 	return nil
+}
+
+// fileAbove returns the position of a file that has the name of a directory or of one above it, or -1. Those of checked are none. Both end with
+// "/".
+func (x *index) fileAbove(dir, checked string) int {
+	for at, c := range dir {
+		if c != '/' || strings.HasPrefix(checked, dir[:at+1]) {
+			continue
+		}
+		if i := x.find(dir[:at]); i < len(x.starts) && string(x.header(i).name()) == dir[:at] {
+			return i
+		}
+	}
+	return -1
+}
+
+// check is record without its result.
+func (h header) check() error {
+	if h.u32(20) != math.MaxUint32 && h.u32(24) != math.MaxUint32 && h.u32(42) != math.MaxUint32 {
+		return nil
+	}
+	_, err := h.record()
+	return err
 }
 
 // contradiction returns the error for a file and an entry that needs a directory of its name.

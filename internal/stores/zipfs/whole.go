@@ -21,6 +21,8 @@ type Whole struct {
 	// A longer one is an error. Files without compression are never unpacked: those longer than Memory are read at any offset, and their
 	// checksums are not verified.
 	Disk int64
+	// InPlace reads files without compression where they are, whatever their length. Their checksums are not verified.
+	InPlace bool
 }
 
 // OpenWhole is Open for archives whose files may be deflated. Names may have \ for /, as some programs on Windows write them.
@@ -42,7 +44,7 @@ func (a *FS) openWhole(n *node, at uint64) (f fs.File, ok bool, err error) {
 	e := n.entry
 	size, stored := int64(e.UncompressedSize64), int64(e.CompressedSize64)
 	switch {
-	case e.Method == zip.Store && size > a.whole.Memory:
+	case e.Method == zip.Store && (a.whole.InPlace || size > a.whole.Memory):
 		return nil, false, nil
 	case e.Method == zip.Deflate && (size > a.whole.Memory && size > a.whole.Disk || size < 0):
 		limit := max(a.whole.Memory, a.whole.Disk)

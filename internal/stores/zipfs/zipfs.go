@@ -23,6 +23,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"strings"
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
@@ -157,6 +158,15 @@ func (a *FS) Roots() []string {
 		return []string{".", top[0].name}
 	}
 	return []string{"."}
+}
+
+// Files yields the paths of the files, in the order of their bytes.
+func (a *FS) Files(yield func(string) bool) {
+	for i := range a.index.starts {
+		if name := string(a.index.header(i).name()); !strings.HasSuffix(name, "/") && !yield(name) {
+			return
+		}
+	}
 }
 
 // Close closes the archive.
