@@ -200,6 +200,23 @@ func TestHDF5Everywhere(t *testing.T) {
 	}
 }
 
+// TestHDF5Assumed: info says by what the order of the axes and the size of voxels are known.
+func TestHDF5Assumed(t *testing.T) {
+	root, _ := hdf5Files(t)
+	for name, want := range map[string]string{
+		"cremi.hdf":      "axes z, y, x, slowest first, by habit: none are named; voxel size by resolution, as nm in the order z, y, x",
+		"n5_hdf5.h5":     "voxel size by resolution, as nm in the order x, y, z",
+		"ilastik_xyz.h5": "axes x, y, z, slowest first, by axistags of ilastik",
+		"imaris.ims":     "by Imaris; voxel size by Imaris",
+		"bdv_times.h5":   "voxel size by the XML of BigDataViewer",
+		"snemi_main.h5":  "voxel size by nothing: it is unknown",
+	} {
+		if got := mustRun(t, "info", filepath.Join(root, name)); !strings.Contains(got, want) {
+			t.Errorf("%s: no %q in %s", name, want, got)
+		}
+	}
+}
+
 // TestHDF5Folder mounts a folder of files: their layers have the names of the files before their own. A file that cannot be opened is left
 // out with the reason.
 func TestHDF5Folder(t *testing.T) {
