@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -261,5 +262,34 @@ func TestHDF5Import(t *testing.T) {
 	got := wkwfs(t, "import", filepath.Join(root, "cremi.hdf"), filepath.Join(tempDir(t), "dataset"), "--layer", "l")
 	if got.code == 0 || !strings.Contains(got.stderr, "cremi.hdf:/volumes_labels_clefts") {
 		t.Errorf("exit code %d, %s", got.code, got.stderr)
+	}
+}
+
+// TestHDF5Requests: a chunk of a remote file takes few requests, however its index is made, and those after it one each.
+func TestHDF5Requests(t *testing.T) {
+	root, _ := hdf5Files(t)
+	var requests atomic.Int64
+	files := http.FileServer(http.Dir(root))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		files.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	dir := mount(t, server.URL+"/index_big.h5")
+	local := mount(t, filepath.Join(root, "index_big.h5"))
+	const most, mostNext = 24, 4 // with those that look for what is beside a file, and for its version
+	if n := requests.Swap(0); n > most {
+		t.Errorf("%d requests for a mount, want at most %d", n, most)
+	}
+	for _, layer := range []string{"tree2_deep", "fixed_paged_gz", "extensible", "tree2_gz"} {
+		box := filepath.Join(layer, "1", "box", "2-3_2-3_9-10.raw")
+		got, err := os.ReadFile(filepath.Join(dir, box))
+		want, wantErr := os.ReadFile(filepath.Join(local, box))
+		if err != nil || wantErr != nil || string(got) != string(want) {
+			t.Errorf("%s: %v, want %v: %v, %v", box, got, want, err, wantErr)
+		}
+		if n := requests.Swap(0); n > mostNext {
+			t.Errorf("%s: %d requests, want at most %d", box, n, mostNext)
+		}
 	}
 }
