@@ -59,11 +59,11 @@ func (t *tree) mag(d *hdf5.Dataset, named axisNames, p position, pieceBytes int)
 	if err := d.Readable(); err != nil {
 		return nil, t.located(err)
 	}
-	pieces, err := chunksOf(d, pieceBytes)
+	piece, err := shapeOf(d, pieceBytes)
 	if err != nil {
 		return nil, t.located(err)
 	}
-	shape, piece := d.Shape(), pieces.shape()
+	shape := d.Shape()
 	g := volume.Grid{Size: volume.Cube(1), Block: volume.Cube(1), Type: m.values.kind, Channels: 1}
 	for axis, i := range m.axes.space {
 		if i >= 0 {
