@@ -46,20 +46,25 @@ func (o *opened) dataset(path string) (*hdf5.Dataset, chunks, error) {
 	return d, pieces, err
 }
 
+// kept returns a dataset that is kept.
+func (o *opened) kept(key keptKey) (*hdf5.Dataset, bool) {
+	kept.Lock()
+	defer kept.Unlock()
+	return kept.datasets.Get(key)
+}
+
 // find returns a dataset, which is kept.
 func (o *opened) find(path string) (*hdf5.Dataset, error) {
 	key := keptKey{o, path}
-	kept.Lock()
-	d, ok := kept.datasets.Get(key)
-	kept.Unlock()
-	if ok {
+	if d, ok := o.kept(key); ok {
 		return d, nil
 	}
 	object, err := o.Lookup(path)
 	if err != nil {
 		return nil, err
 	}
-	if d, ok = object.(*hdf5.Dataset); !ok {
+	d, ok := object.(*hdf5.Dataset)
+	if !ok {
 		return nil, fmt.Errorf("%s: it was a dataset: %w", path, volume.ErrChanged)
 	}
 	kept.Lock()
