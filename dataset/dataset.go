@@ -132,7 +132,7 @@ func (d *directories) openLocal(path string) (root volume.Root, err error) {
 }
 
 // ErrNotRecognised is the error of a path where no format is found.
-var ErrNotRecognised = errors.New("not a WKW, Zarr, N5 or Precomputed dataset, layer, mag or cube file")
+var ErrNotRecognised = errors.New("not a WKW, Zarr, N5, Precomputed or HDF5 dataset, nor an array or pictures (NPY, NRRD, MetaImage, NIfTI, MRC, TIFF, PNG, JPEG)")
 
 // explain adds the path to an error of recognise, and a hint if there is no source at the path.
 func (d *directories) explain(fsys fs.FS, path string, err error) error {
@@ -151,7 +151,7 @@ func (d *directories) explain(fsys fs.FS, path string, err error) error {
 	if found := d.sourcesIn(fsys, path); found != nil {
 		return hint.Errorf("name a source in it: "+hint.List(found), "%s: %w", remote.Display(path), ErrNotRecognised)
 	}
-	return hint.Errorf("name a directory with datasource-properties.json, header.wkw, z0/y0/x0.wkw, info, .zarray, zarr.json or attributes.json in it or below it", "%s: %w", remote.Display(path), ErrNotRecognised)
+	return hint.Errorf("name a directory with datasource-properties.json, header.wkw, z0/y0/x0.wkw, info, .zarray, zarr.json or attributes.json in it or below it, or a file of HDF5, of an array or of pictures", "%s: %w", remote.Display(path), ErrNotRecognised)
 }
 
 // locatedError is an error whose text starts with the path of the source.

@@ -72,7 +72,7 @@ func TestNothingThere(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	for name, want := range map[string]string{"empty": "there are no objects", "shut": "401 Unauthorized", "plain": "not a WKW, Zarr, N5 or Precomputed dataset"} {
+	for name, want := range map[string]string{"empty": "there are no objects", "shut": "401 Unauthorized", "plain": "not a WKW, Zarr, N5, Precomputed or HDF5 dataset"} {
 		_, err := Open(t.Context(), server.URL+"/"+name+"/cortex", Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, expected %q", name, err, want)

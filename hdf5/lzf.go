@@ -8,6 +8,9 @@ import (
 // lzf is a stream of liblzf, the filter of h5py.
 type lzf struct{}
 
+// longestLiteral is the most bytes that follow a control byte.
+const longestLiteral = 32
+
 var errLZFEnd = errors.New("the stream ends early")
 
 // Decode decodes sequences: a control byte below 32 has one literal more than it says. Others have a length in the
@@ -26,7 +29,13 @@ func (lzf) Decode(dst, src []byte, limit int) ([]byte, error) {
 			if n > limit-at {
 				return nil, lzfLong(limit)
 			}
-			at += copy(dst[at:at+n], src[i:i+n])
+			if len(src)-i >= longestLiteral && limit-at >= longestLiteral {
+				// A copy of a constant length is two moves. What follows the literal is written later.
+				copy(dst[at:at+longestLiteral], src[i:i+longestLiteral])
+			} else {
+				copy(dst[at:at+n], src[i:i+n])
+			}
+			at += n
 			i += n
 			continue
 		}

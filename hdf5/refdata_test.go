@@ -38,10 +38,7 @@ type refFile struct {
 
 // refFiles returns the files of the manifest. Those that have damage are in the folder damaged.
 func refFiles(t testing.TB) (dir string, files []refFile) {
-	dir, ok := refdata.Path("hdf5")
-	if !ok {
-		t.Skip("no reference data of HDF5")
-	}
+	dir = refdata.Outside(t, "hdf5")
 	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package hdf5
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 )
 
 // tree2 is a B-tree of version 2 (III.A.2).
@@ -105,6 +106,48 @@ type tree2Walk struct {
 	*tree2
 	use     func(*cursor) error
 	damaged func(err error, before, after []byte) error
+	ahead   map[uint64][]byte // nodes that were read together with others, by their addresses
+}
+
+// maxAhead is the most bytes of the children of a node that are read together.
+const maxAhead = 4 << 20
+
+// readAhead reads the children of a node together. c is at the first pointer of count + 1. What cannot be read is left: its
+// own read says why.
+func (w *tree2Walk) readAhead(c cursor, count, height int) {
+	if w.ahead == nil {
+		w.ahead = map[uint64][]byte{}
+	}
+	var addrs []uint64
+	bytes := 0 // of the largest
+	for range count + 1 {
+		child, n := c.address("child"), int(c.uint(w.countWidth, "records of a child"))
+		c.skip(w.totalWidth[height-1])
+		if c.err != nil || n > w.most[height-1] || w.seen[child] {
+			continue
+		}
+		n = w.bytesOf(n, height-1)
+		if _, err := w.f.offset(w.what, child, uint64(n)); err != nil || max(n, bytes)*(len(addrs)+1) > maxAhead {
+			continue
+		}
+		addrs, bytes = append(addrs, child), max(n, bytes)
+	}
+	if len(addrs) < 2 {
+		return
+	}
+	slices.Sort(addrs)
+	addrs = slices.Compact(addrs)
+	offsets := make([]int64, len(addrs))
+	for i, addr := range addrs {
+		offsets[i] = w.f.base + int64(addr)
+	}
+	all, err := w.f.pages.together(offsets, bytes)
+	if err != nil {
+		return
+	}
+	for i, addr := range addrs {
+		w.ahead[addr] = all[i]
+	}
 }
 
 // node reads a node at a height. Its records are between before and after.
@@ -122,6 +165,9 @@ func (w *tree2Walk) node(addr uint64, count, height int, before, after []byte) e
 			return after
 		}
 		return records[i*w.recordSize : (i+1)*w.recordSize]
+	}
+	if height > 0 {
+		w.readAhead(*c, count, height)
 	}
 	for i := range count + 1 {
 		if height > 0 {
@@ -152,19 +198,31 @@ func (w *tree2Walk) child(c *cursor, addr uint64, n, height int, before, after [
 	return w.node(addr, n, height, before, after)
 }
 
+// bytesOf returns the bytes of a node in use.
+func (w *tree2Walk) bytesOf(count, height int) int {
+	n := tree2Overhead + count*w.recordSize
+	if height > 0 {
+		n += (count + 1) * (w.f.o + w.countWidth + w.totalWidth[height-1])
+	}
+	return n
+}
+
 // open reads the bytes of a node, and checks them.
 func (w *tree2Walk) open(addr uint64, count, height int) (*cursor, error) {
 	if w.seen[addr] || len(w.seen) >= w.f.limit.nodes {
 		return nil, &FormatError{Address: addr, Field: w.what, Expected: "a node that is not yet part of it", Found: "a loop"}
 	}
 	w.seen[addr] = true
-	n := tree2Overhead + count*w.recordSize
-	if height > 0 {
-		n += (count + 1) * (w.f.o + w.countWidth + w.totalWidth[height-1])
-	}
-	c, err := w.f.at(w.what, addr, uint64(n))
-	if err != nil {
-		return nil, err
+	n := w.bytesOf(count, height)
+	var c *cursor
+	if b := w.ahead[addr]; len(b) >= n {
+		delete(w.ahead, addr)
+		c = &cursor{sizes: w.f.sizes, b: b[:n], addr: addr, what: w.what}
+	} else {
+		var err error
+		if c, err = w.f.at(w.what, addr, uint64(n)); err != nil {
+			return nil, err
+		}
 	}
 	if height > 0 {
 		c.signature("BTIN")

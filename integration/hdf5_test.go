@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -52,10 +53,7 @@ func (d hdf5Dataset) hashes() []string {
 // hdf5Files returns the files of HDF5, and the directory that they are in.
 func hdf5Files(t *testing.T) (root string, files []hdf5File) {
 	t.Helper()
-	name, ok := refdata.Path("hdf5", "manifest.json")
-	if !ok {
-		t.Skip("no reference data of HDF5: they are not part of this repository")
-	}
+	name := refdata.Outside(t, "hdf5", "manifest.json")
 	b, err := os.ReadFile(name)
 	var m struct{ Files []hdf5File }
 	if err == nil {
@@ -203,6 +201,23 @@ func TestHDF5Everywhere(t *testing.T) {
 	}
 }
 
+// TestHDF5Assumed: info says by what the order of the axes and the size of voxels are known.
+func TestHDF5Assumed(t *testing.T) {
+	root, _ := hdf5Files(t)
+	for name, want := range map[string]string{
+		"cremi.hdf":      "axes z, y, x, slowest first, by habit: none are named; voxel size by resolution, as nm in the order z, y, x",
+		"n5_hdf5.h5":     "voxel size by resolution, as nm in the order x, y, z",
+		"ilastik_xyz.h5": "axes x, y, z, slowest first, by axistags of ilastik",
+		"imaris.ims":     "by Imaris; voxel size by Imaris",
+		"bdv_times.h5":   "voxel size by the XML of BigDataViewer",
+		"snemi_main.h5":  "voxel size by nothing: it is unknown",
+	} {
+		if got := mustRun(t, "info", filepath.Join(root, name)); !strings.Contains(got, want) {
+			t.Errorf("%s: no %q in %s", name, want, got)
+		}
+	}
+}
+
 // TestHDF5Folder mounts a folder of files: their layers have the names of the files before their own. A file that cannot be opened is left
 // out with the reason.
 func TestHDF5Folder(t *testing.T) {
@@ -247,5 +262,34 @@ func TestHDF5Import(t *testing.T) {
 	got := wkwfs(t, "import", filepath.Join(root, "cremi.hdf"), filepath.Join(tempDir(t), "dataset"), "--layer", "l")
 	if got.code == 0 || !strings.Contains(got.stderr, "cremi.hdf:/volumes_labels_clefts") {
 		t.Errorf("exit code %d, %s", got.code, got.stderr)
+	}
+}
+
+// TestHDF5Requests: a chunk of a remote file takes few requests, however its index is made, and those after it one each.
+func TestHDF5Requests(t *testing.T) {
+	root, _ := hdf5Files(t)
+	var requests atomic.Int64
+	files := http.FileServer(http.Dir(root))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		files.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	dir := mount(t, server.URL+"/index_big.h5")
+	local := mount(t, filepath.Join(root, "index_big.h5"))
+	const most, mostNext = 24, 4 // with those that look for what is beside a file, and for its version
+	if n := requests.Swap(0); n > most {
+		t.Errorf("%d requests for a mount, want at most %d", n, most)
+	}
+	for _, layer := range []string{"tree2_deep", "fixed_paged_gz", "extensible", "tree2_gz"} {
+		box := filepath.Join(layer, "1", "box", "2-3_2-3_9-10.raw")
+		got, err := os.ReadFile(filepath.Join(dir, box))
+		want, wantErr := os.ReadFile(filepath.Join(local, box))
+		if err != nil || wantErr != nil || string(got) != string(want) {
+			t.Errorf("%s: %v, want %v: %v, %v", box, got, want, err, wantErr)
+		}
+		if n := requests.Swap(0); n > mostNext {
+			t.Errorf("%s: %d requests, want at most %d", box, n, mostNext)
+		}
 	}
 }

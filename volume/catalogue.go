@@ -60,6 +60,7 @@ type About struct {
 	Category    string // of the layer: color or segmentation
 	Window      Window // of the layer
 	Compression string // of most blocks: a single cube may differ
+	Assumed     string // how a file was understood that may mean something else, for people; empty if it says all
 	LZ4         bool   // most cube files are an [LZ4Source] that stores LZ4 blocks
 
 	// NamedByBox is true if cube files are named by the box of voxels that they hold, and not by their

@@ -67,6 +67,9 @@ func printLayer(b *bytes.Buffer, l inspect.Layer) {
 		}
 		b.WriteString("\n")
 	}
+	if l.Assumed != "" {
+		fmt.Fprintf(b, "  %s\n", hint.Escape(l.Assumed))
+	}
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "  MAG\tTYPE\tBOX\tBOX IN MAG 1\tBLOCK\tCUBE\tBLOCKS AS\tCUBES\tFILES\tFLAT")
 	for _, m := range l.Mags {

@@ -57,6 +57,10 @@ func (c Gzip) open(src []byte, s *Stream, use func(*gunzipper) error) error {
 
 // Decode implements [Codec].
 func (c Zlib) Decode(dst, src []byte, limit int) (b []byte, err error) {
+	dst = room(dst, limit)
+	if n, ok := inflateZlib(dst[:limit], src); ok {
+		return dst[:n], nil
+	}
 	err = c.open(src, nil, func(d *inflater) error {
 		b, err = d.readAll(c, d.r, dst, limit)
 		return err

@@ -54,27 +54,33 @@ func (t *tree) parents(o hdf5.Object) []hdf5.Object {
 	}
 }
 
-// axisNames returns the names of the axes of a dataset, slowest first, or nil if it has none. Names are x, y, z, c, t or others.
-func (t *tree) axisNames(d *hdf5.Dataset, reversed bool) []string {
+// axisNames are the names of the axes of a dataset, slowest first, or nil if it has none. Names are x, y, z, c, t or others.
+type axisNames struct {
+	names []string
+	from  string // what says so
+}
+
+// axisNames returns the names of the axes of a dataset.
+func (t *tree) axisNames(d *hdf5.Dataset, reversed bool) axisNames {
 	rank := len(d.Shape())
 	if names := ilastikAxes(text(d, "axistags")); len(names) == rank {
-		return names
+		return axisNames{names, "axistags of ilastik"}
 	}
 	if names := t.dimensionNames(d); len(names) == rank && allAxes(names) {
-		return names
+		return axisNames{names, "dimension scales"}
 	}
 	a, ok, err := d.Attribute("axes")
 	if !ok || err != nil {
-		return nil
+		return axisNames{}
 	}
 	names, err := a.Strings()
 	if err != nil || len(names) != rank || !allAxes(names) {
-		return nil
+		return axisNames{}
 	}
 	if reversed {
 		names = reversedOf(names)
 	}
-	return names
+	return axisNames{names, "the attribute axes"}
 }
 
 // ilastikAxes returns the keys of axistags, which are JSON of vigra.

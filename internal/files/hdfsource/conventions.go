@@ -80,10 +80,13 @@ func (t *tree) cells(setup, at string, voxel [3]float64, factor volume.Factor, p
 		return nil, fmt.Errorf("%s: expected a dataset, found a group", at)
 	}
 	var p position
+	if voxel[0] > 0 {
+		p.from = "the XML of BigDataViewer"
+	}
 	for axis := range 3 {
 		p.spacing[axis] = voxel[axis] * float64(factor[axis])
 	}
-	m, err := t.mag(d, []string{"z", "y", "x"}, p, pieceBytes)
+	m, err := t.mag(d, axisNames{[]string{"z", "y", "x"}, "BigDataViewer"}, p, pieceBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +184,7 @@ func (t *tree) imarisLevel(channel, image hdf5.Object, at string, pieceBytes int
 	if !ok {
 		return nil, fmt.Errorf("%s: expected a dataset, found a group", at)
 	}
-	m, err := t.mag(d, []string{"z", "y", "x"}, position{}, pieceBytes)
+	m, err := t.mag(d, axisNames{[]string{"z", "y", "x"}, "Imaris"}, position{from: "Imaris"}, pieceBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -1,14 +1,11 @@
 package hdfsource
 
 import (
-	"errors"
-	"fmt"
 	"io/fs"
 	"sync/atomic"
 
 	"github.com/wkwfs/wkwfs/hdf5"
 	"github.com/wkwfs/wkwfs/internal/vfs"
-	"github.com/wkwfs/wkwfs/volume"
 )
 
 // source is an HDF5 file of a file system.
@@ -34,7 +31,7 @@ func (s *source) parse() (*opened, error) {
 	h, err := hdf5.Open(vfs.ReaderAt{File: f}, info.Size())
 	if err != nil {
 		f.Close() // read-only: nothing can be lost
-		return nil, s.located(err)
+		return nil, locatedIn(s.name, userBlockOf(vfs.ReaderAt{File: f}, info.Size()), err)
 	}
 	o := &opened{h, f, info}
 	s.current.Store(o)
@@ -58,16 +55,3 @@ func (s *source) close() error { return s.current.Load().handle.Close() }
 
 // Stat describes the file.
 func (s *source) Stat() (fs.FileInfo, error) { return fs.Stat(s.fsys, s.name) }
-
-// located adds the name of the file to an error of package hdf5, and makes it one of package volume.
-func (s *source) located(err error) error {
-	var format *hdf5.FormatError
-	var unsupported *hdf5.NotSupportedError
-	switch {
-	case errors.As(err, &format):
-		return &volume.FormatError{File: s.name, Part: "HDF5", Offset: -1, Err: err}
-	case errors.As(err, &unsupported):
-		return &volume.UnsupportedError{File: s.name, Part: "HDF5", Offset: -1, Err: err}
-	}
-	return fmt.Errorf("%s: %w", s.name, err)
-}

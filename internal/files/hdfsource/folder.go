@@ -82,7 +82,7 @@ func filesIn(fsys fs.FS, dir string) (names []string, err error) {
 
 // leaveOut records a file that is not shown, and why.
 func (f *folder) leaveOut(file string, err error) {
-	f.left = append(f.left, volume.Omission{Name: file, Reason: err.Error(), Fault: isDamage(err)})
+	f.left = append(f.left, volume.Omission{Name: file, Reason: without(path.Join(f.dir, file), err), Fault: isDamage(err)})
 }
 
 // add adds the layers of a file. Those of a file with the same name but for its suffix get the whole name of their file.

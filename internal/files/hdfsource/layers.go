@@ -47,23 +47,23 @@ func (l *layer) add(m *mag, factor volume.Factor) {
 var errNoVolume = errors.New("no volume")
 
 // mag returns a dataset as a mag.
-func (t *tree) mag(d *hdf5.Dataset, names []string, p position, pieceBytes int) (*mag, error) {
+func (t *tree) mag(d *hdf5.Dataset, named axisNames, p position, pieceBytes int) (*mag, error) {
 	m := &mag{source: t.source, path: path.Join("/", d.Path())}
 	var err error
 	if m.values, err = valuesOf(d.Type()); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoVolume, err)
 	}
-	if m.axes, err = axesOf(d.Shape(), names); err != nil {
+	if m.axes, err = axesOf(d.Shape(), named.names); err != nil {
 		return nil, err
 	}
 	if err := d.Readable(); err != nil {
 		return nil, t.located(err)
 	}
-	pieces, err := chunksOf(d, pieceBytes)
+	piece, err := shapeOf(d, pieceBytes)
 	if err != nil {
 		return nil, t.located(err)
 	}
-	shape, piece := d.Shape(), pieces.shape()
+	shape := d.Shape()
 	g := volume.Grid{Size: volume.Cube(1), Block: volume.Cube(1), Type: m.values.kind, Channels: 1}
 	for axis, i := range m.axes.space {
 		if i >= 0 {
@@ -82,7 +82,7 @@ func (t *tree) mag(d *hdf5.Dataset, names []string, p position, pieceBytes int) 
 		return nil, err
 	}
 	m.grid = g
-	m.about = volume.About{Factor: volume.Factor{1, 1, 1}, Compression: compressionOf(d)}
+	m.about = volume.About{Factor: volume.Factor{1, 1, 1}, Compression: compressionOf(d), Assumed: assumed(named, m.axes, p)}
 	return m, nil
 }
 

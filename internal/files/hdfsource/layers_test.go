@@ -147,10 +147,10 @@ func TestOrigin(t *testing.T) {
 		p    position
 		want volume.Vec
 	}{
-		{position{[3]float64{4, 4, 40}, [3]float64{16, 8, -120}}, volume.Vec{4, 2, -3}},
-		{position{[3]float64{4, 4, 40}, [3]float64{16, 9, 120}}, volume.Vec{}},
-		{position{[3]float64{4, 0, 40}, [3]float64{16, 8, 120}}, volume.Vec{}},
-		{position{[3]float64{1e-9, 4, 40}, [3]float64{1e12, 8, 120}}, volume.Vec{}},
+		{position{spacing: [3]float64{4, 4, 40}, offset: [3]float64{16, 8, -120}}, volume.Vec{4, 2, -3}},
+		{position{spacing: [3]float64{4, 4, 40}, offset: [3]float64{16, 9, 120}}, volume.Vec{}},
+		{position{spacing: [3]float64{4, 0, 40}, offset: [3]float64{16, 8, 120}}, volume.Vec{}},
+		{position{spacing: [3]float64{1e-9, 4, 40}, offset: [3]float64{1e12, 8, 120}}, volume.Vec{}},
 	} {
 		if got := c.p.origin(); got != c.want {
 			t.Errorf("%+v: got %v, want %v", c.p, got, c.want)

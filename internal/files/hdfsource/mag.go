@@ -101,15 +101,7 @@ func (m *mag) OpenCube(c volume.Vec) (volume.CubeFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	object, err := now.Lookup(m.path)
-	if err != nil {
-		return nil, m.located(err)
-	}
-	d, ok := object.(*hdf5.Dataset)
-	if !ok {
-		return nil, fmt.Errorf("%s: %s: it was a dataset: %w", m.name, m.path, volume.ErrChanged)
-	}
-	pieces, err := chunksOf(d, pieceBytes)
+	d, pieces, err := now.dataset(m.path)
 	if err != nil {
 		return nil, m.located(err)
 	}

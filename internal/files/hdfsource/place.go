@@ -3,6 +3,7 @@ package hdfsource
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/wkwfs/wkwfs/hdf5"
 	"github.com/wkwfs/wkwfs/volume"
@@ -27,6 +28,7 @@ func unit(name string, usual float64) float64 {
 type position struct {
 	spacing [3]float64 // of voxels, in nm; 0 if unknown
 	offset  [3]float64 // of the first voxel, in nm
+	from    string     // what says so; empty if nothing does
 }
 
 // origin returns the offset in voxels. It is 0 if it is no whole number, or too large.
@@ -50,15 +52,22 @@ func (p position) origin() (at volume.Vec) {
 func (t *tree) position(d *hdf5.Dataset, xyz bool) (p position) {
 	for _, o := range t.parents(d) {
 		nm := 1.0
-		size := slices.Clone(floats(o, "resolution", 3))
-		if size == nil {
-			size = slices.Clone(floats(o, "voxel_size", 3))
-		}
-		if size == nil {
-			size, nm = slices.Clone(floats(o, "element_size_um", 3)), 1e3
+		var size []float64
+		for _, name := range []string{"resolution", "voxel_size", "element_size_um"} {
+			if size = slices.Clone(floats(o, name, 3)); size == nil {
+				continue
+			}
+			if p.from = name + ", as nm"; name == "element_size_um" {
+				p.from, nm = name, 1e3
+			}
+			break
 		}
 		if size == nil {
 			continue
+		}
+		p.from += " in the order z, y, x"
+		if xyz {
+			p.from = strings.TrimSuffix(p.from, "z, y, x") + "x, y, z"
 		}
 		offset := slices.Clone(floats(o, "offset", 3))
 		if offset == nil {
@@ -98,6 +107,7 @@ func (t *tree) coordinates(d *hdf5.Dataset, a axes, p *position) {
 			continue
 		}
 		if step := values.float(b[values.stored:]) - values.float(b); step > 0 && step < 1e12 {
+			p.from = "dimension scales"
 			p.spacing[axis] = step * nm
 		}
 	}

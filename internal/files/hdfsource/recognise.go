@@ -3,6 +3,7 @@ package hdfsource
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"path"
@@ -66,16 +67,21 @@ func hasMagic(fsys fs.FS, name string) bool {
 		return false
 	}
 	defer f.Close() // read-only: nothing can be lost
+	return userBlockOf(vfs.ReaderAt{File: f}, info.Size()) >= 0
+}
+
+// userBlockOf returns how many bytes there are before the signature, or −1 if there is none.
+func userBlockOf(r io.ReaderAt, size int64) int64 {
 	b := make([]byte, len(magic))
-	for at := int64(0); at <= info.Size()-int64(len(b)); at = max(512, 2*at) {
-		if n, err := (vfs.ReaderAt{File: f}).ReadAt(b, at); n < len(b) && err != nil {
-			return false
+	for at := int64(0); at <= size-int64(len(b)); at = max(512, 2*at) {
+		if n, err := r.ReadAt(b, at); n < len(b) && err != nil {
+			return -1
 		}
 		if string(b) == magic {
-			return true
+			return at
 		}
 	}
-	return false
+	return -1
 }
 
 // dataset is a file whose datasets are layers.

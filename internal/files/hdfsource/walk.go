@@ -1,7 +1,6 @@
 package hdfsource
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -33,7 +32,7 @@ type tree struct {
 
 // leaveOut records an object that is not shown, and why.
 func (t *tree) leaveOut(name string, fault bool, err error) {
-	t.left = append(t.left, volume.Omission{Name: strings.TrimPrefix(name, "/"), Reason: err.Error(), Fault: fault})
+	t.left = append(t.left, volume.Omission{Name: strings.TrimPrefix(name, "/"), Reason: without(t.name, err), Fault: fault})
 }
 
 // walk finds the datasets below a group.
@@ -74,10 +73,4 @@ func (t *tree) walk(g *hdf5.Group, name string, depth int) {
 			t.datasets = append(t.datasets, o)
 		}
 	}
-}
-
-// isDamage reports whether an error is about what exists and cannot be read.
-func isDamage(err error) bool {
-	var unsupported *hdf5.NotSupportedError
-	return !errors.As(err, &unsupported)
 }

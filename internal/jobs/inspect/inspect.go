@@ -3,6 +3,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 
@@ -28,6 +29,7 @@ type Report struct {
 type Layer struct {
 	Name     string `json:"name,omitempty"`
 	Category string `json:"category,omitempty"` // color or segmentation
+	Assumed  string `json:"assumed,omitempty"`  // how its file was understood
 	Mags     []Mag  `json:"mags"`
 }
 
@@ -133,7 +135,7 @@ func (r *Report) addLayer(name string, layer volume.Layer) {
 			r.omit(path.Join(name, magName), err)
 			continue
 		}
-		l.Category = m.About().Category
+		l.Category, l.Assumed = m.About().Category, cmp.Or(l.Assumed, m.About().Assumed)
 		r.addMag(&l, magName, m)
 	}
 	r.Layers = append(r.Layers, l)

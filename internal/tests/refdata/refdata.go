@@ -26,6 +26,21 @@ func Path(elem ...string) (string, bool) {
 	return path, false
 }
 
+// Outside is Path for data that are not part of the module. Without them the test is skipped, unless the environment
+// variable asks for them.
+func Outside(t testing.TB, elem ...string) string {
+	t.Helper()
+	path, ok := Path(elem...)
+	switch {
+	case ok:
+	case os.Getenv("WKWFS_REFDATA") != "":
+		t.Fatalf("WKWFS_REFDATA is set, but there is no %s", path)
+	default:
+		t.Skipf("%s is not part of this repository", filepath.Join(elem...))
+	}
+	return path
+}
+
 // Dir is Path for data that are part of the module: without them, the test fails.
 func Dir(t testing.TB, elem ...string) string {
 	t.Helper()

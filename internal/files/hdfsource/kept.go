@@ -1,0 +1,100 @@
+package hdfsource
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/wkwfs/wkwfs/hdf5"
+	"github.com/wkwfs/wkwfs/internal/small/lru"
+	"github.com/wkwfs/wkwfs/volume"
+)
+
+const (
+	keptBytes   = 64 << 20 // of indexes of chunks that no open cube uses, for all files of the process
+	entryBytes  = 24       // of an index, for a chunk
+	headerBytes = 8 << 10  // of a dataset without its index, about
+
+	// fewChunks is the most that an index may have, as package hdf5 reads it. Those of larger grids are read at once, so that what is
+	// refused is not shown.
+	fewChunks = 1 << 22
+)
+
+// kept are the datasets that were used last, with their indexes: a cube that is opened again does not read it again.
+var kept = struct {
+	sync.Mutex
+	datasets *lru.Cache[keptKey, *hdf5.Dataset]
+}{datasets: lru.New[keptKey, *hdf5.Dataset](keptBytes)}
+
+// keptKey names a dataset of a version of a file.
+type keptKey struct {
+	*opened
+	path string
+}
+
+// dataset returns the dataset at a path, with its pieces.
+func (o *opened) dataset(path string) (*hdf5.Dataset, chunks, error) {
+	d, err := o.find(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	pieces, err := chunksOf(d, pieceBytes)
+	if c, ok := pieces.(chunked); ok && err == nil {
+		kept.Lock()
+		defer kept.Unlock()
+		kept.datasets.Put(keptKey{o, path}, d, headerBytes+entryBytes*int64(c.index.Len()))
+	}
+	return d, pieces, err
+}
+
+// kept returns a dataset that is kept.
+func (o *opened) kept(key keptKey) (*hdf5.Dataset, bool) {
+	kept.Lock()
+	defer kept.Unlock()
+	return kept.datasets.Get(key)
+}
+
+// find returns a dataset, which is kept.
+func (o *opened) find(path string) (*hdf5.Dataset, error) {
+	key := keptKey{o, path}
+	if d, ok := o.kept(key); ok {
+		return d, nil
+	}
+	object, err := o.Lookup(path)
+	if err != nil {
+		return nil, err
+	}
+	d, ok := object.(*hdf5.Dataset)
+	if !ok {
+		return nil, fmt.Errorf("%s: it was a dataset: %w", path, volume.ErrChanged)
+	}
+	kept.Lock()
+	defer kept.Unlock()
+	if other, ok := kept.datasets.Get(key); ok { // opened at the same time: it may be reading the index
+		return other, nil
+	}
+	kept.datasets.Put(key, d, headerBytes)
+	return d, nil
+}
+
+// shapeOf returns the size of a piece of a dataset. It reads the index only of a dataset that may have too many chunks.
+func shapeOf(d *hdf5.Dataset, pieceBytes int) ([]int, error) {
+	cells := uint64(1)
+	chunk := d.ChunkShape()
+	for axis, n := range d.Shape() {
+		if chunk == nil || cells > fewChunks {
+			break
+		}
+		if n = (n-1)/chunk[axis] + 1; n > fewChunks {
+			n = fewChunks + 1
+		}
+		cells *= n
+	}
+	if chunk != nil && cells <= fewChunks {
+		return ints(chunk), nil
+	}
+	pieces, err := chunksOf(d, pieceBytes)
+	if err != nil {
+		return nil, err
+	}
+	return pieces.shape(), nil
+}
