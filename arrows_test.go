@@ -84,7 +84,7 @@ var arrows = map[string][]string{
 	"internal/jobs/sample":      {"internal/small/atomicfile", "volume", "wkw"},
 	"internal/files/arrayfile":  {"internal/fileformat/nifti", "internal/fileformat/nrrd", "internal/fileformat/tiff", "internal/vfs", "volume", "github.com/klauspost/compress", "golang.org/x/image"},
 	"internal/files/knossos":    {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/jsonlimit", "internal/vfs", "precomputed/picture", "volume", "github.com/BurntSushi/toml", "github.com/klauspost/compress"},
-	"internal/files/hdfsource":  {"hdf5", "internal/vfs", "volume", "internal/small/lru"},
+	"internal/files/hdfsource":  {"hdf5", "internal/small/lru", "internal/small/scratch", "internal/vfs", "volume"},
 	"internal/files/filesource": {"internal/small/access", "internal/small/hint", "internal/files/arrayfile", "internal/vfs", "volume"},
 	"internal/write/pyramid":    {"internal/small/atomicfile", "internal/write/downsample", "volume", "internal/read/flat", "wkw", "github.com/klauspost/compress", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/write/importer":   {"internal/files/arrayfile", "internal/small/atomicfile", "internal/jobs/batch", "internal/write/downsample", "internal/small/jsonlimit", "internal/small/paths", "internal/small/lockfile", "internal/write/pyramid", "volume", "wkw"},

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/wkwfs/wkwfs/hdf5"
+	"github.com/wkwfs/wkwfs/internal/small/scratch"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -13,9 +14,9 @@ import (
 type chunks interface {
 	// shape returns the size of a piece, in values.
 	shape() []int
-	// read reads the piece at a position, counted in pieces, into memory of its bytes. It returns false if the piece was never written.
-	// scratch has memory for stored bytes, which grows.
-	read(ctx context.Context, f *opened, at []uint64, dst []byte, scratch *[]byte) (bool, error)
+	// read reads the piece at a position, counted in pieces, into memory of its bytes. It returns nil, and does not call memory, if the
+	// piece was never written.
+	read(ctx context.Context, f *opened, at []uint64, memory func() []byte) ([]byte, error)
 	// stored returns the stored bytes of a piece.
 	stored(at []uint64) (int64, error)
 }
@@ -51,27 +52,18 @@ func (c chunked) stored(at []uint64) (int64, error) {
 	return chunk.Size, err
 }
 
-func (c chunked) read(ctx context.Context, f *opened, at []uint64, dst []byte, scratch *[]byte) (bool, error) {
+func (c chunked) read(ctx context.Context, f *opened, at []uint64, memory func() []byte) ([]byte, error) {
 	chunk, ok, err := c.index.Lookup(at)
 	if err != nil || !ok {
-		return false, err
+		return nil, err
 	}
-	stored := grown(scratch, int(chunk.Size))
-	if err := vfs.ReadFull(ctx, f.handle, stored, chunk.Offset); err != nil {
-		return false, err
+	stored := scratch.Get(int(chunk.Size))
+	defer scratch.Put(stored)
+	if err := vfs.ReadFull(ctx, f.handle, *stored, chunk.Offset); err != nil {
+		return nil, err
 	}
-	if err := c.DecodeChunk(dst, stored, chunk.FilterMask); err != nil {
-		return false, err
-	}
-	return true, nil
-}
-
-// grown returns n bytes of a scratch buffer.
-func grown(scratch *[]byte, n int) []byte {
-	if cap(*scratch) < n {
-		*scratch = make([]byte, n)
-	}
-	return (*scratch)[:n]
+	dst := memory()
+	return dst, c.DecodeChunk(dst, *stored, chunk.FilterMask)
 }
 
 // flat are pieces of a dataset whose values follow each other: parts of one axis, and all of the faster axes.
@@ -104,7 +96,7 @@ func (f flat) stored([]uint64) (int64, error) {
 	return int64(product(f.piece)) * int64(f.Type().Size), nil
 }
 
-func (f flat) read(ctx context.Context, o *opened, at []uint64, dst []byte, _ *[]byte) (bool, error) {
+func (f flat) read(ctx context.Context, o *opened, at []uint64, memory func() []byte) ([]byte, error) {
 	size := int64(f.Type().Size)
 	start, step := int64(0), size
 	for axis, n := range f.Shape() {
@@ -115,26 +107,28 @@ func (f flat) read(ctx context.Context, o *opened, at []uint64, dst []byte, _ *[
 	}
 	first := int64(at[f.axis]) * int64(f.piece[f.axis])
 	bytes := min(int64(f.piece[f.axis]), int64(f.Shape()[f.axis])-first) * step
-	clear(dst[bytes:])
 	if f.Layout() == hdf5.Compact {
 		b := f.Compact()
 		if start*size+bytes > int64(len(b)) {
-			return false, fmt.Errorf("%s: %d values: expected %d bytes, found %d", f.Path(), product(ints(f.Shape())), start*size+bytes, len(b))
+			return nil, fmt.Errorf("%s: %d values: expected %d bytes, found %d", f.Path(), product(ints(f.Shape())), start*size+bytes, len(b))
 		}
-		copy(dst[:bytes], b[start*size:])
-		return true, nil
+		dst := memory()
+		clear(dst[copy(dst[:bytes], b[start*size:]):])
+		return dst, nil
 	}
 	offset, all, ok := f.Contiguous()
 	if !ok {
-		return false, nil
+		return nil, nil
 	}
 	if start*size+bytes > all {
-		return false, fmt.Errorf("%s: values at byte %d: expected %d bytes, found %d: %w", f.Path(), offset, start*size+bytes, all, io.ErrUnexpectedEOF)
+		return nil, fmt.Errorf("%s: values at byte %d: expected %d bytes, found %d: %w", f.Path(), offset, start*size+bytes, all, io.ErrUnexpectedEOF)
 	}
+	dst := memory()
+	clear(dst[bytes:])
 	if err := vfs.ReadFull(ctx, o.handle, dst[:bytes], offset+start*size); err != nil {
-		return false, fmt.Errorf("%s: values at byte %d: %w", f.Path(), offset+start*size, err)
+		return nil, fmt.Errorf("%s: values at byte %d: %w", f.Path(), offset+start*size, err)
 	}
-	return true, nil
+	return dst, nil
 }
 
 func ints(all []uint64) []int {

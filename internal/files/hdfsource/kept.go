@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	keptBytes   = 64 << 20 // of indexes of chunks that no open cube uses, for all files of the process
+	keptBytes   = 32 << 20 // of indexes of chunks that no open cube uses, for all files of the process
 	entryBytes  = 24       // of an index, for a chunk
 	headerBytes = 8 << 10  // of a dataset without its index, about
 

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/wkwfs/wkwfs/hdf5"
+	"github.com/wkwfs/wkwfs/internal/small/scratch"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -187,16 +187,9 @@ func (c *cube) piecesOf(b volume.Vec) func(yield func(at []uint64) bool) {
 	}
 }
 
-// buffers has memory for stored and for decoded chunks.
-var buffers = sync.Pool{New: func() any { return new(chunkBuffers) }}
-
-type chunkBuffers struct{ stored, decoded []byte }
-
 // Fill reads and decodes blocks. The error of a damaged one is a *volume.FormatError. If the file changed since it was opened, the error
 // of all blocks is volume.ErrChanged.
 func (c *cube) Fill(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
-	buffer := buffers.Get().(*chunkBuffers)
-	defer buffers.Put(buffer)
 	inside := c.grid.Blocks()
 	for i := range blocks {
 		b := &blocks[i]
@@ -205,7 +198,7 @@ func (c *cube) Fill(ctx context.Context, blocks []volume.Block, memory func(at v
 			b.Err = fmt.Errorf("%s: %s: block %v: the dataset has %v blocks", c.name, c.path, b.At, inside)
 			continue
 		}
-		voxels, err := c.readBlock(ctx, b.At, memory, buffer)
+		voxels, err := c.readBlock(ctx, b.At, memory)
 		if err != nil {
 			voxels, err = nil, c.located(err)
 		}
@@ -219,47 +212,50 @@ func (c *cube) Fill(ctx context.Context, blocks []volume.Block, memory func(at v
 }
 
 // readBlock reads the chunks of a block. It returns nil if none was written, and the fill value is zero.
-func (c *cube) readBlock(ctx context.Context, b volume.Vec, memory func(at volume.Vec) []byte, buffer *chunkBuffers) (voxels []byte, err error) {
+func (c *cube) readBlock(ctx context.Context, b volume.Vec, memory func(at volume.Vec) []byte) (voxels []byte, err error) {
 	piece := c.pieces.shape()
-	bytes := product(piece) * c.values.stored
-	direct := c.isDirect(piece)
-	zero := c.fillsZero()
-	if !zero {
-		voxels = memory(b)
+	if c.isDirect(piece) {
+		return c.readDirect(ctx, b, memory)
 	}
+	decoded := scratch.Get(product(piece) * c.values.stored)
+	defer scratch.Put(decoded)
+	zero := c.fillsZero()
 	for at := range c.piecesOf(b) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		decoded := grown(&buffer.decoded, bytes)
-		if direct {
-			if voxels == nil {
-				voxels = memory(b)
-			}
-			decoded = voxels
-		}
-		written, err := c.pieces.read(ctx, c.file, at, decoded, &buffer.stored)
+		values, err := c.pieces.read(ctx, c.file, at, func() []byte { return *decoded })
 		switch {
 		case err != nil:
 			return nil, err
-		case !written && zero && direct:
-			return nil, nil
-		case !written && zero:
+		case values == nil && zero:
 			continue
-		case !written:
-			c.fill(decoded)
+		case values == nil:
+			values = *decoded
+			c.fill(values)
 		}
 		if voxels == nil {
 			voxels = memory(b)
 			clear(voxels)
 		}
-		if !direct {
-			c.place(voxels, decoded, piece, at)
-		} else if !written {
-			continue
-		}
+		c.place(voxels, values, piece, at)
 	}
 	return voxels, nil
+}
+
+// readDirect is readBlock for a block that is a chunk.
+func (c *cube) readDirect(ctx context.Context, b volume.Vec, memory func(at volume.Vec) []byte) (voxels []byte, err error) {
+	for at := range c.piecesOf(b) { // one
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		voxels, err = c.pieces.read(ctx, c.file, at, func() []byte { return memory(b) })
+	}
+	if voxels == nil && err == nil && !c.fillsZero() {
+		voxels = memory(b)
+		c.fill(voxels)
+	}
+	return voxels, err
 }
 
 // isDirect reports whether a chunk has the voxels of a block in the order of a block.
@@ -285,11 +281,10 @@ func (c *cube) fillsZero() bool {
 	return !slices.ContainsFunc(c.dataset.FillValue(), func(b byte) bool { return b != 0 })
 }
 
-// fill sets the stored values of a chunk to the fill value.
+// fill sets the stored values of a chunk to the fill value, in pieces of twice the length.
 func (c *cube) fill(chunk []byte) {
-	value := c.dataset.FillValue()
-	for len(value) > 0 && len(chunk) >= len(value) {
-		chunk = chunk[copy(chunk, value):]
+	for n := copy(chunk, c.dataset.FillValue()); n > 0 && n < len(chunk); n *= 2 {
+		copy(chunk[n:], chunk[:n])
 	}
 }
 
