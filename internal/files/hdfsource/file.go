@@ -30,8 +30,9 @@ func (s *source) parse() (*opened, error) {
 	}
 	h, err := hdf5.Open(vfs.ReaderAt{File: f}, info.Size())
 	if err != nil {
+		err = locatedIn(s.name, max(0, userBlockOf(vfs.ReaderAt{File: f}, info.Size())), err)
 		f.Close() // read-only: nothing can be lost
-		return nil, locatedIn(s.name, userBlockOf(vfs.ReaderAt{File: f}, info.Size()), err)
+		return nil, err
 	}
 	o := &opened{h, f, info}
 	s.current.Store(o)
