@@ -33,11 +33,7 @@ func (d datasetDir) list(yield func(entry, error) bool) {
 		if slices.Contains(names, f.Name()) {
 			continue
 		}
-		var n node = sourceFile{d.d.Files(), f.Name()}
-		if f.IsDir() {
-			n = filesDir{d.d.Files(), f.Name()}
-		}
-		if !yield(entry{f.Name(), n}, nil) {
+		if !yield(entry{f.Name(), d.file(f.Name(), f.IsDir())}, nil) {
 			return
 		}
 	}
@@ -59,10 +55,17 @@ func (d datasetDir) child(name string) (node, error) {
 		return seriesDir{d.fsys, d.d, ""}.view(name)
 	case err != nil:
 		return nil, err
-	case info.IsDir():
-		return filesDir{d.d.Files(), name}, nil
+	default:
+		return d.file(name, info.IsDir()), nil
 	}
-	return sourceFile{d.d.Files(), name}, nil
+}
+
+// file is a file of the source, or a directory of some. A directory in the place of the metadata is a file that cannot be read.
+func (d datasetDir) file(name string, isDir bool) node {
+	if isDir && name != tree.Properties {
+		return filesDir{d.d.Files(), name}
+	}
+	return sourceFile{d.d.Files(), name}
 }
 
 // filesDir is a directory of files of the source that are shown as they are.
