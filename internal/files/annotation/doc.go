@@ -21,4 +21,15 @@
 //
 //   - A file in an archive that lies about its size, its checksum or its form is an error, and takes no memory.
 //     `TestWholeErrors`
+//   - A tree is a file of SWC with a name that is safe and its own. Each node is there once, after its parent. Loops are
+//     counted in a comment.
+//     `TestSkeletonNames`, `TestSWC`, `TestSWCRandom`, `TestComposedSkeletons`
+//   - Lengths of trees are those of the voxels below. A comment states their unit.
+//     `TestSkeletonSpacing`, `TestComposedSkeletons`
+//   - A tree is never of another version than its annotation. A faulty tree is an error of its file, and of `check`.
+//     `TestSkeletonChange`, `TestComposedSkeletons`
+//   - The NML file is shown as it is.
+//     `TestComposedSkeletons`
+//   - `check`, `info` and `mount` tell of files that nothing reads, on both sides of a merged layer.
+//     `TestComposed`, `TestComposedGaps`
 package annotation

@@ -19,4 +19,10 @@
 //     `TestChanged`
 //   - A stream that is compressed as a whole reads in any order.
 //     `TestUnpacked`
+//   - What a mount shows of a file is what an import reads.
+//     `TestSameAsImport`, `TestSourceFiles`
+//   - A file without a header, and axes that a command names, are the same in a mount, cp, serve and an import.
+//     `TestRawFiles`, `TestAxesOfFiles`
+//   - Each time of a 4-D NIfTI and of a TIFF is a layer `t0000`. One time has no such directory.
+//     `TestTIFFTimes`, `TestSourceFiles`, `TestTimesOfLayers`
 package filesource

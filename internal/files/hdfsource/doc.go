@@ -15,4 +15,12 @@
 //   - A mount has the values, the place and the voxel size that the writer gave. What was never written has the fill
 //     value. Damage is an error for what depends on it: other chunks, datasets and layers read.
 //     `TestHDF5Files`, `TestHDF5Everywhere`, `TestDamaged`
+//   - `wkwfs info` says what was assumed of a dataset: the order of its axes, and the unit of its voxel size.
+//     `TestHDF5Assumed`
+//   - An error names the file once, and counts from its start, user block included.
+//     `TestLocated`
+//   - A mount of a file at a URL takes at most 24 requests, and a chunk of a small index at most 4.
+//     `TestHDF5Requests`
+//   - The limit of memory holds for all files of the reference data whose datasets have at most 1 GiB.
+//     `TestMemoryOfHDF5`
 package hdfsource

@@ -25,4 +25,17 @@
 // Images are raw, PNG or JPEG with 8 bits, segmentations raw 64-bit integers, also in Snappy, alone or in a ZIP
 // archive. A picture may have any width: its rows follow each other. JPEG 2000 is not supported. An absent cube is
 // zeros. A cube that is too short or too long, or cannot be decoded, is a [volume.FormatError].
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - Cubes of each kind have their voxels. Absent cubes are zeros. A damaged cube is an error with its file, and all
+//     others read.
+//     `TestCubes`, `TestDamage`, `TestSourceFiles`
+//   - Cubes that are stored or named otherwise than the configuration says are never zeros: they are errors, or their
+//     layer is left out with the reason.
+//     `TestLayers`, `TestKNOSSOS`
+//   - A dataset opens on a web server without listings.
+//     `TestKNOSSOSByHTTP`
 package knossos

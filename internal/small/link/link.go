@@ -6,6 +6,8 @@
 //
 //   - A link of Neuroglancer is mounted as its source. Errors show no query and no user of a URL.
 //     `TestPastedLinks`
+//   - A link of a dataset in WEBKNOSSOS opens what its data store streams. Its token is in each request and in no output.
+//     `TestLinkOfWEBKNOSSOS`, `TestParseWEBKNOSSOS`
 package link
 
 import (
