@@ -130,6 +130,7 @@ func readmeBlock(t *testing.T, language string) []string {
 // whose modules are installed, with a stand-in for napari, those of Octave, and those of shells. Only MATLAB has
 // memmapfile.
 func TestReadmeLines(t *testing.T) {
+	skipOneByOne(t)
 	parallelHeavy(t)
 	requireFUSE(t)
 	work := tempDir(t)

@@ -49,6 +49,7 @@ func readmeSession(t *testing.T, heading string) []step {
 // TestReadmeSession runs the session of README.md and compares the output of the commands. A line "…" stands
 // for any lines.
 func TestReadmeSession(t *testing.T) {
+	skipOneByOne(t)
 	requireFUSE(t)
 	steps := readmeSession(t, "A session")
 	if len(steps) < 8 {
@@ -96,6 +97,7 @@ func runPython(t *testing.T, dir, text string) {
 
 // TestReadmeNames looks up each name of README.md's table "What is where" in a mount of the sample.
 func TestReadmeNames(t *testing.T) {
+	skipOneByOne(t)
 	parallelHeavy(t)
 	requireFUSE(t)
 	source := filepath.Join(tempDir(t), "cortex")

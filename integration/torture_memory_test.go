@@ -32,7 +32,7 @@ const (
 
 func runMemory(t testing.TB, c memoryCase) {
 	t.Helper()
-	if !c.valid() {
+	if !c.valid() || os.Getenv(raceVariable) == "1" { // the race detector has memory of its own
 		t.Skip("not a case")
 	}
 	source := tempDir(t)
