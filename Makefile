@@ -56,15 +56,15 @@ test-once:
 	@$(GOTEST) $(ONCE) $(PACKAGES)
 	@$(CHECK_TOP)
 
-# The tests that skip in short form start no goroutine, or take long and use the goroutines of other tests. test-all runs those of
-# concurrent packages with the race detector, too. By default, the detector delays the end of every process by a second.
+# The tests that skip in short form start no goroutine, or take long and use the goroutines of other tests. By default, the
+# detector delays the end of every process by a second.
 test-race:
 	@GORACE=atexit_sleep_ms=10 TESTLOG=bin/test-race.json $(GOTEST) -race -short $(ONCE) $(CONCURRENT)
 
-## test-all: all tests; then again with the race detector, with mounts of a program that has it, under longer load, in long form, with all damages, with all jobs of the benchmark, and on one processor
+## test-all: all tests; then concurrent packages with the race detector, with mounts of a program that has it, under longer load, in long form, with all damages, with all jobs of the benchmark, and on one processor
 test-all: check test-once
 	$(GO) mod verify
-	@GORACE=atexit_sleep_ms=10 $(GOTEST) -race $(ONCE) $(CONCURRENT)
+	@$(MAKE) --no-print-directory test-race
 	@WKWFS_RACE=1 $(GOTEST) -short $(ONCE) ./integration -load.duration 20s
 	@$(GOTEST) $(ONCE) ./integration -run '^(TestEveryByteDamaged|TestImportKilled|TestImportFinishKilled|TestManyMounts|TestMemoryOfSmallBlocks|TestMetadataBombs|TestListingOfManyCubes|TestOpenWhileCubesAreReplaced|TestRandom|TestRandomLate)$$' \
 		-long -damage.all -import.kills 100 -random.steps 10000
