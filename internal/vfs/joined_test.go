@@ -47,7 +47,7 @@ func TestJoinInfos(t *testing.T) {
 // TestNothingListed: only a server that can list may say that a directory has no files.
 func TestNothingListed(t *testing.T) {
 	if !NothingListed(fs.ErrNotExist) || NothingListed(errors.Join(errors.ErrUnsupported, fs.ErrNotExist)) || NothingListed(nil) {
-		t.Error("an absent directory is told apart from a server without listings by nothing")
+		t.Error("NothingListed does not tell an absent directory from a server without listings")
 	}
 	if entries, err := fs.ReadDir(NoFiles{}, "."); len(entries) != 0 || err != nil {
 		t.Errorf("got %v, %v", entries, err)
