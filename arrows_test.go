@@ -36,10 +36,11 @@ var arrows = map[string][]string{
 	"internal/small/atomicfile": {},
 	"internal/small/lockfile":   {"github.com/moby/sys/mountinfo", "golang.org/x/sys"},
 
-	"wkw":         {"internal/small/scratch", "internal/small/lru", "internal/small/atomicfile", "internal/small/jsonlimit", "internal/vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync"},
+	"webknossos":  {"internal/small/jsonlimit", "internal/vfs", "volume", "wkw"},
+	"wkw":         {"internal/small/scratch", "internal/small/lru", "internal/small/atomicfile", "internal/vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync"},
 	"precomputed": {"internal/arrays/codec", "internal/small/scratch", "internal/arrays/lattice", "internal/small/lru", "internal/small/jsonlimit", "internal/vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture", "github.com/andybalholm/brotli"},
 
-	"dataset": {"cache", "internal/stores/diskcache", "internal/files/filesource", "internal/small/guard", "internal/files/hdfsource", "internal/files/knossos", "internal/small/hint", "internal/read/mosaic", "internal/stores/object", "internal/small/parallel", "internal/small/paths", "internal/stores/remote", "internal/stores/store", "internal/vfs", "internal/stores/zipfs", "n5", "precomputed", "volume", "wkw", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys", "internal/files/annotation", "internal/compose/overlay", "internal/compose/relabel", "internal/small/jsonlimit", "internal/small/link"},
+	"dataset": {"cache", "internal/stores/diskcache", "internal/files/filesource", "internal/small/guard", "internal/files/hdfsource", "internal/files/knossos", "internal/small/hint", "internal/read/mosaic", "internal/stores/object", "internal/small/parallel", "internal/small/paths", "internal/stores/remote", "internal/stores/store", "internal/vfs", "internal/stores/zipfs", "n5", "precomputed", "volume", "webknossos", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys", "internal/files/annotation", "internal/compose/overlay", "internal/compose/relabel", "internal/small/jsonlimit", "internal/small/link"},
 
 	"zarr":                    {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/jsonlimit", "internal/small/lru", "internal/small/parallel", "internal/vfs", "volume"},
 	"n5":                      {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/jsonlimit", "volume"},
@@ -81,13 +82,13 @@ var arrows = map[string][]string{
 	"internal/fileformat/nrrd":  {"volume"},
 	"internal/fileformat/tiff":  {"volume"},
 
-	"internal/jobs/sample":      {"internal/small/atomicfile", "volume", "wkw"},
+	"internal/jobs/sample":      {"internal/small/atomicfile", "volume", "webknossos", "wkw"},
 	"internal/files/arrayfile":  {"internal/fileformat/nifti", "internal/fileformat/nrrd", "internal/fileformat/tiff", "internal/vfs", "volume", "github.com/klauspost/compress", "golang.org/x/image"},
 	"internal/files/knossos":    {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/jsonlimit", "internal/vfs", "precomputed/picture", "volume", "github.com/BurntSushi/toml", "github.com/klauspost/compress"},
 	"internal/files/hdfsource":  {"hdf5", "internal/small/lru", "internal/small/scratch", "internal/vfs", "volume"},
 	"internal/files/filesource": {"internal/small/access", "internal/small/hint", "internal/files/arrayfile", "internal/vfs", "volume"},
 	"internal/write/pyramid":    {"internal/small/atomicfile", "internal/write/downsample", "volume", "internal/read/flat", "wkw", "github.com/klauspost/compress", "golang.org/x/sync", "golang.org/x/sys"},
-	"internal/write/importer":   {"internal/files/arrayfile", "internal/small/atomicfile", "internal/jobs/batch", "internal/write/downsample", "internal/small/jsonlimit", "internal/small/paths", "internal/small/lockfile", "internal/write/pyramid", "volume", "wkw"},
+	"internal/write/importer":   {"internal/files/arrayfile", "internal/small/atomicfile", "internal/jobs/batch", "internal/write/downsample", "internal/small/jsonlimit", "internal/small/paths", "internal/small/lockfile", "internal/write/pyramid", "volume", "webknossos", "wkw"},
 
 	"internal/serve/web":        {"internal/small/guard", "internal/small/hint", "internal/small/lru", "internal/vfs", "internal/small/log", "internal/serve/render", "internal/names/tree", "volume"},
 	"internal/serve/viewer":     {},
@@ -103,7 +104,7 @@ var arrows = map[string][]string{
 	"fsnode":                    {"internal/small/guard", "internal/small/lru", "internal/vfs", "internal/small/log", "internal/small/parallel", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
 	"internal/serve/status":     {"internal/stores/diskcache", "internal/small/guard", "internal/small/hint", "internal/vfs", "golang.org/x/sys", "internal/names/tree", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
 	"internal/compose/relabel":  {"hdf5", "internal/small/jsonlimit", "internal/vfs", "volume", "zarr"},
-	"internal/files/annotation": {"internal/files/nml", "internal/vfs", "internal/stores/zipfs", "volume", "wkw", "zarr"},
+	"internal/files/annotation": {"internal/files/nml", "internal/vfs", "internal/stores/zipfs", "volume", "webknossos", "zarr"},
 	"internal/files/nml":        {"internal/arrays/chunked", "internal/vfs", "volume"},
 	"internal/compose/overlay":  {"internal/small/access", "internal/small/scratch", "internal/vfs", "volume"},
 
@@ -150,7 +151,7 @@ func TestArrows(t *testing.T) {
 
 // public are the packages that other programs may import: those that are neither internal nor programs.
 var public = []string{
-	"cache", "dataset", "fsnode", "hdf5", "n5", "precomputed", "precomputed/compresso", "precomputed/cseg", "precomputed/picture", "volume", "wkw", "wkw/lz4block", "zarr",
+	"cache", "dataset", "fsnode", "hdf5", "n5", "precomputed", "precomputed/compresso", "precomputed/cseg", "precomputed/picture", "volume", "webknossos", "wkw", "wkw/lz4block", "zarr",
 }
 
 // TestPublicPackages checks that a package becomes public on purpose, and that docs/go.md lists it.

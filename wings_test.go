@@ -13,7 +13,7 @@ var wings = [][]string{
 	{"volume"},
 	{"internal/fileformat", "internal/tests/refdata"},
 	{"internal/arrays", "wkw/lz4block"},
-	{"wkw", "precomputed", "zarr", "n5", "hdf5"},
+	{"wkw", "webknossos", "precomputed", "zarr", "n5", "hdf5"},
 	{"internal/stores"},
 	{"cache"},
 	{"internal/read"},

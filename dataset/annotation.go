@@ -16,7 +16,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/stores/remote"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // recogniseAnnotation opens an annotation in a directory, or in an archive. It returns false if there is none.
@@ -43,7 +43,7 @@ func (d *directories) recogniseUnpacked(fsys fs.FS, name string, log *slog.Logge
 	if err != nil || !info.IsDir() || vfs.SpeedOf(fsys).Remote {
 		return root, false, nil
 	}
-	if _, err := fs.Lstat(fsys, path.Join(name, wkw.PropertiesFile)); err == nil {
+	if _, err := fs.Lstat(fsys, path.Join(name, webknossos.PropertiesFile)); err == nil {
 		return root, false, nil
 	}
 	return d.recogniseAnnotation(fsys, name, log)

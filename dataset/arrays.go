@@ -8,18 +8,18 @@ import (
 	"github.com/wkwfs/wkwfs/internal/files/annotation"
 	"github.com/wkwfs/wkwfs/n5"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/zarr"
 )
 
 // formats open the mags of a WEBKNOSSOS dataset that are arrays, by their data format.
-var formats = map[string]wkw.Opener{"zarr": openZarr, "zarr3": openZarr, "n5": openN5}
+var formats = map[string]webknossos.Opener{"zarr": openZarr, "zarr3": openZarr, "n5": openN5}
 
 // points list the volumes of a mag that is an array with other axes than x, y, z and channels, by its data format.
-var points = map[string]wkw.PointLister{"zarr": pointsOf(zarr.ListPoints), "zarr3": pointsOf(zarr.ListPoints), "n5": pointsOf(n5.ListPoints)}
+var points = map[string]webknossos.PointLister{"zarr": pointsOf(zarr.ListPoints), "zarr3": pointsOf(zarr.ListPoints), "n5": pointsOf(n5.ListPoints)}
 
-func pointsOf(list func(fs.FS, string, zarr.ArrayOptions) ([]string, error)) wkw.PointLister {
-	return func(fsys fs.FS, dir string, m wkw.MagOptions) ([]string, error) {
+func pointsOf(list func(fs.FS, string, zarr.ArrayOptions) ([]string, error)) webknossos.PointLister {
+	return func(fsys fs.FS, dir string, m webknossos.MagOptions) ([]string, error) {
 		o, err := arrayOptions(m)
 		if err != nil {
 			return nil, err
@@ -29,7 +29,7 @@ func pointsOf(list func(fs.FS, string, zarr.ArrayOptions) ([]string, error)) wkw
 }
 
 // openZarr opens a mag of a WEBKNOSSOS dataset that is a Zarr array. The metadata of the array say which version it has.
-func openZarr(fsys fs.FS, dir string, m wkw.MagOptions) (volume.Mag, error) {
+func openZarr(fsys fs.FS, dir string, m webknossos.MagOptions) (volume.Mag, error) {
 	o, err := arrayOptions(m)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func openZarr(fsys fs.FS, dir string, m wkw.MagOptions) (volume.Mag, error) {
 }
 
 // openN5 opens a mag of a WEBKNOSSOS dataset that is an N5 array.
-func openN5(fsys fs.FS, dir string, m wkw.MagOptions) (volume.Mag, error) {
+func openN5(fsys fs.FS, dir string, m webknossos.MagOptions) (volume.Mag, error) {
 	o, err := arrayOptions(m)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func openN5(fsys fs.FS, dir string, m wkw.MagOptions) (volume.Mag, error) {
 }
 
 // arrayOptions returns what the metadata of a dataset say about an array. Index 0 of the array is the origin of the dataset.
-func arrayOptions(m wkw.MagOptions) (o zarr.ArrayOptions, err error) {
+func arrayOptions(m webknossos.MagOptions) (o zarr.ArrayOptions, err error) {
 	if o.Axes, err = m.Axes(); err != nil {
 		return o, err
 	}
@@ -63,16 +63,16 @@ func arrayOptions(m wkw.MagOptions) (o zarr.ArrayOptions, err error) {
 
 // recogniseArrays opens a layer or a mag of a WEBKNOSSOS dataset that consists of arrays, or an array or group without a
 // dataset. It returns false if there is none, or if the directory has metadata of WEBKNOSSOS: these win.
-func recogniseArrays(fsys fs.FS, name string, o wkw.Options) (root volume.Root, ok bool, err error) {
+func recogniseArrays(fsys fs.FS, name string, o webknossos.Options) (root volume.Root, ok bool, err error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil || !info.IsDir() {
 		return volume.Root{}, false, nil
 	}
-	if info, err := fs.Lstat(fsys, path.Join(name, wkw.PropertiesFile)); err == nil && !info.IsDir() { // an array may have any name
+	if info, err := fs.Lstat(fsys, path.Join(name, webknossos.PropertiesFile)); err == nil && !info.IsDir() { // an array may have any name
 		return volume.Root{}, false, nil
 	}
-	root, err = wkw.RecogniseForeign(fsys, name, o)
-	if !errors.Is(err, wkw.ErrNotRecognised) {
+	root, err = webknossos.RecogniseForeign(fsys, name, o)
+	if !errors.Is(err, webknossos.ErrNotRecognised) {
 		return root, true, err
 	}
 	if root, err = zarr.Recognise(fsys, name); !errors.Is(err, zarr.ErrNotRecognised) {

@@ -10,7 +10,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/jobs/sample"
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // TestStrayMetadata: WKW is recognised beside metadata of other formats that describe no array.
@@ -57,7 +57,7 @@ func TestWindow(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS(refdata.Dir(t, "zarr/wk_mixed"))); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(dir, wkw.PropertiesFile)
+	file := filepath.Join(dir, webknossos.PropertiesFile)
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

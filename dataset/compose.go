@@ -13,7 +13,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/paths"
 	"github.com/wkwfs/wkwfs/internal/stores/remote"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // mapped adds a layer NAME@MAPPING for each mapping: of a WEBKNOSSOS dataset, and of [Options].Relabel. base is the
@@ -45,7 +45,7 @@ func (d *directories) homeOf(root volume.Root, fsys fs.FS, name, source string) 
 	if root.Dataset == nil {
 		return nil
 	}
-	if _, err := fs.Stat(fsys, path.Join(name, wkw.PropertiesFile)); err != nil {
+	if _, err := fs.Stat(fsys, path.Join(name, webknossos.PropertiesFile)); err != nil {
 		return nil
 	}
 	return &relabel.Home{FS: fsys, Dir: name, Outside: d.outside(source)}

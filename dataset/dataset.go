@@ -22,7 +22,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/precomputed"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // Options say how to read a dataset. The zero value is useful.
@@ -145,7 +145,7 @@ func (d *directories) explain(fsys fs.FS, path string, err error) error {
 	if info, stat := fs.Stat(fsys, baseOf(path)); stat == nil && info.Mode().IsRegular() && filepath.Ext(path) != ".wkw" {
 		return hint.Errorf("a file that is a SOURCE is a .wkw file, an archive .ozx or .zip, HDF5, a configuration of KNOSSOS, an array such as .npy, .nrrd, .nii, .mrc or .tif, or has only voxels, with --shape and --dtype", "%w", located(path, err))
 	}
-	if !errors.Is(err, wkw.ErrNotRecognised) {
+	if !errors.Is(err, webknossos.ErrNotRecognised) {
 		return located(path, err)
 	}
 	if found := d.sourcesIn(fsys, path); found != nil {
@@ -177,7 +177,7 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 			return root, err
 		}
 	}
-	o := wkw.Options{
+	o := webknossos.Options{
 		Name:    baseOf(path),
 		Parent:  d.parentsOf(path, log),
 		Formats: formats,
@@ -196,11 +196,11 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 	if isArrays && fault == nil {
 		return arrays, nil
 	}
-	root, err := wkw.Recognise(fsys, name, o)
+	root, err := webknossos.Recognise(fsys, name, o)
 	switch {
 	case err != nil && isArrays:
 		return arrays, fault
-	case !errors.Is(err, wkw.ErrNotRecognised):
+	case !errors.Is(err, webknossos.ErrNotRecognised):
 		return root, err
 	}
 	root, other := precomputed.Recognise(fsys, name, precomputed.Options{Outside: d.outside(path)})
@@ -234,7 +234,7 @@ func (d *directories) recogniseFolder(fsys fs.FS, name string, log *slog.Logger)
 }
 
 // recogniseFile opens a file: an archive, a file of another program, or a cube of WKW.
-func (d *directories) recogniseFile(fsys fs.FS, name string, o wkw.Options) (volume.Root, error) {
+func (d *directories) recogniseFile(fsys fs.FS, name string, o webknossos.Options) (volume.Root, error) {
 	if paths.IsArchive(name) {
 		return d.recogniseArchive(fsys, name, o.Log)
 	}
@@ -254,7 +254,7 @@ func (d *directories) recogniseFile(fsys fs.FS, name string, o wkw.Options) (vol
 			return root, err
 		}
 	}
-	return wkw.Recognise(fsys, name, o)
+	return webknossos.Recognise(fsys, name, o)
 }
 
 // maxTried is the number of entries of a directory that are tried as sources.
@@ -292,9 +292,9 @@ func (d *directories) foreign(dataset string) func(string, fs.FS, string) (volum
 }
 
 // parentsOf returns a function that calls parentOf, once for each number of levels.
-func (d *directories) parentsOf(path string, log *slog.Logger) func(levels int) wkw.Parent {
-	parents := map[int]wkw.Parent{}
-	return func(levels int) wkw.Parent {
+func (d *directories) parentsOf(path string, log *slog.Logger) func(levels int) webknossos.Parent {
+	parents := map[int]webknossos.Parent{}
+	return func(levels int) webknossos.Parent {
 		p, ok := parents[levels]
 		if !ok {
 			p = d.parentOf(path, levels, log)
@@ -305,8 +305,8 @@ func (d *directories) parentsOf(path string, log *slog.Logger) func(levels int) 
 }
 
 // parentOf returns the dataset that is the given number of directories above a path.
-func (d *directories) parentOf(path string, levels int, log *slog.Logger) wkw.Parent {
-	var parent wkw.Parent
+func (d *directories) parentOf(path string, levels int, log *slog.Logger) webknossos.Parent {
+	var parent webknossos.Parent
 	up := path
 	for range levels {
 		parent.Layer, up = baseOf(up), dirOf(up)
@@ -318,7 +318,7 @@ func (d *directories) parentOf(path string, levels int, log *slog.Logger) wkw.Pa
 	if c, ok := fsys.(io.Closer); ok {
 		defer c.Close() // read-only: an error loses no data
 	}
-	parent.Properties, err = wkw.ReadValidProperties(fsys, ".")
+	parent.Properties, err = webknossos.ReadValidProperties(fsys, ".")
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		log.Warn("metadata of the dataset not used", "dataset", remote.Display(up), "err", err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/stores/remote"
 	"github.com/wkwfs/wkwfs/internal/stores/store"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // openRemote recognises what lies at a URL.
@@ -43,7 +43,7 @@ func (d *directories) openRemote(url string) (root volume.Root, err error) {
 	if root, err = d.recogniseSource(fsys, url, name); err == nil {
 		return d.compose(root, fsys, name, url)
 	}
-	if errors.Is(err, wkw.ErrNotRecognised) {
+	if errors.Is(err, webknossos.ErrNotRecognised) {
 		if reason := d.whyNothing(dir); reason != nil {
 			return root, reason
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/parallel"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // Unfinished returns the names of the layers whose import is not finished, also of those that are not shown. The name of a layer is
@@ -64,7 +64,7 @@ func (d *Dataset) parentHasJournal() bool {
 
 // hasJournal reports whether a directory is that of a layer whose import is not finished.
 func hasJournal(fsys fs.FS, dir string) bool {
-	_, err := fs.Lstat(fsys, path.Join(dir, wkw.JournalFile))
+	_, err := fs.Lstat(fsys, path.Join(dir, webknossos.JournalFile))
 	return err == nil
 }
 

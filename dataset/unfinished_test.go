@@ -11,7 +11,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/jobs/sample"
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // TestUnfinished: the journal of an import is found from the dataset, the layer and the mag, also by HTTP, where directories cannot be listed. An
@@ -47,7 +47,7 @@ func TestUnfinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, layer := range []string{"color", "hidden"} {
-		if err := os.WriteFile(filepath.Join(dir, layer, wkw.JournalFile), nil, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, layer, webknossos.JournalFile), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/wkwfs/wkwfs/n5"
 	"github.com/wkwfs/wkwfs/precomputed"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/zarr"
 )
 
@@ -22,7 +22,9 @@ var smallMags = map[string]struct {
 	files     fs.FS
 	recognise func(fsys fs.FS) (volume.Root, error)
 }{
-	"WKW": {os.DirFS("../testdata/draft"), func(fsys fs.FS) (volume.Root, error) { return wkw.Recognise(fsys, "color/1", wkw.Options{Name: "1"}) }},
+	"WKW": {os.DirFS("../testdata/draft"), func(fsys fs.FS) (volume.Root, error) {
+		return webknossos.Recognise(fsys, "color/1", webknossos.Options{Name: "1"})
+	}},
 	"Zarr": {fstest.MapFS{
 		".zarray": {Data: []byte(`{"zarr_format": 2, "shape": [2, 2, 2], "chunks": [1, 2, 2], "dtype": "|u1", "order": "C", "compressor": null, "filters": null, "fill_value": 0}`)},
 		"0.0.0":   {Data: []byte("chun")},

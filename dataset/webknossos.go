@@ -13,7 +13,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/link"
 	"github.com/wkwfs/wkwfs/internal/small/paths"
 	"github.com/wkwfs/wkwfs/internal/stores/remote"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // maxDescription is the size of the description of a dataset in the API of WEBKNOSSOS, in bytes.
@@ -47,7 +47,7 @@ func (d *directories) withoutLink(rawURL string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if _, err := fs.Stat(fsys, wkw.PropertiesFile); err == nil {
+		if _, err := fs.Stat(fsys, webknossos.PropertiesFile); err == nil {
 			return at, nil
 		}
 	}

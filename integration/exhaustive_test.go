@@ -18,7 +18,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/names/view"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // tiny has cubes of 2³ blocks of 4³ voxels. The tests damage every byte of them in turn.
@@ -122,7 +122,7 @@ func (m model) compareFS(file []byte) error {
 		"1/z0/y0/x0.wkw":    {Data: file},
 		"1/z0/y0/other.wkw": {Data: []byte("no cube")},
 	}
-	root, err := wkw.Recognise(fsys, "1", wkw.Options{})
+	root, err := webknossos.Recognise(fsys, "1", webknossos.Options{})
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func TestDamageTakesNoMemory(t *testing.T) {
 			file[16] = byte(start + len(c.data))
 		}
 		fsys := fstest.MapFS{"1/header.wkw": {Data: c.m.header(0)}, "1/z0/y0/x0.wkw": {Data: append(file, c.data...)}}
-		root, err := wkw.Recognise(fsys, "1", wkw.Options{})
+		root, err := webknossos.Recognise(fsys, "1", webknossos.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

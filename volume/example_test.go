@@ -8,12 +8,12 @@ import (
 	"os"
 
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // This example lists the layers and mags of a dataset.
 func Example() {
-	root, err := wkw.Recognise(os.DirFS("../testdata/damaged"), ".", wkw.Options{})
+	root, err := webknossos.Recognise(os.DirFS("../testdata/damaged"), ".", webknossos.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func Example() {
 
 // openMag opens a mag of the test data.
 func openMag() volume.Mag {
-	root, err := wkw.Recognise(os.DirFS("../testdata/damaged"), ".", wkw.Options{})
+	root, err := webknossos.Recognise(os.DirFS("../testdata/damaged"), ".", webknossos.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,15 +1,14 @@
-// Package wkw reads and writes WKW, the format of WEBKNOSSOS datasets.
+// Package wkw reads and writes cube files in the format WKW. Package webknossos opens the mags, layers and
+// datasets that they belong to.
 //
-// To begin, open a directory with [Recognise]. It returns a dataset, a layer, a mag or a single
-// cube file, with the interfaces of package volume. [volume.ReadBox] reads a box of a mag.
-// [OpenFile] opens one cube file by its path. [WriteCube] and [WriteHeader] write a mag. An [Encoder] and
-// [MortonIndex] are for programs that assemble cube files themselves.
+// [OpenFile] opens a cube file by its path. [volume.ReadBlock] reads a block of it. [WriteCube] and
+// [WriteHeader] write a mag. An [Encoder] and [MortonIndex] are for programs that assemble cube files
+// themselves.
 //
-// A dataset is a directory of layers, and a layer a directory of mags. A mag has cube files
-// "z0/y0/x0.wkw" and one "header.wkw" with their geometry. A cube has 2^m blocks a side, and a block 2^k
-// voxels a side. Each block is stored alone, raw or as LZ4, in Morton order. So one block is read with one
-// or two system calls. Inside a block, voxels are as [volume.Source] returns them: in Fortran order, with
-// adjacent channels, little-endian.
+// A cube has 2^m blocks a side, and a block 2^k voxels a side. Each block is stored alone, raw or as LZ4, in
+// Morton order. So one block is read with one or two system calls. Inside a block, voxels are as
+// [volume.Source] returns them: in Fortran order, with adjacent channels, little-endian. The file
+// "header.wkw" of a mag has only the header that all its cubes share.
 //
 // A cube file of version 1 is a [Header] of 16 bytes, a jump table if the blocks are compressed, and the
 // blocks. The jump table has 8 bytes for each block: the offset of its end. The package also reads the
@@ -19,7 +18,7 @@
 // The package does not trust the bytes of a file. Opening a cube with a bad header returns a
 // [volume.FormatError]. A damaged block returns one when it is read, and all other blocks can still be read.
 // A file of another version, or with blocks of more than [MaxBlockBytes], returns a
-// [volume.UnsupportedError]. Only cubes that do not exist read as zeros.
+// [volume.UnsupportedError].
 //
 // Files are opened for reading only, and never mapped into memory. All functions and methods may be called
 // by many goroutines at once, except those of an Encoder.
@@ -39,6 +38,4 @@
 //   - The same blocks are damaged on every processor. The decoder in assembly and the one in Go return the same
 //     errors.
 //     `TestLengths`, `TestTruncated`, `TestErrors`
-//   - If `header.wkw` is missing or damaged, it is inferred from the cubes, with a warning in the log.
-//     `TestGeometry`
 package wkw

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -46,7 +47,7 @@ func ExampleWriteCube() {
 		log.Fatal(err)
 	}
 
-	root, err := wkw.Recognise(os.DirFS(dir), ".", wkw.Options{})
+	root, err := webknossos.Recognise(os.DirFS(dir), ".", webknossos.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

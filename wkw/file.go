@@ -148,3 +148,12 @@ func (f *File) changedError(b volume.Vec, err error) error {
 func (f *File) invalid(part string, offset int64, expected, found string) error {
 	return invalid(f.name, part, offset, expected, found)
 }
+
+// CheckFits returns a *volume.FormatError if the file cannot be in the directory mag, whose cubes have the header h: see
+// [Header.Fits].
+func (f *File) CheckFits(h Header, mag string) error {
+	if f.header.Fits(h) {
+		return nil
+	}
+	return invalid(f.name, "geometry", atPerDimLog2, h.geometry()+" as the mag "+mag, f.header.geometry())
+}

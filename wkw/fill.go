@@ -141,11 +141,11 @@ func (f *File) WorkMemory(g volume.Grid) int {
 	if f.header.BlockType == Raw {
 		return 0
 	}
-	return workMemory(g)
+	return WorkMemory(g)
 }
 
-// workMemory returns the WorkMemory of blocks that may be LZ4.
-func workMemory(g volume.Grid) int {
+// WorkMemory returns the most that WorkMemory of a [File] with the grid g returns: that of one whose blocks are LZ4.
+func WorkMemory(g volume.Grid) int {
 	n := g.BlockBytes()
 	if n <= maxBatch {
 		return 0

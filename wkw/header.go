@@ -236,3 +236,8 @@ func log2(n int) (byte, error) {
 	}
 	return byte(bits.TrailingZeros(uint(n))), nil
 }
+
+// geometry describes what Header.Fits compares.
+func (h Header) geometry() string {
+	return fmt.Sprintf("%d³ blocks of %d³ voxels of %d × %v", h.CubeBlocks, h.BlockSide, h.Channels, h.Type)
+}

@@ -65,17 +65,3 @@ func (s *filler) keepStored(i int) ([]byte, error) {
 	copy(memory, stored)
 	return memory, nil
 }
-
-// Location says where the mags of this package are in their source. A volume.Mag of this package implements it.
-type Location interface {
-	Dir() string             // of the cube files, in the fs.FS that was recognised
-	Header() (Header, error) // that all cubes fit
-}
-
-// Dir implements Location.
-func (m *mag) Dir() string { return m.dir }
-
-// Header implements Location.
-func (m *mag) Header() (Header, error) { return m.geometry() }
-
-var _ Location = (*mag)(nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/hint"
 	"github.com/wkwfs/wkwfs/internal/write/importer"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // importScreen shows an import: its plan, its progress and its result. With --json it also prints them as JSON.
@@ -179,7 +179,7 @@ func (s *importScreen) dryRun(d importer.DryRun, update bool) {
 // dryRunTexts returns lines that say what an import would write.
 func dryRunTexts(layer string, d importer.DryRun, update bool) (all []string) {
 	if d.Creates {
-		all = append(all, "would create the dataset: there is no "+wkw.PropertiesFile)
+		all = append(all, "would create the dataset: there is no "+webknossos.PropertiesFile)
 	}
 	if d.Removes {
 		all = append(all, fmt.Sprintf("would remove layer %s, which exists, with all of its files", layer))

@@ -7,7 +7,7 @@ import (
 	"path"
 
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/zarr"
 )
 
@@ -19,16 +19,16 @@ var errNoData = errors.New("no blocks")
 
 // openData opens the blocks in a directory. The size of a voxel is that of the NML file, if it is known.
 func openData(fsys fs.FS, dir string, spacing [3]float64) (volume.Layer, error) {
-	if _, err := fs.Stat(fsys, path.Join(dir, wkw.PropertiesFile)); err == nil {
+	if _, err := fs.Stat(fsys, path.Join(dir, webknossos.PropertiesFile)); err == nil {
 		return openZarr(fsys, dir, spacing)
 	}
-	parent := wkw.Parent{
-		Properties: &wkw.Properties{Scale: spacing, Layers: []wkw.LayerProperties{{Name: "volume", Category: "segmentation"}}},
+	parent := webknossos.Parent{
+		Properties: &webknossos.Properties{Scale: spacing, Layers: []webknossos.LayerProperties{{Name: "volume", Category: "segmentation"}}},
 		Layer:      "volume",
 	}
-	root, err := wkw.Recognise(fsys, dir, wkw.Options{Parent: func(int) wkw.Parent { return parent }})
+	root, err := webknossos.Recognise(fsys, dir, webknossos.Options{Parent: func(int) webknossos.Parent { return parent }})
 	switch {
-	case errors.Is(err, wkw.ErrNotRecognised), err == nil && root.Layer == nil:
+	case errors.Is(err, webknossos.ErrNotRecognised), err == nil && root.Layer == nil:
 		return noMags{statDir{fsys, dir}}, errNoData
 	case err != nil:
 		return nil, err
@@ -38,7 +38,7 @@ func openData(fsys fs.FS, dir string, spacing [3]float64) (volume.Layer, error) 
 
 // openZarr opens the only layer of a dataset of Zarr arrays.
 func openZarr(fsys fs.FS, dir string, spacing [3]float64) (volume.Layer, error) {
-	open := func(fsys fs.FS, dir string, m wkw.MagOptions) (volume.Mag, error) {
+	open := func(fsys fs.FS, dir string, m webknossos.MagOptions) (volume.Mag, error) {
 		axes, err := m.Axes()
 		if err != nil {
 			return nil, err
@@ -51,7 +51,7 @@ func openZarr(fsys fs.FS, dir string, spacing [3]float64) (volume.Layer, error) 
 		}
 		return zarr.OpenAnnotation(fsys, dir, o)
 	}
-	root, err := wkw.Recognise(fsys, dir, wkw.Options{Formats: map[string]wkw.Opener{"zarr3": open}})
+	root, err := webknossos.Recognise(fsys, dir, webknossos.Options{Formats: map[string]webknossos.Opener{"zarr3": open}})
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func openZarr(fsys fs.FS, dir string, spacing [3]float64) (volume.Layer, error) 
 			}
 		}
 		return nil, &volume.FormatError{
-			File: path.Join(dir, wkw.PropertiesFile), Part: "dataLayers", Offset: -1, Expected: "one layer", Found: fmt.Sprint(len(names)),
+			File: path.Join(dir, webknossos.PropertiesFile), Part: "dataLayers", Offset: -1, Expected: "one layer", Found: fmt.Sprint(len(names)),
 		}
 	}
 	return root.Dataset.Layer(names[0])

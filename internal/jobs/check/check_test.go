@@ -18,13 +18,13 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 	"github.com/wkwfs/wkwfs/precomputed"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // run checks a source in a file system and returns the findings as sorted lines.
 func run(t *testing.T, fsys fs.FS, name string) ([]string, *check.Stats) {
 	t.Helper()
-	root, err := wkw.Recognise(fsys, name, wkw.Options{})
+	root, err := webknossos.Recognise(fsys, name, webknossos.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestLevels(t *testing.T) {
 
 // TestCancel cancels a check. Run returns the error of the context.
 func TestCancel(t *testing.T) {
-	root, err := wkw.Recognise(os.DirFS("../../../testdata/damaged"), ".", wkw.Options{})
+	root, err := webknossos.Recognise(os.DirFS("../../../testdata/damaged"), ".", webknossos.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/jobs/check"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // lateFS answers each request for a cube late, and counts the requests in flight.
@@ -61,7 +61,7 @@ func TestCheckOfLateSource(t *testing.T) {
 		least, most int32 // requests in flight
 	}{{true, 16, 32 + 32}, {false, 1, 2 + 2}} {
 		l := lateFS{files, new(atomic.Int32), new(atomic.Int32)}
-		root, err := wkw.Recognise(l, ".", wkw.Options{})
+		root, err := webknossos.Recognise(l, ".", webknossos.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

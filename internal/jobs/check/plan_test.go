@@ -17,6 +17,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/precomputed"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -52,7 +53,7 @@ func TestPartsOfCheck(t *testing.T) {
 		{refdata.Dir(t, "wkw/sparse"), "."},
 		{refdata.Dir(t, "forms/annotation"), "."},
 	} {
-		root, err := wkw.Recognise(os.DirFS(c.dir), c.name, wkw.Options{})
+		root, err := webknossos.Recognise(os.DirFS(c.dir), c.name, webknossos.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +180,7 @@ func TestPartListsOnce(t *testing.T) {
 	var cubes int64
 	for i := range 3 {
 		c := &countingFS{FS: os.DirFS(dir), removed: removed, listed: map[string]int{}}
-		root, err := wkw.Recognise(c, ".", wkw.Options{})
+		root, err := webknossos.Recognise(c, ".", webknossos.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +208,7 @@ func TestPartListsOnce(t *testing.T) {
 // TestPartsOfManyCubes: parts of a mag with more cubes than all parts keep in memory have each cube once.
 func TestPartsOfManyCubes(t *testing.T) {
 	n := voxeltest.Large(70_000)
-	root, err := wkw.Recognise(tinyCubes(t, n), ".", wkw.Options{})
+	root, err := webknossos.Recognise(tinyCubes(t, n), ".", webknossos.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/wkwfs/wkwfs/internal/jobs/check"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // TestUnshown: of a dataset with all kinds of faults, only those count that leave out a layer or a mag.
@@ -20,7 +20,7 @@ func TestUnshown(t *testing.T) {
 	files := fstest.MapFS{"datasource-properties.json": {Data: []byte(box2)}}
 	mag(files, "color/1")
 	paths := func() []string {
-		root, err := wkw.Recognise(files, ".", wkw.Options{})
+		root, err := webknossos.Recognise(files, ".", webknossos.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

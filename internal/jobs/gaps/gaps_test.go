@@ -16,7 +16,7 @@ import (
 	"github.com/wkwfs/wkwfs/n5"
 	"github.com/wkwfs/wkwfs/precomputed"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/zarr"
 )
 
@@ -75,7 +75,7 @@ var formats = map[string]struct {
 }
 
 func openWKW(fsys fs.FS) (volume.Root, error) {
-	return wkw.Recognise(fsys, ".", wkw.Options{Name: "1"})
+	return webknossos.Recognise(fsys, ".", webknossos.Options{Name: "1"})
 }
 func openZarr(fsys fs.FS) (volume.Root, error) { return zarr.Recognise(fsys, ".") }
 func openN5(fsys fs.FS) (volume.Root, error)   { return n5.Recognise(fsys, ".") }

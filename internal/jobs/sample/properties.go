@@ -9,7 +9,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/small/atomicfile"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // properties is the content of datasource-properties.json as WEBKNOSSOS writes it.
@@ -67,13 +67,13 @@ func writeProperties(dir string, o Options, largest uint32) error {
 	if err != nil {
 		return err
 	}
-	f, err := atomicfile.Create(filepath.Join(dir, wkw.PropertiesFile), 0o666)
+	f, err := atomicfile.Create(filepath.Join(dir, webknossos.PropertiesFile), 0o666)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(append(b, '\n'))
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = atomicfile.RenameNew(f.Name(), filepath.Join(dir, wkw.PropertiesFile))
+		err = atomicfile.RenameNew(f.Name(), filepath.Join(dir, webknossos.PropertiesFile))
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -106,7 +107,7 @@ func TestProperties(t *testing.T) {
 	if err := Write(t.Context(), dir, small); err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(filepath.Join(dir, wkw.PropertiesFile))
+	b, err := os.ReadFile(filepath.Join(dir, webknossos.PropertiesFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +174,7 @@ func TestWriteErrors(t *testing.T) {
 // TestMetadataAppear: metadata that another process writes at the same time stay as they are.
 func TestMetadataAppear(t *testing.T) {
 	dir := t.TempDir()
-	name := filepath.Join(dir, wkw.PropertiesFile)
+	name := filepath.Join(dir, webknossos.PropertiesFile)
 	if err := os.WriteFile(name, []byte("theirs"), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -35,7 +36,7 @@ func writeDataset(t *testing.T) (dir string, src voxeltest.Source) {
 		}
 	}
 	properties := `{"scale":[4,4,40],"dataLayers":[{"name":"color","boundingBox":{"topLeft":[0,0,0],"width":32,"height":16,"depth":8}}]}`
-	if err := os.WriteFile(filepath.Join(dir, wkw.PropertiesFile), []byte(properties), 0o640); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, webknossos.PropertiesFile), []byte(properties), 0o640); err != nil {
 		t.Fatal(err)
 	}
 	return dir, src
@@ -49,7 +50,7 @@ func open(t *testing.T, dir, name string) *view.FS {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { fsys.Close() })
-	root, err := wkw.Recognise(fsys, name, wkw.Options{Name: filepath.Base(name)})
+	root, err := webknossos.Recognise(fsys, name, webknossos.Options{Name: filepath.Base(name)})
 	if err != nil {
 		t.Fatal(err)
 	}

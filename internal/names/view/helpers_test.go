@@ -15,6 +15,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -50,7 +51,7 @@ func newTree(t *testing.T, dir string, o view.Options) fs.FS {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { fsys.Close() })
-	root, err := wkw.Recognise(fsys, ".", wkw.Options{Name: "1"})
+	root, err := webknossos.Recognise(fsys, ".", webknossos.Options{Name: "1"})
 	if err != nil {
 		t.Fatal(err)
 	}

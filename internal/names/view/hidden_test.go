@@ -7,7 +7,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/names/view"
 	"github.com/wkwfs/wkwfs/internal/stores/store"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // TestHiddenBlocks: hidden directories of blocks are found by name, and nothing else differs.
@@ -19,7 +19,7 @@ func TestHiddenBlocks(t *testing.T) {
 	}
 	defer files.Close()
 	for _, name := range []string{".", "color/1/z0/y0/x0.wkw"} {
-		root, err := wkw.Recognise(files, name, wkw.Options{Name: "x0.wkw"})
+		root, err := webknossos.Recognise(files, name, webknossos.Options{Name: "x0.wkw"})
 		if err != nil {
 			t.Fatal(err)
 		}

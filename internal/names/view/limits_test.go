@@ -14,6 +14,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/names/tree"
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -81,7 +82,7 @@ func newSmallLayers(t *testing.T, sets []int) (layers []smallLayer) {
 // open returns the tree of the layer.
 func (l smallLayer) open(t *testing.T, most limits) *FS {
 	t.Helper()
-	root, err := wkw.Recognise(l.files, "color", wkw.Options{Name: "color"})
+	root, err := webknossos.Recognise(l.files, "color", webknossos.Options{Name: "color"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -61,7 +62,7 @@ func readAll(t *testing.T, dir, name string, blocks *cache.Cache, piece int) {
 		t.Fatal(err)
 	}
 	defer fsys.Close()
-	root, err := wkw.Recognise(fsys, ".", wkw.Options{Name: "1"})
+	root, err := webknossos.Recognise(fsys, ".", webknossos.Options{Name: "1"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -19,7 +20,7 @@ func manyCubes(t *testing.T, n int) (*view.FS, *voxeltest.Many) {
 	t.Helper()
 	cube := smallCube(t)
 	source := voxeltest.ManyCubes(n, cube, cube[:wkw.HeaderSize])
-	root, err := wkw.Recognise(source, ".", wkw.Options{})
+	root, err := webknossos.Recognise(source, ".", webknossos.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,12 +110,12 @@ func TestDeepBox(t *testing.T) {
 		listed int
 	}{{1 << 20, 1 << 20}, {1<<20 + 1, 0}, {1 << 40, 0}} {
 		props := fmt.Sprintf(`{"dataLayers": [{"name": "color", "boundingBox": {"topLeft": [0, 0, 0], "width": 1, "height": 1, "depth": %d}}]}`, c.depth)
-		root, err := wkw.Recognise(fstest.MapFS{
-			wkw.PropertiesFile:           {Data: []byte(props)},
+		root, err := webknossos.Recognise(fstest.MapFS{
+			webknossos.PropertiesFile:    {Data: []byte(props)},
 			"color/1/header.wkw":         {Data: cube[:wkw.HeaderSize]},
 			"color/1/z0/y0/x0.wkw":       {Data: cube},
 			"color/1/z1048575/y0/x0.wkw": {Data: cube},
-		}, ".", wkw.Options{})
+		}, ".", webknossos.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/precomputed"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 	"github.com/wkwfs/wkwfs/zarr"
 )
@@ -318,7 +319,7 @@ func TestOMEZarrWindow(t *testing.T) {
 		`{}`:                            "",
 	} {
 		properties := `{"dataLayers":[{"name":"color","category":"color","defaultViewConfiguration":` + view + `}]}`
-		if err := os.WriteFile(filepath.Join(dir, wkw.PropertiesFile), []byte(properties), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, webknossos.PropertiesFile), []byte(properties), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		tree := open(t, dir, ".")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -24,7 +25,7 @@ func TestOMEZarrForms(t *testing.T) {
 	writeCube(t, dir, "z0/y0/x1.wkw", wkw.Raw, src)
 	// The layer has no voxel of the first block, two of the second, and all that matter of the third.
 	properties := `{"dataLayers":[{"name":"color","category":"color","boundingBox":{"topLeft":[0,0,30],"width":128,"height":64,"depth":18}}]}`
-	if err := os.WriteFile(filepath.Join(dir, wkw.PropertiesFile), []byte(properties), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, webknossos.PropertiesFile), []byte(properties), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	tree := open(t, dir, ".")

@@ -11,6 +11,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/stores/store"
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -32,7 +33,7 @@ func BenchmarkOpenChunk(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer fsys.Close()
-	root, err := wkw.Recognise(fsys, ".", wkw.Options{})
+	root, err := webknossos.Recognise(fsys, ".", webknossos.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/names/view"
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -88,7 +89,7 @@ func writeLayer(t *testing.T, src voxeltest.Source, category string, cubes []str
 		}
 	}
 	properties := fmt.Appendf(nil, `{"scale":[4,4,40],"dataLayers":[{"name":"color","category":%q,"boundingBox":{"topLeft":[5,20,33],"width":100,"height":40,"depth":77}}]}`, category)
-	if err := os.WriteFile(filepath.Join(dir, wkw.PropertiesFile), properties, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, webknossos.PropertiesFile), properties, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -18,6 +18,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -102,7 +103,7 @@ func newRemote(t *testing.T, dir string) *remote {
 	}
 	t.Cleanup(func() { d.Close() })
 	s := &server{dir: d}
-	root, err := wkw.Recognise(store.Schedule(s, store.Options{}), ".", wkw.Options{Name: "dataset"})
+	root, err := webknossos.Recognise(store.Schedule(s, store.Options{}), ".", webknossos.Options{Name: "dataset"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/wkwfs/wkwfs/internal/tests/vfstest"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // TestFileSystem: the tree of a dataset is a file system. TestAllFiles reads all ranges of all forms of files.
 func TestFileSystem(t *testing.T) {
 	dir, _ := writeDataset(t)
-	properties := filepath.Join(dir, wkw.PropertiesFile)
+	properties := filepath.Join(dir, webknossos.PropertiesFile)
 	b, err := os.ReadFile(properties)
 	if err == nil { // there is a hole after the last cube
 		err = os.WriteFile(properties, bytes.Replace(b, []byte(`"depth":8`), []byte(`"depth":24`), 1), 0o640)

@@ -11,6 +11,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -41,7 +42,7 @@ func TestDurableVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer files.Close()
-		root, err := wkw.Recognise(files, "1", wkw.Options{Name: "1"})
+		root, err := webknossos.Recognise(files, "1", webknossos.Options{Name: "1"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -16,7 +17,7 @@ func TestSurveyTakesNoMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root, err := wkw.Recognise(voxeltest.ManyCubes(n, header, header), ".", wkw.Options{})
+	root, err := webknossos.Recognise(voxeltest.ManyCubes(n, header, header), ".", webknossos.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

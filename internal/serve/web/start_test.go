@@ -20,7 +20,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/hint"
 	"github.com/wkwfs/wkwfs/internal/stores/store"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // writeSample writes a small dataset.
@@ -44,7 +44,7 @@ func openTree(t *testing.T, dir, name string) fs.FS {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { fsys.Close() })
-	root, err := wkw.Recognise(fsys, name, wkw.Options{Name: filepath.Base(name)})
+	root, err := webknossos.Recognise(fsys, name, webknossos.Options{Name: filepath.Base(name)})
 	if err != nil {
 		t.Fatal(err)
 	}

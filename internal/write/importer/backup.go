@@ -14,7 +14,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/atomicfile"
 	"github.com/wkwfs/wkwfs/internal/write/pyramid"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // ErrBackup is the error of a directory that cannot take a backup, because something else is in it.
@@ -142,10 +142,10 @@ func (u *update) keepMetadata() error {
 		return err
 	}
 	m.layers = slices.DeleteFunc(m.layers, func(raw json.RawMessage) bool {
-		var l wkw.LayerProperties
+		var l webknossos.LayerProperties
 		return json.Unmarshal(raw, &l) != nil || l.Name != u.Layer
 	})
 	m.setLayers()
-	m.path = filepath.Join(u.Backup, wkw.PropertiesFile)
+	m.path = filepath.Join(u.Backup, webknossos.PropertiesFile)
 	return m.replace()
 }

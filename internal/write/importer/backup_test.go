@@ -12,6 +12,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -58,7 +59,7 @@ func TestBackup(t *testing.T) {
 		}
 		kept := contents(t, o.Backup)
 		for name, now := range contents(t, out) {
-			if old := before[name]; now != old && name != "/"+wkw.PropertiesFile && kept[name] != old {
+			if old := before[name]; now != old && name != "/"+webknossos.PropertiesFile && kept[name] != old {
 				t.Errorf("seed %d: %s is not kept", seed, name)
 			}
 		}

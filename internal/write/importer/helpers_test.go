@@ -11,6 +11,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/names/header"
 	"github.com/wkwfs/wkwfs/internal/names/view"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -52,7 +53,7 @@ func write(t *testing.T, name string, b []byte) {
 // tree returns the tree of a dataset.
 func tree(t *testing.T, dir string) fs.FS {
 	t.Helper()
-	root, err := wkw.Recognise(os.DirFS(dir), ".", wkw.Options{Name: filepath.Base(dir)})
+	root, err := webknossos.Recognise(os.DirFS(dir), ".", webknossos.Options{Name: filepath.Base(dir)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/files/arrayfile"
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // names returns the paths below dir that end with end.
@@ -37,8 +37,8 @@ func TestMetadata(t *testing.T) {
 	const before = `{"version": 7, "name": "<cortex> & co", "dataLayers": [
 		{"name": "first", "category": "color", "a number": 1.10, "mags": [{"mag": 1, "path": "./first/1"}]},
 		{"dataFormat": "zarr3", "name": "second", "mags": []}], "scale": [11.24, 11.24, 25], "later": {"b": 1, "a": null}}`
-	write(t, filepath.Join(dir, wkw.PropertiesFile), []byte(before))
-	if err := os.Chmod(filepath.Join(dir, wkw.PropertiesFile), 0o640); err != nil {
+	write(t, filepath.Join(dir, webknossos.PropertiesFile), []byte(before))
+	if err := os.Chmod(filepath.Join(dir, webknossos.PropertiesFile), 0o640); err != nil {
 		t.Fatal(err)
 	}
 	a := array(volume.Uint8, 3)
@@ -50,7 +50,7 @@ func TestMetadata(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b, err := os.ReadFile(filepath.Join(dir, wkw.PropertiesFile))
+	b, err := os.ReadFile(filepath.Join(dir, webknossos.PropertiesFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestMetadata(t *testing.T) {
 	if got.String() != want {
 		t.Errorf("got  %s\nwant %s", got.String(), want)
 	}
-	if info, _ := os.Stat(filepath.Join(dir, wkw.PropertiesFile)); info.Mode().Perm() != 0o640 {
+	if info, _ := os.Stat(filepath.Join(dir, webknossos.PropertiesFile)); info.Mode().Perm() != 0o640 {
 		t.Errorf("permissions: %v", info.Mode())
 	}
 }
@@ -118,7 +118,7 @@ func TestImportErrors(t *testing.T) {
 				if err := os.Mkdir(out, 0o777); err != nil {
 					t.Fatal(err)
 				}
-				write(t, filepath.Join(out, wkw.PropertiesFile), []byte(test.metadata))
+				write(t, filepath.Join(out, webknossos.PropertiesFile), []byte(test.metadata))
 			}
 			o := small("l")
 			test.change(&o)

@@ -13,11 +13,11 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/atomicfile"
 	"github.com/wkwfs/wkwfs/internal/write/pyramid"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // journalFile is in the directory of a layer that is not complete.
-const journalFile = wkw.JournalFile
+const journalFile = webknossos.JournalFile
 
 func (l *layer) journalPath() string { return filepath.Join(l.dir, journalFile) }
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/small/atomicfile"
 	"github.com/wkwfs/wkwfs/internal/small/lockfile"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // Locks are files in the directory of the dataset. A process holds that of a layer while it writes the layer, and that of the metadata while
@@ -70,13 +70,13 @@ func (l *layer) dataset() string { return filepath.Dir(l.dir) }
 
 // lockMetadata takes the lock of the metadata of a dataset, and removes the temporary files of processes that were killed.
 func lockMetadata(ctx context.Context, dataset string, waits func()) (*lockfile.Lock, error) {
-	lock, err := lockfile.Take(ctx, lockPath(dataset, wkw.PropertiesFile), lockfile.Options{Wait: forever, Waits: waits})
+	lock, err := lockfile.Take(ctx, lockPath(dataset, webknossos.PropertiesFile), lockfile.Options{Wait: forever, Waits: waits})
 	if err != nil || !lock.Orphaned() {
 		return lock, err
 	}
 	entries, err := os.ReadDir(dataset)
 	for _, e := range entries {
-		if atomicfile.IsTemp(e.Name()) && strings.HasPrefix(e.Name(), "."+wkw.PropertiesFile) {
+		if atomicfile.IsTemp(e.Name()) && strings.HasPrefix(e.Name(), "."+webknossos.PropertiesFile) {
 			err = errors.Join(err, os.Remove(filepath.Join(dataset, e.Name())))
 		}
 	}

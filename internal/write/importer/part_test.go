@@ -26,6 +26,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/internal/write/pyramid"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -125,7 +126,7 @@ func TestPartsOfImport(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if _, err := os.Stat(filepath.Join(out, wkw.PropertiesFile)); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(out, webknossos.PropertiesFile)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the layer is in the metadata before the end: %v", err)
 		}
 		if err := Finish(t.Context(), open(), out, o); err != nil {

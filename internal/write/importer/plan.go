@@ -14,6 +14,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/jsonlimit"
 	"github.com/wkwfs/wkwfs/internal/write/downsample"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -49,7 +50,7 @@ func (l *layer) checkName() error {
 		return fmt.Errorf("layer %q: expected the name of a directory", name)
 	case len(name) > maxName:
 		return fmt.Errorf("layer %q: expected a name of at most %d bytes, found %d", jsonlimit.Abbreviate(name), maxName, len(name))
-	case name == wkw.PropertiesFile:
+	case name == webknossos.PropertiesFile:
 		return fmt.Errorf("layer %q: expected another name, found that of the metadata of the dataset", name)
 	}
 	info, err := os.Stat(l.dir)

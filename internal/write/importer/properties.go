@@ -14,7 +14,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/jsonlimit"
 	"github.com/wkwfs/wkwfs/internal/write/pyramid"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // metadata is the content of datasource-properties.json. Unknown fields and other layers are written as they were read,
@@ -23,15 +23,15 @@ type metadata struct {
 	path   string
 	fields []jsonlimit.Member // of the object; empty if there is no file
 	layers []json.RawMessage
-	known  *wkw.Properties
+	known  *webknossos.Properties
 }
 
 const layersField = "dataLayers"
 
 // readMetadata reads the metadata of the dataset in dir. Without a file, it returns empty metadata.
 func readMetadata(dir string) (*metadata, error) {
-	m := &metadata{path: filepath.Join(dir, wkw.PropertiesFile), known: &wkw.Properties{}}
-	known, err := wkw.ReadProperties(os.DirFS(dir), ".")
+	m := &metadata{path: filepath.Join(dir, webknossos.PropertiesFile), known: &webknossos.Properties{}}
+	known, err := webknossos.ReadProperties(os.DirFS(dir), ".")
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
 	}
@@ -60,7 +60,7 @@ func readMetadata(dir string) (*metadata, error) {
 const maxFields = 10_000
 
 // scale returns the voxel size of mag 1 in nm, or zeros if it is unknown.
-func (m *metadata) scale() wkw.Scale { return m.known.Scale }
+func (m *metadata) scale() webknossos.Scale { return m.known.Scale }
 
 // cubeSide returns the side of the cubes of a layer in voxels, or 0 if there is none with cubes.
 func (m *metadata) cubeSide() int {
@@ -166,7 +166,7 @@ func changeMetadata(ctx context.Context, dataset string, waits func(), change fu
 			return err
 		}
 	}
-	return fmt.Errorf("%s: %w", filepath.Join(dataset, wkw.PropertiesFile), errChanging)
+	return fmt.Errorf("%s: %w", filepath.Join(dataset, webknossos.PropertiesFile), errChanging)
 }
 
 // maxChanges is how often the metadata are replaced, until another program has not changed them at the same time.
@@ -243,7 +243,7 @@ func (m *metadata) setLayer(l *layer) (changed bool, err error) {
 	}
 	index := len(m.layers)
 	for i, raw := range m.layers {
-		var other wkw.LayerProperties
+		var other webknossos.LayerProperties
 		if json.Unmarshal(raw, &other) == nil && other.Name == l.Layer {
 			index = i
 		}
@@ -262,7 +262,7 @@ func (m *metadata) setLayer(l *layer) (changed bool, err error) {
 	m.layers = append(m.layers[:index:index], append([]json.RawMessage{described}, m.layers[min(index+1, len(m.layers)):]...)...)
 	err = errors.Join(
 		m.set("id", idJSON{Name: filepath.Base(filepath.Dir(m.path))}, true),
-		m.set("scale", scaleJSON{l.VoxelSize, "nanometer"}, m.scale() != wkw.Scale{}))
+		m.set("scale", scaleJSON{l.VoxelSize, "nanometer"}, m.scale() != webknossos.Scale{}))
 	m.setLayers()
 	return true, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/internal/write/pyramid"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -45,7 +46,7 @@ func TestResume(t *testing.T) {
 	if written == 0 {
 		t.Fatal("canceled before the first cube")
 	}
-	if _, err := os.Stat(filepath.Join(out, wkw.PropertiesFile)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(out, webknossos.PropertiesFile)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the layer is in the metadata before it is complete: %v", err)
 	}
 	noLocks(t, out)
@@ -92,8 +93,8 @@ func TestResume(t *testing.T) {
 	if err := Import(t.Context(), mustOpen(t, name), whole, o); err != nil {
 		t.Fatal(err)
 	}
-	got, _ := os.ReadFile(filepath.Join(out, wkw.PropertiesFile))
-	want, _ := os.ReadFile(filepath.Join(whole, wkw.PropertiesFile))
+	got, _ := os.ReadFile(filepath.Join(out, webknossos.PropertiesFile))
+	want, _ := os.ReadFile(filepath.Join(whole, webknossos.PropertiesFile))
 	if !bytes.Equal(got, want) {
 		t.Errorf("metadata: got %s, want %s", got, want)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -103,7 +104,7 @@ func TestSampleRoundTrip(t *testing.T) {
 				t.Errorf("%s differs", name)
 			}
 		}
-		got, want := read(t, to, wkw.PropertiesFile), read(t, from, wkw.PropertiesFile)
+		got, want := read(t, to, webknossos.PropertiesFile), read(t, from, webknossos.PropertiesFile)
 		if layer == "segmentation" && largest(string(got)) != largest(string(want)) {
 			t.Errorf("largest id: got %s, want %s", largest(string(got)), largest(string(want)))
 		}
@@ -124,7 +125,7 @@ func TestReferenceData(t *testing.T) {
 	var sets []string
 	for _, set := range refdata.WKW() {
 		for _, pattern := range []string{".", "*"} {
-			found, _ := filepath.Glob(filepath.Join(refdata.Dir(t, set), pattern, wkw.PropertiesFile))
+			found, _ := filepath.Glob(filepath.Join(refdata.Dir(t, set), pattern, webknossos.PropertiesFile))
 			sets = append(sets, found...)
 		}
 	}

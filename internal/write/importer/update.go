@@ -15,7 +15,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/lockfile"
 	"github.com/wkwfs/wkwfs/internal/write/pyramid"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // Update replaces a box of an existing layer by the input, in all mags of the layer. The input must have the type and channels of the
@@ -118,7 +118,7 @@ func (u *update) plan() Plan {
 
 // openMags finds the mags of the layer.
 func (u *update) openMags() error {
-	root, err := wkw.Recognise(os.DirFS(u.dataset()), ".", wkw.Options{Name: filepath.Base(u.dataset())})
+	root, err := webknossos.Recognise(os.DirFS(u.dataset()), ".", webknossos.Options{Name: filepath.Base(u.dataset())})
 	if err != nil {
 		return fmt.Errorf("%s: %w", u.dataset(), err)
 	}
@@ -167,7 +167,7 @@ func (u *update) otherFormat() error {
 }
 
 func (u *update) addMag(m volume.Mag) error {
-	where, ok := m.(wkw.Location)
+	where, ok := m.(webknossos.Location)
 	if !ok {
 		return errors.New("only layers of WKW can be updated")
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -121,7 +122,7 @@ func TestUpdateMetadata(t *testing.T) {
 	if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxeltest.Pattern(a.Grid), ".raw"), a.Grid), dir, o); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, wkw.PropertiesFile)
+	path := filepath.Join(dir, webknossos.PropertiesFile)
 	before, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

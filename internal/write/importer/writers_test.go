@@ -17,7 +17,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/lockfile"
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
+	"github.com/wkwfs/wkwfs/webknossos"
 )
 
 // together runs writers that start at the same moment, and returns their errors.
@@ -304,7 +304,7 @@ func TestLayerNames(t *testing.T) {
 		write(t, filepath.Join(out, "README"), []byte("text"))
 		before := contents(t, out)
 		for _, name := range []string{
-			wkw.PropertiesFile, "README", ".", "..", ".hidden", "a/b", "a\x00b", "a\xff", strings.Repeat("x", maxName+1), strings.Repeat("x", 300),
+			webknossos.PropertiesFile, "README", ".", "..", ".hidden", "a/b", "a\x00b", "a\xff", strings.Repeat("x", maxName+1), strings.Repeat("x", 300),
 		} {
 			o := small(name)
 			o.Force = force

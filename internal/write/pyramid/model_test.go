@@ -12,6 +12,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/internal/write/downsample"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
@@ -186,7 +187,7 @@ func pitchOf(b volume.Box, voxel int) downsample.Pitch {
 
 func openMag(t *testing.T, dir string) volume.Mag {
 	t.Helper()
-	root, err := wkw.Recognise(os.DirFS(dir), ".", wkw.Options{Name: "1"})
+	root, err := webknossos.Recognise(os.DirFS(dir), ".", webknossos.Options{Name: "1"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package wkw
+package webknossos
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
 )
 
 // magOf opens the directory "color/1" of the source as a mag.
@@ -29,7 +30,7 @@ func TestOpenCube(t *testing.T) {
 		if f.Grid() != want {
 			t.Errorf("%v: got %+v, expected %+v", c, f.Grid(), want)
 		}
-		if b, err := volume.ReadBlock(t.Context(), f, volume.Vec{}); !bytes.Equal(b, soundCube[HeaderSize:]) || err != nil {
+		if b, err := volume.ReadBlock(t.Context(), f, volume.Vec{}); !bytes.Equal(b, soundCube[wkw.HeaderSize:]) || err != nil {
 			t.Errorf("%v: got % x, %v", c, b, err)
 		}
 		if info, err := m.StatCubes(c[2], c[1], c[0]); err != nil || info.Size() != f.Info().Size() {

@@ -1,4 +1,4 @@
-package wkw
+package webknossos
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/stores/store"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
 )
 
 // The entries of a source: a string or content is a file, link is the target of a symbolic link.
@@ -27,15 +28,32 @@ type (
 // entries holds the entries of a source by their paths.
 type entries map[string]any
 
-// smallCube is the cube in these sources: one block of 2³ voxels.
-var smallCube = cubeOf(volume.Uint8, 1, 2, 1)
+// smallCube is the header of the cube in these sources: one block of 2³ voxels.
+var smallCube = wkw.Header{BlockSide: 2, CubeBlocks: 1, BlockType: wkw.Raw, Type: volume.Uint8, Channels: 1, DataOffset: wkw.HeaderSize}
 
 var (
-	soundCube   = content(rawCube(smallCube, HeaderSize))
-	otherCube   = content(rawCube(cubeOf(volume.Uint16, 1, 4, 2), HeaderSize))
+	soundCube   = rawCube(smallCube)
+	otherCube   = rawCube(wkw.Header{BlockSide: 4, CubeBlocks: 2, BlockType: wkw.Raw, Type: volume.Uint16, Channels: 1, DataOffset: wkw.HeaderSize})
 	badCube     = content("not a cube at all")
 	soundHeader = content(header(0x01, 1, 1, 1, 0))
 )
+
+// header returns a header of version 1 in its stored form.
+func header(perDimLog2, blockType, voxelType, voxelSize byte, dataOffset byte) []byte {
+	return []byte{'W', 'K', 'W', 1, perDimLog2, blockType, voxelType, voxelSize, dataOffset, 0, 0, 0, 0, 0, 0, 0}
+}
+
+// rawCube returns a raw cube with the header h. Its voxels are bytes that count.
+func rawCube(h wkw.Header) content {
+	b, err := h.MarshalBinary()
+	if err != nil {
+		panic(err)
+	}
+	for n := range h.Grid().Size[0] * h.Grid().Size[1] * h.Grid().Size[2] * h.Grid().VoxelBytes() {
+		b = append(b, byte(n))
+	}
+	return b
+}
 
 // source writes entries to a new directory and opens it.
 func source(t *testing.T, all ...entries) fs.FS {

@@ -1,4 +1,4 @@
-package wkw
+package webknossos
 
 import (
 	"errors"
@@ -12,9 +12,16 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
 )
 
 const headerFile = "header.wkw"
+
+// Location says where the mags of this package are in their source. A volume.Mag of this package implements it.
+type Location interface {
+	Dir() string                 // of the cube files, in the fs.FS that was recognised
+	Header() (wkw.Header, error) // that all cubes fit
+}
 
 // mag is a directory of cube files. It implements volume.Mag.
 type mag struct {
@@ -28,7 +35,7 @@ type mag struct {
 	properties func() (fs.FileInfo, error) // describes the metadata of the dataset; nil if the source has none
 
 	mu      sync.Mutex
-	header  Header
+	header  wkw.Header
 	err     error       // why header is not known
 	version vfs.Version // of header.wkw; zero if it does not exist
 	checked time.Time   // when header was last compared with the source
@@ -60,7 +67,7 @@ func (m *mag) About() volume.About {
 		about.Category, about.Window = m.props.Category, m.props.Window()
 	}
 	if h, err := m.geometry(); err == nil {
-		about.Compression, about.LZ4 = h.BlockType.String(), h.BlockType != Raw
+		about.Compression, about.LZ4 = h.BlockType.String(), h.BlockType != wkw.Raw
 	}
 	return about
 }
@@ -75,7 +82,7 @@ func (m *mag) CubeGrid() (volume.Grid, error) {
 }
 
 // WorkMemory implements [volume.MemoryReporter].
-func (m *mag) WorkMemory(g volume.Grid) int { return workMemory(g) }
+func (m *mag) WorkMemory(g volume.Grid) int { return wkw.WorkMemory(g) }
 
 // gridOf returns the grid of cube c with its origin and spacing.
 func (m *mag) gridOf(g volume.Grid, c volume.Vec) volume.Grid {
@@ -91,7 +98,7 @@ func (m *mag) gridOf(g volume.Grid, c volume.Vec) volume.Grid {
 const recheckInterval = time.Second
 
 // geometry returns the header that all cubes of the mag fit.
-func (m *mag) geometry() (Header, error) {
+func (m *mag) geometry() (wkw.Header, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.checked.IsZero() && time.Since(m.checked) < recheckInterval {
@@ -123,16 +130,16 @@ func isFormatError(err error) bool {
 
 // readGeometry reads header.wkw. If that is damaged or missing, as it often is, it reads the header of the first cube
 // that can be read.
-func (m *mag) readGeometry(name string, warn bool) (Header, error) {
+func (m *mag) readGeometry(name string, warn bool) (wkw.Header, error) {
 	h, err := readHeader(m.fsys, name)
 	if err == nil {
 		return h, nil
 	}
 	noCube, tried := errors.New("there are no cube files"), 0
 	for cube, cubeErr := range cubeFiles(m.fsys, m.dir) {
-		var f *File
+		var f *wkw.File
 		if cubeErr == nil {
-			f, cubeErr = OpenFile(m.fsys, cube)
+			f, cubeErr = wkw.OpenFile(m.fsys, cube)
 		}
 		if cubeErr == nil {
 			defer f.Close()
@@ -148,24 +155,24 @@ func (m *mag) readGeometry(name string, warn bool) (Header, error) {
 			break
 		}
 	}
-	return Header{}, notAbsence(fmt.Errorf("%w; no cube has the geometry: %w", err, noCube))
+	return wkw.Header{}, notAbsence(fmt.Errorf("%w; no cube has the geometry: %w", err, noCube))
 }
 
 // triedCubes is the number of damaged cubes after which readGeometry fails.
 const triedCubes = 64
 
 // readHeader reads the header at the start of a file.
-func readHeader(fsys fs.FS, name string) (Header, error) {
+func readHeader(fsys fs.FS, name string) (wkw.Header, error) {
 	f, _, err := vfs.OpenRegular(fsys, name)
 	if err != nil {
-		return Header{}, vfs.CheckAbsent(fsys, path.Dir(name), name, err)
+		return wkw.Header{}, vfs.CheckAbsent(fsys, path.Dir(name), name, err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, HeaderSize))
+	b, err := io.ReadAll(io.LimitReader(f, wkw.HeaderSize))
 	if err != nil {
-		return Header{}, fmt.Errorf("%s: %w", name, err)
+		return wkw.Header{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return ParseHeader(b, name)
+	return wkw.ParseHeader(b, name)
 }
 
 // Bounds returns the bounding box in the metadata, else the box of all cubes.
@@ -205,20 +212,20 @@ func (m *mag) OpenCube(c volume.Vec) (volume.CubeFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := OpenFile(m.fsys, name)
+	f, err := wkw.OpenFile(m.fsys, name)
 	if err != nil {
 		return nil, vfs.CheckAbsent(m.fsys, m.dir, name, err)
 	}
-	if !f.Header().Fits(want) {
+	if err := f.CheckFits(want, m.dir); err != nil {
 		f.Close()
-		return nil, invalid(name, "geometry", atPerDimLog2, want.geometry()+" as the mag "+m.dir, f.Header().geometry())
+		return nil, err
 	}
 	return &cube{f, m.gridOf(f.Grid(), c)}, nil
 }
 
 // cube is a cube file with its position in the dataset.
 type cube struct {
-	*File
+	*wkw.File
 	grid volume.Grid
 }
 
@@ -234,7 +241,8 @@ func notAbsence(err error) error {
 	return err
 }
 
-// geometry describes what Header.Fits compares.
-func (h Header) geometry() string {
-	return fmt.Sprintf("%d³ blocks of %d³ voxels of %d × %v", h.CubeBlocks, h.BlockSide, h.Channels, h.Type)
-}
+// Dir implements Location.
+func (m *mag) Dir() string { return m.dir }
+
+// Header implements Location.
+func (m *mag) Header() (wkw.Header, error) { return m.geometry() }

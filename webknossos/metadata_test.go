@@ -1,4 +1,4 @@
-package wkw
+package webknossos
 
 import (
 	"errors"
@@ -11,11 +11,7 @@ import (
 
 // TestCheckMetadata shows that missing and damaged metadata are distinguished, and that the layer is found without it.
 func TestCheckMetadata(t *testing.T) {
-	cube := &fstest.MapFile{Data: rawCube(sampleCube, 16)}
-	header, err := Header{BlockSide: 8, CubeBlocks: 2, BlockType: Raw, Type: volume.Uint8, Channels: 1}.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cube := &fstest.MapFile{Data: soundCube}
 	for _, c := range []struct {
 		name        string
 		files       fstest.MapFS
@@ -25,8 +21,8 @@ func TestCheckMetadata(t *testing.T) {
 	}{
 		{"no header.wkw, no metadata", fstest.MapFS{}, "", "open color/1/header.wkw: file does not exist", true},
 		{"sound", fstest.MapFS{
-			PropertiesFile:       {Data: properties("name", 16, 16, 16)},
-			"color/1/header.wkw": {Data: header},
+			PropertiesFile:       {Data: []byte(`{"scale": [4, 4, 40], "dataLayers": [{"name": "color", "mags": [{"mag": 1}]}]}`)},
+			"color/1/header.wkw": {Data: soundHeader},
 		}, "", "", false},
 		{"damaged", fstest.MapFS{
 			PropertiesFile:       {Data: []byte("{")},

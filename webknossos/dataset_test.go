@@ -1,4 +1,4 @@
-package wkw
+package webknossos
 
 import (
 	"fmt"
@@ -262,7 +262,7 @@ func checkMag(t *testing.T, l volume.Layer, name string) {
 	if again, err := l.Mag(name); again != m || err != nil {
 		t.Errorf("mag %s: another one the second time, %v", name, err)
 	}
-	if g, err := m.CubeGrid(); err != nil || g.Size != smallCube.grid.Size {
+	if g, err := m.CubeGrid(); err != nil || g.Size != smallCube.Grid().Size {
 		t.Errorf("mag %s: got %+v, %v", name, g, err)
 	}
 	if info, err := m.Stat(); err != nil || !info.IsDir() {

@@ -1,4 +1,4 @@
-package wkw
+package webknossos
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ func TestInvalidLayer(t *testing.T) {
 		{"name": "bad", "boundingBox": {"topLeft": [1, 2], "width": 4, "height": 5, "depth": 6}, "mags": [{"mag": 1}]},
 		{"name": "zarr", "dataFormat": "zarr", "mags": [{"mag": "x"}]},
 		{"name": 5}]}`
-	cube := &fstest.MapFile{Data: rawCube(sampleCube, 16)}
+	cube := &fstest.MapFile{Data: soundCube}
 	files := fstest.MapFS{PropertiesFile: {Data: []byte(metadata)}, "color/1/z0/y0/x0.wkw": cube, "bad/1/z0/y0/x0.wkw": cube}
 	root, err := Recognise(files, ".", Options{})
 	if err != nil {
@@ -29,7 +29,7 @@ func TestInvalidLayer(t *testing.T) {
 	}
 	for name, want := range map[string]volume.Box{
 		"color": {Min: volume.Vec{1, 2, 3}, Max: volume.Vec{5, 7, 9}},
-		"bad":   {Max: volume.Cube(16)},
+		"bad":   {Max: volume.Cube(2)},
 	} {
 		l, err := root.Dataset.Layer(name)
 		if err != nil {

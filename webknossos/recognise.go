@@ -1,4 +1,4 @@
-package wkw
+package webknossos
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
 )
 
 // Options adds to what a source contains. All fields are optional.
@@ -49,7 +50,7 @@ var ErrNotRecognised = errors.New("not a WKW dataset, layer, mag or cube file")
 // Recognise opens what is at name in fsys: a cube file, or the directory of a mag, a layer or a dataset.
 // It finds out by the content. Metadata files need not exist.
 //
-// The files of fsys must be readable at any offset: see [OpenFile]. If nothing is recognised, the error is
+// The files of fsys must be readable at any offset: see [wkw.OpenFile]. If nothing is recognised, the error is
 // ErrNotRecognised.
 func Recognise(fsys fs.FS, name string, o Options) (volume.Root, error) {
 	if o.Log == nil {
@@ -98,7 +99,7 @@ func standaloneMag(fsys fs.FS, dir string, o Options) *mag {
 
 // singleCube opens one cube file to check its header.
 func singleCube(fsys fs.FS, name string) (*volume.SingleCube, error) {
-	f, err := OpenFile(fsys, name)
+	f, err := wkw.OpenFile(fsys, name)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func singleCube(fsys fs.FS, name string) (*volume.SingleCube, error) {
 		Name: strings.TrimSuffix(path.Base(name), cubeSuffix),
 		Grid: f.Grid(),
 		Stat: func() (fs.FileInfo, error) { return fs.Stat(fsys, name) },
-		Open: func() (volume.CubeFile, error) { return OpenFile(fsys, name) },
+		Open: func() (volume.CubeFile, error) { return wkw.OpenFile(fsys, name) },
 	}, nil
 }
 

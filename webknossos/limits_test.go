@@ -1,4 +1,4 @@
-package wkw
+package webknossos
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
 )
 
 // repeated returns a metadata file with n layers of m mags each, one after the other. mag is the text of a mag.
@@ -168,7 +169,7 @@ func TestManyCubes(t *testing.T) {
 	}
 	const limit = 64 << 20
 	n := voxeltest.Large(1_000_000)
-	h := Header{CubeBlocks: 1, BlockSide: 1, BlockType: Raw, Type: volume.Uint8, Channels: 1}
+	h := wkw.Header{CubeBlocks: 1, BlockSide: 1, BlockType: wkw.Raw, Type: volume.Uint8, Channels: 1}
 	header, err := h.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package wkw
+package webknossos
 
 import (
 	"encoding/json"
@@ -202,11 +202,15 @@ func TestRecogniseForbidden(t *testing.T) {
 	}
 }
 
-// manifestMag is the description of a mag in the manifest of the reference data, without its cubes.
+// manifestMag is a mag in a manifest of the reference data, with the fields that this package uses.
 type manifestMag struct {
-	refMag
-	TopLeft volume.Vec `json:"top_left"`
-	Size    volume.Vec
+	Dataset, Layer, Mag string
+	DType               string `json:"dtype"`
+	Channels            int
+	Block, Cube         int
+	Cubes               map[string]struct{}
+	TopLeft             volume.Vec `json:"top_left"`
+	Size                volume.Vec
 }
 
 // TestReferenceCatalogue opens all layers, mags and cubes of datasets that other programs wrote.

@@ -1,4 +1,4 @@
-package wkw
+package webknossos
 
 import (
 	"encoding/json"
