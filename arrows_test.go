@@ -38,7 +38,7 @@ var arrows = map[string][]string{
 
 	"webknossos":  {"internal/small/jsonlimit", "internal/vfs", "volume", "wkw"},
 	"wkw":         {"internal/small/scratch", "internal/small/lru", "internal/small/atomicfile", "internal/vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync"},
-	"precomputed": {"internal/arrays/codec", "internal/small/scratch", "internal/arrays/lattice", "internal/small/lru", "internal/small/jsonlimit", "internal/vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture", "github.com/andybalholm/brotli"},
+	"precomputed": {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/scratch", "internal/arrays/lattice", "internal/small/lru", "internal/small/jsonlimit", "internal/vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture", "github.com/andybalholm/brotli"},
 
 	"dataset": {"cache", "internal/stores/diskcache", "internal/files/filesource", "internal/small/guard", "internal/files/hdfsource", "internal/files/knossos", "internal/small/hint", "internal/read/mosaic", "internal/stores/object", "internal/small/parallel", "internal/small/paths", "internal/stores/remote", "internal/stores/store", "internal/vfs", "internal/stores/zipfs", "n5", "precomputed", "volume", "webknossos", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys", "internal/files/annotation", "internal/compose/overlay", "internal/compose/relabel", "internal/small/jsonlimit", "internal/small/link"},
 

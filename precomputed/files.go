@@ -36,7 +36,8 @@ type files struct {
 // modification time, so a listing made within it is not final.
 const timeResolution = 2 * time.Second
 
-func (f *files) positions(fresh bool) (lattice.Positions, error) {
+// Positions implements [lattice.Store].
+func (f *files) Positions(fresh bool) (lattice.Positions, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !fresh && time.Since(f.checked) < maxListingAge {
@@ -82,8 +83,8 @@ func (f *files) list() (lattice.Positions, error) {
 	return found.Positions(), nil
 }
 
-// walk implements chunkStore.
-func (f *files) walk(yield func(volume.Vec, error) bool) {
+// Walk implements [lattice.Store].
+func (f *files) Walk(yield func(volume.Vec, error) bool) {
 	for e, err := range f.entries {
 		if err == nil && f.standsIn(e) {
 			continue
@@ -175,8 +176,8 @@ func (i fileInfo) Stored() int64 { return vfs.StoredOf(i.FileInfo) }
 // Version implements [vfs.VersionedInfo].
 func (i fileInfo) Version() vfs.Version { return i.version }
 
-// statSome implements chunkStore.
-func (f *files) statSome() func(volume.Vec) (fs.FileInfo, error) { return f.stat }
+// Describe implements [lattice.Store].
+func (f *files) Describe() func(volume.Vec) (fs.FileInfo, error) { return f.stat }
 
 func (f *files) open(c volume.Vec) (opened *storedChunk, err error) {
 	err = f.look("open", c, func(name string, by compression) error {
@@ -194,7 +195,7 @@ func (f *files) open(c volume.Vec) (opened *storedChunk, err error) {
 // listedAs returns nil if a chunk is listed, or if it is not known which chunks are. The error for one that is not is fs.ErrNotExist.
 func (f *files) listedAs(op string, c volume.Vec) error {
 	for _, fresh := range []bool{false, true} { // a cached listing may be older than the file
-		found, err := f.positions(fresh)
+		found, err := f.Positions(fresh)
 		if lattice.IsTooMany(err) {
 			return nil
 		}
@@ -217,7 +218,7 @@ func (f *files) missing(op string, c volume.Vec) error {
 			return err
 		}
 	}
-	if found, err := f.positions(false); err == nil && found.Contains(c) {
+	if found, err := f.Positions(false); err == nil && found.Contains(c) {
 		return fmt.Errorf("%s.*: a file has this name with a suffix that is not known: expected none, or one of %s", name, knownSuffixes())
 	}
 	return notExist(op, name)

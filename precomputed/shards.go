@@ -44,11 +44,9 @@ func newShards(fsys fs.FS, dir string, scale *scaleInfo) *shards {
 
 func (s *shards) path(shard uint64) string { return path.Join(s.dir, s.spec.stem(shard)+shardSuffix) }
 
-func (s *shards) stat(c volume.Vec) (fs.FileInfo, error) { return s.statSome()(c) }
-
-// statSome returns a function that describes chunks of one row. It describes each shard once, and keeps the minishard index that it used last: others
+// Describe implements [lattice.Store]. The function describes each shard once, and keeps the minishard index that it used last: others
 // may push a large one out of the cache between two chunks.
-func (s *shards) statSome() func(c volume.Vec) (fs.FileInfo, error) {
+func (s *shards) Describe() func(c volume.Vec) (fs.FileInfo, error) {
 	infos := map[uint64]fs.FileInfo{} // of shards
 	var last indexKey
 	var index minishardIndex

@@ -15,10 +15,10 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// positions lists the chunks in all shards. It reads the indexes again if a shard has changed, or if a read has failed for
+// Positions implements [lattice.Store]. It lists the chunks in all shards. It reads the indexes again if a shard has changed, or if a read has failed for
 // another reason than damage. If an index cannot be read, it lists all chunks that may be in the index: reads of them are errors, and must not return zeros. In a scale of
 // more than maxSearchedChunks chunks it returns an error instead, and the chunks that it found.
-func (s *shards) positions(fresh bool) (lattice.Positions, error) {
+func (s *shards) Positions(fresh bool) (lattice.Positions, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !fresh && time.Since(s.checked) < maxListingAge {
@@ -157,8 +157,8 @@ func (s *shards) chunksOf(at minishardID, index minishardIndex) iter.Seq[volume.
 	}
 }
 
-// walk implements chunkStore.
-func (s *shards) walk(yield func(volume.Vec, error) bool) {
+// Walk implements [lattice.Store].
+func (s *shards) Walk(yield func(volume.Vec, error) bool) {
 	files, err := s.files()
 	if err != nil {
 		yield(volume.Vec{}, err)

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/arrays/lattice"
 	"github.com/wkwfs/wkwfs/internal/stores/store"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
@@ -43,17 +44,17 @@ func TestListingAfterPassingError(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer root.Close()
-		intact, _ := newShards(root, "8_8_30", s).positions(true)
+		intact, _ := newShards(root, "8_8_30", s).Positions(true)
 		source := &failingShard{root, "1.shard", true}
 		list := newShards(source, "8_8_30", s)
-		during, _ := list.positions(true)
+		during, _ := list.Positions(true)
 		for c := range (volume.Box{Max: s.lattice.Size}).All() {
 			if in1 := s.sharding.locate(s.lattice.Morton(c)).shard == 1; during.Contains(c) != (in1 || intact.Contains(c)) {
 				t.Errorf("damaged: %v: while shard 1 cannot be read, %v is listed: %v", damaged, c, during.Contains(c))
 			}
 		}
 		source.fails = false
-		if after, err := list.positions(true); err != nil || !reflect.DeepEqual(after, intact) {
+		if after, err := list.Positions(true); err != nil || !reflect.DeepEqual(after, intact) {
 			t.Errorf("damaged: %v: after the error: got %v, error %v, expected %v", damaged, after, err, intact)
 		}
 	}
@@ -78,7 +79,7 @@ func TestDescribeShards(t *testing.T) {
 		defer root.Close()
 		chunks := newShards(root, "8_8_30", s)
 		chunks.indexes = newIndexes(1)
-		m := &scale{scaleInfo: s, fsys: root, dir: "8_8_30", chunks: chunks}
+		m := lattice.NewCatalogue(chunks, s.lattice, s.key, nil)
 		described, failed := 0, 0
 		for row := range (volume.Box{Max: volume.Vec{1, s.lattice.Size[1], s.lattice.Size[2]}}).All() {
 			for entries := range m.DescribeCubes(row[2], row[1]) {

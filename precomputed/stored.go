@@ -25,17 +25,9 @@ type storedChunk struct {
 // 100,000 rows of chunks stats the source 100,000 times.
 const maxListingAge = time.Second
 
-// chunkStore finds the stored chunks of a scale. Positions of chunks are in the lattice. The error for an absent
-// chunk is fs.ErrNotExist.
+// chunkStore is a store of chunks that can be opened. Its positions may be maxListingAge old.
 type chunkStore interface {
-	// positions lists the chunks that exist, even if they cannot be read. The listing may be maxListingAge old unless
-	// fresh is set. If there are more than lattice.MaxPositions, the error is a lattice.TooManyError.
-	positions(fresh bool) (lattice.Positions, error)
-	// walk yields the chunks that exist, in any order, and errors of listing. It holds only some of them in memory.
-	walk(yield func(volume.Vec, error) bool)
-	stat(c volume.Vec) (fs.FileInfo, error)
-	// statSome returns a function that is stat for chunks that are described one after the other, at about the same time.
-	statSome() func(c volume.Vec) (fs.FileInfo, error)
+	lattice.Store
 	open(c volume.Vec) (*storedChunk, error)
 }
 

@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"strings"
 
+	"github.com/wkwfs/wkwfs/internal/arrays/chunked"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -19,20 +19,6 @@ type Options struct {
 	// key is relative to the directory of the volume. If Outside is nil or fails, the scale is omitted.
 	Outside func(key string) (fs.FS, error)
 }
-
-// layer is a volume. It implements [volume.Layer].
-type layer struct {
-	fsys    fs.FS
-	dir     string
-	scales  []*scale // finest first
-	byName  map[string]*scale
-	omitted []volume.Omission
-}
-
-var (
-	_ volume.Layer   = (*layer)(nil)
-	_ volume.Omitter = (*layer)(nil)
-)
 
 // Recognise opens the volume in directory name of fsys: it reads the info file. The Layer of the result has a mag for
 // each scale. A scale that this package cannot read is omitted; the Layer is a [volume.Omitter] that lists the
@@ -59,8 +45,8 @@ func Recognise(fsys fs.FS, name string, o Options) (volume.Root, error) {
 		return volume.Root{}, fmt.Errorf("%s: %w", file, err)
 	}
 	l := newLayer(fsys, name, info, o)
-	if len(l.scales) == 0 {
-		return volume.Root{}, fmt.Errorf("%s: no scale can be read%s", file, reasons(l.omitted))
+	if len(l.List) == 0 {
+		return volume.Root{}, fmt.Errorf("%s: no scale can be read%s", file, chunked.Reasons(l.Left))
 	}
 	return volume.Root{Layer: l}, nil
 }
@@ -82,73 +68,41 @@ func readInfo(fsys fs.FS, name string) ([]byte, error) {
 	return b, nil
 }
 
-// reasons returns the text of the first omissions.
-func reasons(omitted []volume.Omission) string {
-	const limit = 3
-	var b strings.Builder
-	for _, o := range omitted[:min(len(omitted), limit)] {
-		fmt.Fprintf(&b, "; %s: %s", o.Name, o.Reason)
-	}
-	return b.String()
-}
-
-func newLayer(fsys fs.FS, dir string, info *info, o Options) *layer {
-	l := &layer{fsys: fsys, dir: dir, byName: map[string]*scale{}, omitted: info.omitted}
+// newLayer returns the volume in directory dir. Its mags are the scales, finest first.
+func newLayer(fsys fs.FS, dir string, info *info, o Options) *chunked.Layer {
+	l := &chunked.Layer{FS: fsys, Dir: dir, Left: info.omitted}
+	var opened []*scale
 	for _, s := range info.scales {
-		chunks, dir, err := l.openScale(s.key, o)
+		chunks, chunkDir, err := openChunks(fsys, dir, s.key, o)
 		if err == nil && s.sharding != nil {
-			err = s.sharding.checkVersion(chunks, dir)
+			err = s.sharding.checkVersion(chunks, chunkDir)
 		}
 		if err != nil {
-			l.omitted = append(l.omitted, volume.Omission{Name: s.name, Reason: err.Error()})
+			l.Left = append(l.Left, volume.Omission{Name: s.name, Reason: err.Error()})
 			continue
 		}
-		opened := newScale(l, chunks, dir, s, info.category)
-		l.scales, l.byName[s.name] = append(l.scales, opened), opened
+		opened = append(opened, newScale(l, chunks, chunkDir, s, info.category))
 	}
-	slices.SortStableFunc(l.scales, func(a, b *scale) int {
+	slices.SortStableFunc(opened, func(a, b *scale) int {
 		return cmp.Compare(a.resolution.volume(), b.resolution.volume())
 	})
+	for _, s := range opened {
+		l.List = append(l.List, chunked.NamedMag{Name: s.name, Mag: s})
+	}
 	return l
 }
 
-// openScale returns the file system and the directory with the chunks of a scale.
-func (l *layer) openScale(key string, o Options) (fs.FS, string, error) {
+// openChunks returns the file system and the directory with the chunks of a scale of the volume in dir.
+func openChunks(fsys fs.FS, dir, key string, o Options) (fs.FS, string, error) {
 	if !leavesVolume(key) {
-		return l.fsys, path.Join(l.dir, key), nil
+		return fsys, path.Join(dir, key), nil
 	}
 	if o.Outside == nil {
 		return nil, "", fmt.Errorf("its key %q points outside the volume", key)
 	}
-	fsys, err := o.Outside(key)
+	outside, err := o.Outside(key)
 	if err != nil {
 		return nil, "", fmt.Errorf("its key %q points outside the volume: %w", key, err)
 	}
-	return fsys, ".", nil
+	return outside, ".", nil
 }
-
-// statInfo describes the info file.
-func (l *layer) statInfo() (fs.FileInfo, error) { return fs.Stat(l.fsys, path.Join(l.dir, infoFile)) }
-
-// Stat describes the directory of the volume.
-func (l *layer) Stat() (fs.FileInfo, error) { return fs.Stat(l.fsys, l.dir) }
-
-// Mags lists the names of the scales, finest first.
-func (l *layer) Mags() ([]string, error) {
-	var names []string
-	for _, s := range l.scales {
-		names = append(names, s.name)
-	}
-	return names, nil
-}
-
-// Mag returns the scale with a name.
-func (l *layer) Mag(name string) (volume.Mag, error) {
-	if s := l.byName[name]; s != nil {
-		return s, nil
-	}
-	return nil, notExist("scale", name)
-}
-
-// Omitted lists the scales that cannot be read.
-func (l *layer) Omitted() []volume.Omission { return l.omitted }

@@ -35,7 +35,7 @@ var (
 // OpenCube opens the files of a cube. It does not read them, so it does not find damage.
 func (m *Mag) OpenCube(c volume.Vec) (volume.CubeFile, error) {
 	if !c.In(m.lattice.Size) {
-		return nil, m.noCube("open", []int{c[2], c[1], c[0]})
+		return nil, m.NoChunk("open", c[2], c[1], c[0])
 	}
 	opened := &cube{Mag: m, at: c, loading: make(chan struct{}, 1)}
 	var infos []fs.FileInfo

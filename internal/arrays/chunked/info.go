@@ -18,7 +18,7 @@ func (m *Mag) cubeInfo(c volume.Vec, parts []fs.FileInfo) (fs.FileInfo, error) {
 	isAbsent := !slices.ContainsFunc(parts, func(p fs.FileInfo) bool { return p != nil })
 	switch {
 	case isAbsent && m.array.fillsZero():
-		return nil, m.noCube("open", []int{c[2], c[1], c[0]})
+		return nil, m.NoChunk("open", c[2], c[1], c[0])
 	case isAbsent:
 		return absentInfo{fmt.Sprintf("x%d", c[0]), m.absentVersion(c)}, nil
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// listing keeps the positions of the cubes that have a file.
+// listing keeps the positions of the cubes that have a file. It implements [lattice.Store].
 type listing struct {
 	mag   *Mag
 	limit int // of positions
@@ -35,9 +35,9 @@ const (
 	ageFactor = 10
 )
 
-// stored returns the positions of the cubes that have a file. If a directory cannot be listed, it returns the others with
+// Positions implements [lattice.Store]. It returns the positions of the cubes that have a file. If a directory cannot be listed, it returns the others with
 // the error. If there are more than the limit, the error is a [lattice.TooManyError].
-func (l *listing) stored(fresh bool) (lattice.Positions, error) {
+func (l *listing) Positions(fresh bool) (lattice.Positions, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.taken.IsZero() && (time.Since(l.taken) < minAge || !fresh && time.Since(l.taken) < l.age) {
@@ -67,29 +67,11 @@ func (l *listing) read() (lattice.Positions, error) {
 	return found.Positions(), failed
 }
 
-// level lists one level of the positions of the cubes that can be opened, as [lattice.Positions.Level] does. If the fill value
-// is not zero, those are all.
-func (l *listing) level(fresh bool, zy ...int) ([]int, bool, error) {
-	m := l.mag
-	if m.array.fillsZero() {
-		found, err := l.stored(fresh)
-		level, ok := found.Level(zy...)
-		return level, ok, err
-	}
-	if m.lattice.Chunks() > float64(l.limit) {
-		return nil, false, lattice.TooManyError{Limit: l.limit}
-	}
-	for i, n := range zy {
-		if n < 0 || n >= m.lattice.Size[2-i] {
-			return nil, false, nil
-		}
-	}
-	level := make([]int, m.lattice.Size[2-len(zy)])
-	for i := range level {
-		level[i] = i
-	}
-	return level, true, nil
-}
+// Walk implements [lattice.Store].
+func (l *listing) Walk(yield func(volume.Vec, error) bool) { l.mag.walkFiles(yield) }
+
+// Describe implements [lattice.Store].
+func (l *listing) Describe() func(volume.Vec) (fs.FileInfo, error) { return l.mag.statCube }
 
 // maxLookups is the number of cubes that are looked up one by one if the fill value is not zero.
 const maxLookups = 4096
@@ -100,7 +82,7 @@ func (l *listing) lacks(c volume.Vec) bool {
 	if l.mag.array.fillsZero() || l.mag.lattice.Chunks() <= maxLookups {
 		return false
 	}
-	found, err := l.stored(false)
+	found, err := l.Positions(false)
 	return err == nil && !found.Contains(c)
 }
 

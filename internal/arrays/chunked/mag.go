@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
-	"path"
-	"strconv"
 
 	"github.com/wkwfs/wkwfs/internal/arrays/lattice"
 	"github.com/wkwfs/wkwfs/internal/vfs"
@@ -38,6 +35,7 @@ type Options struct {
 // Mag is an array as a [volume.Mag].
 type Mag struct {
 	*geometry
+	lattice.Catalogue
 	array   *Array
 	fsys    fs.FS
 	dir     string
@@ -88,6 +86,10 @@ func New(fsys fs.FS, dir string, a *Array, o Options) (*Mag, error) {
 	if o.maxPositions > 0 {
 		m.list.limit = o.maxPositions
 	}
+	m.Catalogue = lattice.NewCatalogue(&m.list, l, dir, m.Stat)
+	if !a.fillsZero() {
+		m.ShowAll(m.list.limit)
+	}
 	return m, nil
 }
 
@@ -121,54 +123,6 @@ func (m *Mag) Bounds() (volume.Box, error) {
 	return volume.Box{Min: m.grid.Origin, Max: m.grid.Origin.Add(m.size)}, nil
 }
 
-// Cubes lists one level of the positions of the cubes. If the fill value is not zero, that is all cubes of the array. An
-// array with more than 4 million cubes returns an error instead: [Mag.WalkCubes] yields them.
-func (m *Mag) Cubes(zy ...int) ([]int, error) {
-	level, ok, err := m.list.level(len(zy) == 0, zy...)
-	if err == nil && !ok {
-		err = m.noCube("readdir", zy)
-	}
-	return level, err
-}
-
-// WalkCubes implements [volume.CubeWalker]. It yields the cubes that have a file.
-func (m *Mag) WalkCubes() iter.Seq2[volume.Vec, error] {
-	return func(yield func(volume.Vec, error) bool) {
-		found, err := m.list.stored(true)
-		if lattice.IsTooMany(err) {
-			m.walkFiles(yield)
-			return
-		}
-		for c := range found.All {
-			if !yield(c, nil) {
-				return
-			}
-		}
-		if err != nil {
-			yield(volume.Vec{}, err)
-		}
-	}
-}
-
-// StatCubes describes a cube, or a level above that has cubes. The attributes of such a level are those of the directory.
-func (m *Mag) StatCubes(zyx ...int) (fs.FileInfo, error) {
-	if len(zyx) == 3 {
-		c := volume.Vec{zyx[2], zyx[1], zyx[0]}
-		if !c.In(m.lattice.Size) {
-			return nil, m.noCube("stat", zyx)
-		}
-		return m.statCube(c)
-	}
-	_, ok, err := m.list.level(false, zyx...)
-	if ok {
-		return m.Stat()
-	}
-	if err == nil {
-		err = m.noCube("stat", zyx)
-	}
-	return nil, err
-}
-
 // statCube describes the files of a cube.
 func (m *Mag) statCube(c volume.Vec) (fs.FileInfo, error) {
 	var parts []fs.FileInfo
@@ -200,13 +154,4 @@ func (m *Mag) eachPart(yield func(k int) bool) {
 			return
 		}
 	}
-}
-
-// noCube returns the error for a position without a cube.
-func (m *Mag) noCube(op string, zyx []int) error {
-	name := m.dir
-	for i, n := range zyx {
-		name = path.Join(name, "zyx"[i:i+1]+strconv.Itoa(n))
-	}
-	return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 }

@@ -1,4 +1,5 @@
-// Package lattice numbers the chunks of a mag, and keeps sets of their positions in little memory.
+// Package lattice numbers the chunks of a mag, keeps sets of their positions in little memory, and lists what a store of
+// chunks has as the cubes of a mag. Files of chunks and shards of Precomputed are such stores. A shard of Zarr is one cube.
 package lattice
 
 import (
@@ -73,4 +74,22 @@ func (l Lattice) Raster(c volume.Vec) uint64 {
 func (l Lattice) Unraster(n uint64) volume.Vec {
 	low := func(n uint64, bits int) int { return int(n & (1<<bits - 1)) }
 	return volume.Vec{low(n, l.bits[0]), low(n>>l.bits[0], l.bits[1]), int(n >> l.bits[0] >> l.bits[1])}
+}
+
+// level lists one level of all chunks, as [Positions.Level] does. If there are more than limit, the error is a
+// [TooManyError].
+func (l Lattice) level(limit int, zy []int) ([]int, bool, error) {
+	if l.Chunks() > float64(limit) {
+		return nil, false, TooManyError{Limit: limit}
+	}
+	for i, n := range zy {
+		if n < 0 || n >= l.Size[2-i] {
+			return nil, false, nil
+		}
+	}
+	level := make([]int, l.Size[2-len(zy)])
+	for i := range level {
+		level[i] = i
+	}
+	return level, true, nil
 }
