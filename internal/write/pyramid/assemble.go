@@ -1,11 +1,6 @@
 package pyramid
 
-import (
-	"context"
-
-	"github.com/wkwfs/wkwfs/volume"
-	"github.com/wkwfs/wkwfs/wkw"
-)
+import "context"
 
 // assembler copies complete sub-cubes out of the spool, in the order of their files, and has them written past the page cache. It
 // does that in a goroutine of its own, while the next slabs are encoded. The memory of encoded blocks is used again at once.
@@ -93,7 +88,7 @@ func (a *assembler) copy(ctx context.Context, parts []*subCube) {
 	for _, p := range parts {
 		err := ctx.Err()
 		if err == nil && a.disk.failure() == nil {
-			err = a.copyPart(s, p)
+			err = p.assemble(a.worker, s)
 		}
 		if err != nil {
 			a.disk.do(func() error { return err })
@@ -101,57 +96,4 @@ func (a *assembler) copy(ctx context.Context, parts []*subCube) {
 		p.cube.m.spool.leave(-1)
 	}
 	s.close()
-}
-
-func (a *assembler) copyPart(s *stream, p *subCube) error {
-	if err := s.open(p); err != nil {
-		return err
-	}
-	blocks, err := p.blocks(a.worker)
-	if err != nil {
-		return err
-	}
-	ends, end := make([]uint64, len(blocks)), uint64(0)
-	for i, b := range blocks {
-		if err := s.add(b); err != nil {
-			return err
-		}
-		end += uint64(len(b))
-		ends[i] = end
-	}
-	f := s.file
-	a.disk.do(func() error { return p.cube.m.layout.writeTable(f.File, p, ends) })
-	return p.release()
-}
-
-// blocks returns the stored blocks in Morton order. They are in the spool until release.
-func (p *subCube) blocks(k *worker) ([][]byte, error) {
-	m := p.cube.m
-	side := m.subCubeSide()
-	all := make([][]byte, side*side*side)
-	err := p.rows(func(y, z int, r run) error {
-		stored, err := p.readRow(k, r)
-		if err != nil {
-			return err
-		}
-		for x := range side {
-			n, b := stored.sizes[x], m.zero
-			if n > 0 {
-				b, stored.bytes = stored.bytes[:n], stored.bytes[n:]
-			}
-			all[wkw.MortonIndex(volume.Vec{x, y, z})] = b
-		}
-		return nil
-	})
-	return all, err
-}
-
-// release gives back the memory of the sub-cube in the spool.
-func (p *subCube) release() error {
-	return p.rows(func(_, _ int, r run) error {
-		if r != 0 {
-			p.cube.m.spool.release(r)
-		}
-		return nil
-	})
 }

@@ -7,13 +7,15 @@ const streamBytes = 4 << 20
 // streamRuns is how many runs of memory are enough for one stream after another: one is written, two wait, and one is filled.
 const streamRuns = 4
 
-// stream has bytes that are next to each other in a cube file written past the page cache, in runs that end at multiples of
+// stream is a sink. It has bytes that are next to each other in a cube file written past the page cache, in runs that end at multiples of
 // streamBytes in the file.
 type stream struct {
 	disk *directWriter
 	cube *cube     // of the file
 	file *cubeFile // nil: none is open
 	end  int64     // offset in the file after the bytes so far
+
+	blocks [][]byte // of a sub-cube, in Morton order
 
 	run    fileRun // that is not full; its capacity is what fits
 	memory []byte  // of the run
@@ -30,6 +32,29 @@ func (s *stream) open(p *subCube) error {
 		return err
 	}
 	s.cube, s.file, s.end = p.cube, &cubeFile{File: f, direct: openDirect(f.Name())}, int64(p.offset)
+	return nil
+}
+
+// put implements sink. The block is in the memory of the spool.
+func (s *stream) put(i, _ uint64, block []byte) {
+	if n := int(i) + 1; n > len(s.blocks) {
+		s.blocks = append(s.blocks, make([][]byte, n-len(s.blocks))...)
+	}
+	s.blocks[i] = block
+}
+
+// write implements sink: the goroutine of the disk writes.
+func (s *stream) write(p *subCube, ends []uint64) error {
+	if err := s.open(p); err != nil {
+		return err
+	}
+	for _, b := range s.blocks[:len(ends)] {
+		if err := s.add(b); err != nil {
+			return err
+		}
+	}
+	f := s.file
+	s.disk.do(func() error { return p.cube.m.layout.writeTable(f.File, p, ends) })
 	return nil
 }
 

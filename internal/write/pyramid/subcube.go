@@ -132,28 +132,80 @@ func (p *subCube) eachLength(k *worker, do func(b volume.Vec, length int)) error
 	})
 }
 
-// write writes the blocks in Morton order, and where they are.
-func (p *subCube) write(k *worker) error {
-	return p.withOld(func() error { return p.writeBlocks(k) })
+// sink writes the blocks of sub-cubes.
+type sink interface {
+	// put takes block i in Morton order, which starts at an offset of the sub-cube. A block of a spool that is not in memory
+	// is valid only during the call. Others stay until write returns.
+	put(i, offset uint64, block []byte)
+	// write writes all blocks, and where they are. ends has the offset after each block, relative to that of the sub-cube.
+	write(p *subCube, ends []uint64) error
 }
 
-func (p *subCube) writeBlocks(k *worker) error {
+// assemble gives the blocks to a sink, has them written, and releases their runs.
+func (p *subCube) assemble(k *worker, to sink) error {
+	return p.withOld(func() error {
+		ends, err := p.ends(k)
+		if err != nil {
+			return err
+		}
+		if err := p.rows(func(y, z int, r run) error { return p.putRow(k, to, ends, y, z, r) }); err != nil {
+			return err
+		}
+		if err := to.write(p, ends); err != nil {
+			return err
+		}
+		return p.release()
+	})
+}
+
+// ends returns the offset after each block in Morton order.
+func (p *subCube) ends(k *worker) ([]uint64, error) {
 	side := p.cube.m.subCubeSide()
-	ends := make([]uint64, side*side*side) // in Morton order; first the lengths
-	if err := p.eachLength(k, func(b volume.Vec, length int) { ends[wkw.MortonIndex(b)] = uint64(length) }); err != nil {
-		return err
-	}
+	ends := make([]uint64, side*side*side) // first the lengths
+	err := p.eachLength(k, func(b volume.Vec, length int) { ends[wkw.MortonIndex(b)] = uint64(length) })
 	end := uint64(0)
 	for i, length := range ends {
 		end += length
 		ends[i] = end
 	}
-	out := grow(&k.out, int(p.bytes))
-	k.out = out
-	if err := p.rows(func(y, z int, r run) error { return p.copyRow(k, out, ends, y, z, r) }); err != nil {
+	return ends, err
+}
+
+// release gives back the memory of the sub-cube in the spool.
+func (p *subCube) release() error {
+	return p.rows(func(_, _ int, r run) error {
+		if r != 0 {
+			p.cube.m.spool.release(r)
+		}
+		return nil
+	})
+}
+
+// write writes the blocks through the page cache.
+func (p *subCube) write(k *worker) error {
+	k.out = grow(&k.out, int(p.bytes))
+	return p.assemble(k, buffered(k.out))
+}
+
+// buffered is a sink with memory for a sub-cube. It writes through the page cache.
+type buffered []byte
+
+func (b buffered) put(_, offset uint64, block []byte) { copy(b[offset:], block) }
+
+func (b buffered) write(p *subCube, ends []uint64) error {
+	f, err := p.cube.create()
+	if err != nil {
 		return err
 	}
-	return p.writeFile(out, ends)
+	defer f.Close()
+	if err := writeAt(f, b, int64(p.offset)); err != nil {
+		return err
+	}
+	if err := p.cube.m.layout.writeTable(f, p, ends); err != nil {
+		return err
+	}
+	startWriting(f, int64(p.offset), int64(len(b)))
+	return nil
 }
 
 // rowLengths returns the lengths of a run, or nil for a row of zeros.
@@ -164,8 +216,8 @@ func (p *subCube) rowLengths(k *worker, r run) ([]byte, error) {
 	return p.cube.m.spool.lengths(r, p.cube.m.Header.CubeBlocks, &k.read)
 }
 
-// copyRow copies the blocks of a row to their places in out, and releases its run.
-func (p *subCube) copyRow(k *worker, out []byte, ends []uint64, y, z int, r run) error {
+// putRow gives the blocks of a row to a sink.
+func (p *subCube) putRow(k *worker, to sink, ends []uint64, y, z int, r run) error {
 	m, first := p.cube.m, p.firstBlock()
 	stored, err := p.readRow(k, r)
 	if err != nil {
@@ -173,22 +225,19 @@ func (p *subCube) copyRow(k *worker, out []byte, ends []uint64, y, z int, r run)
 	}
 	for x := range m.subCubeSide() {
 		b := volume.Vec{x, y, z}
-		start, length := extentOf(ends, wkw.MortonIndex(b))
-		to := out[start : start+length]
-		switch n := stored.sizes[x]; {
-		case p.cube.keepsOld(first.Add(b)):
-			if _, err := p.old.AppendStored(context.Background(), to[:0], first.Add(b)); err != nil {
+		i := wkw.MortonIndex(b)
+		offset, _ := extentOf(ends, i)
+		block := m.zero
+		if n := stored.sizes[x]; n > 0 {
+			block, stored.bytes = stored.bytes[:n], stored.bytes[n:]
+		}
+		if p.cube.keepsOld(first.Add(b)) {
+			if k.block, err = p.old.AppendStored(context.Background(), k.block[:0], first.Add(b)); err != nil {
 				return err
 			}
-		case n == 0:
-			copy(to, m.zero)
-		default:
-			copy(to, stored.bytes[:n])
-			stored.bytes = stored.bytes[n:]
+			block = k.block
 		}
-	}
-	if r != 0 {
-		m.spool.release(r)
+		to.put(i, offset, block)
 	}
 	return nil
 }
@@ -214,21 +263,4 @@ func (p *subCube) readRow(k *worker, r run) (s storedRow, err error) {
 	}
 	s.bytes, err = p.cube.m.spool.read(r, offset, n, &k.read)
 	return s, err
-}
-
-// writeFile writes the blocks and where they are. ends are relative to the first block.
-func (p *subCube) writeFile(blocks []byte, ends []uint64) error {
-	f, err := p.cube.create()
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := writeAt(f, blocks, int64(p.offset)); err != nil {
-		return err
-	}
-	if err := p.cube.m.layout.writeTable(f, p, ends); err != nil {
-		return err
-	}
-	startWriting(f, int64(p.offset), int64(len(blocks)))
-	return nil
 }
