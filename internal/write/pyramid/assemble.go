@@ -55,23 +55,23 @@ func (m *mag) assemble(ctx context.Context, parts []*subCube) (bool, error) {
 	if !m.direct || len(parts) == 0 {
 		return m.direct, nil
 	}
-	if err := m.disk.failure(); err != nil {
+	if err := m.writer.disk.failure(); err != nil {
 		return true, err
 	}
-	if m.disk.pace.slow.Load() || !m.spool.inMemory() {
+	if m.writer.disk.pace.slow.Load() || !m.writer.spool.inMemory() {
 		return false, nil
 	}
-	if err := m.sealChunks(); err != nil || !m.spool.inMemory() {
+	if err := m.writer.sealChunks(); err != nil || !m.writer.spool.inMemory() {
 		return false, err
 	}
-	m.spool.leave(len(parts))
-	m.assembler.tasks <- func() { m.assembler.copy(ctx, parts) }
+	m.writer.spool.leave(len(parts))
+	m.writer.assembler.tasks <- func() { m.writer.assembler.copy(ctx, parts) }
 	return true, nil
 }
 
 // sealChunks ends the chunks of all workers, so that another goroutine may read them while workers go on. No worker is busy.
 func (w *writer) sealChunks() error {
-	for range w.Jobs {
+	for range w.layer.Jobs {
 		k := <-w.workers
 		err := w.spool.sealOf(k)
 		w.workers <- k
@@ -93,7 +93,7 @@ func (a *assembler) copy(ctx context.Context, parts []*subCube) {
 		if err != nil {
 			a.disk.do(func() error { return err })
 		}
-		p.cube.m.spool.leave(-1)
+		p.cube.m.writer.spool.leave(-1)
 	}
 	s.close()
 }

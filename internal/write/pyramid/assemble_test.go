@@ -49,7 +49,7 @@ func TestDiskFailsDirect(t *testing.T) {
 	if !writesDirectly(c.Temp) {
 		t.Skip("the file system of temporary files is written through the page cache")
 	}
-	w := &writer{Layer: c.Layer}
+	w := &writer{layer: c.Layer}
 	if err := w.plan(); err != nil {
 		t.Fatal(err)
 	}

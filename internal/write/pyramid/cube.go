@@ -41,7 +41,7 @@ func newCube(m *mag, at volume.Vec) (*cube, error) {
 		c.some = true
 	case err == nil:
 		c.kept = true
-		m.Stats.Kept.Add(1)
+		m.writer.layer.Stats.Kept.Add(1)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	default:
@@ -108,7 +108,7 @@ func (c *cube) finish() error {
 		return err
 	}
 	c.temp = ""
-	c.m.Stats.Written.Add(1)
+	c.m.writer.layer.Stats.Written.Add(1)
 	return nil
 }
 

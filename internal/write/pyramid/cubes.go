@@ -69,9 +69,9 @@ func (l *cubes) each(ctx context.Context, parts []*subCube, do func(*subCube, *w
 		if running.Err() != nil {
 			break
 		}
-		k := <-l.m.workers
+		k := <-l.m.writer.workers
 		group.Go(func() error {
-			defer func() { l.m.workers <- k }()
+			defer func() { l.m.writer.workers <- k }()
 			return do(p, k)
 		})
 	}
@@ -108,7 +108,7 @@ func (c *closing) start(l *cubes) error {
 	c.group.SetLimit(closers + 1)
 	group := c.group
 	group.Go(func() error {
-		if err := l.m.waitWritten(); err != nil {
+		if err := l.m.writer.waitWritten(); err != nil {
 			return err
 		}
 		for _, one := range l.written() {
@@ -126,7 +126,7 @@ func (l *cubes) written() (all []*cube) {
 		switch {
 		case c.kept:
 		case c.temp == "":
-			l.m.Stats.Empty.Add(1)
+			l.m.writer.layer.Stats.Empty.Add(1)
 		default:
 			all = append(all, c)
 		}

@@ -29,10 +29,10 @@ func (w *writer) writeDirectly() (bytes int64) {
 	for _, m := range w.mags {
 		n, run, large := streamRuns, int64(streamBytes), m.grid.Bytes() >= minDirectCube
 		if m.raw() { // a run is a group
-			n, run = directRuns(w.Jobs), bytesOf(volume.Box{Max: m.group}, m.grid.BlockBytes())
+			n, run = directRuns(w.layer.Jobs), bytesOf(volume.Box{Max: m.group}, m.grid.BlockBytes())
 			large = run >= 2*minDirectBytes
 		}
-		m.direct = m.Under == nil && large && int64(n)*run <= w.Memory/16 && writesDirectly(m.Dir)
+		m.direct = m.Under == nil && large && int64(n)*run <= w.layer.Memory/16 && writesDirectly(m.Dir)
 		if m.direct {
 			runs, bytes = max(runs, n), max(bytes, int64(n)*run)
 		}

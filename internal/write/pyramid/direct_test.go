@@ -226,7 +226,7 @@ func TestWritesDirectly(t *testing.T) {
 		if test.under {
 			m.Under = underMag{}
 		}
-		w := &writer{Layer: Layer{Box: test.box, Mags: []Mag{m}, Memory: test.memory, Jobs: 2, Temp: dir}}
+		w := &writer{layer: Layer{Box: test.box, Mags: []Mag{m}, Memory: test.memory, Jobs: 2, Temp: dir}}
 		if err := w.plan(); err != nil {
 			t.Fatal(err)
 		}

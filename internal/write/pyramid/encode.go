@@ -48,7 +48,7 @@ func (m *mag) encodeRow(k *worker, t tile, row volume.Box) error {
 		return m.observe(k, t, row)
 	}
 	n := m.Header.CubeBlocks
-	room, err := m.spool.room(k, m.maxRun())
+	room, err := m.writer.spool.room(k, m.maxRun())
 	if err != nil {
 		return err
 	}
@@ -69,14 +69,14 @@ func (m *mag) encodeRow(k *worker, t tile, row volume.Box) error {
 		binary.LittleEndian.PutUint32(b[4*(x%n):], uint32(len(b)-before))
 	}
 	if !empty {
-		c.keep(row.Min, m.spool.commit(k, len(b), m.parts()))
+		c.keep(row.Min, m.writer.spool.commit(k, len(b), m.parts()))
 	}
 	return nil
 }
 
 // observe calls Observe with blocks of a cube that is kept.
 func (m *mag) observe(k *worker, t tile, blocks volume.Box) error {
-	if m.Observe == nil || m.planes != nil {
+	if m.writer.layer.Observe == nil || m.planes != nil {
 		return nil
 	}
 	for b := range blocks.All() {
@@ -104,8 +104,8 @@ func (m *mag) cutTo(block []byte, t tile, b volume.Vec) []byte {
 	if allZero(block) {
 		return nil
 	}
-	if m.Observe != nil && m.planes == nil {
-		m.Observe(block)
+	if m.writer.layer.Observe != nil && m.planes == nil {
+		m.writer.layer.Observe(block)
 	}
 	return block
 }

@@ -15,8 +15,8 @@ import (
 
 // mag writes the cubes of one mag, slab by slab.
 type mag struct {
-	*writer
 	Mag
+	writer  *writer     // the call of Write
 	grid    volume.Grid // of a cube
 	voxel   int         // bytes of a voxel
 	region  volume.Box  // the voxels that are written: the box, extended to whole slabs of whole blocks
@@ -81,7 +81,7 @@ func (m *mag) planRaw(box volume.Box) {
 	high := min(max(rawSlabPlanes, m.slab), m.grid.Size[2])
 	tall := box
 	tall.Max[2] = tall.Min[2] + high
-	if m.Under == nil && box.Size()[2] >= high && bytesOf(tall, m.voxel) <= m.tile {
+	if m.Under == nil && box.Size()[2] >= high && bytesOf(tall, m.voxel) <= m.writer.tile {
 		m.group = rawGroup(m.Header, high/m.grid.Block[2])
 		m.slab = max(m.slab, m.group[2]*m.grid.Block[2])
 	}
@@ -104,7 +104,7 @@ func (m *mag) reduceTo(next *mag) (err error) {
 			return fmt.Errorf("cubes of one voxel: expected at least 2 voxels on a side")
 		}
 	}
-	m.reducer, err = downsample.New(m.Method, m.grid.Type, m.grid.Channels, m.ratio)
+	m.reducer, err = downsample.New(m.writer.layer.Method, m.grid.Type, m.grid.Channels, m.ratio)
 	return err
 }
 
@@ -144,9 +144,9 @@ func (m *mag) add(ctx context.Context, t tile) error {
 		if running.Err() != nil {
 			break
 		}
-		k := <-m.workers
+		k := <-m.writer.workers
 		group.Go(func() error {
-			defer func() { m.workers <- k }()
+			defer func() { m.writer.workers <- k }()
 			part := t.box
 			part.Min[1], part.Max[1] = y, end(y)
 			if err := m.encode(running, k, t, part); err != nil {
@@ -200,7 +200,7 @@ func (m *mag) endSlab(ctx context.Context, slab [2]int) error {
 
 // addPlanes processes the slab that the mag has collected.
 func (m *mag) addPlanes(ctx context.Context, slab [2]int) error {
-	err := m.planes.tiles(slab[0], m.tile, func(t tile) error { return m.add(ctx, t) })
+	err := m.planes.tiles(slab[0], m.writer.tile, func(t tile) error { return m.add(ctx, t) })
 	if err != nil {
 		return err
 	}

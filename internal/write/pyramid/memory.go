@@ -14,18 +14,18 @@ import (
 //   - each worker takes a block, its tables, an open chunk of the spool and a sub-cube
 //   - the spool takes the rest. Encoded blocks that need more wait in a file
 func (w *writer) divideMemory() error {
-	if w.Jobs <= 0 {
-		w.Jobs = runtime.GOMAXPROCS(0)
+	if w.layer.Jobs <= 0 {
+		w.layer.Jobs = runtime.GOMAXPROCS(0)
 	}
-	rest := w.Memory
+	rest := w.layer.Memory
 	first := w.mags[0]
 	rest -= 3 * min(w.tile, bytesOf(first.slabBox(first.region.Min[2]), first.voxel))
-	planes := w.Memory / 4
+	planes := w.layer.Memory / 4
 	for i := len(w.mags) - 1; i > 0; i-- { // the coarsest are the smallest
 		m := w.mags[i]
 		n := bytesOf(m.slabBox(m.region.Min[2]), m.voxel)
 		var err error
-		if m.planes, err = newPlanes(m, n <= planes, w.Temp); err != nil {
+		if m.planes, err = newPlanes(m, n <= planes, w.layer.Temp); err != nil {
 			return err
 		}
 		if n <= planes {
@@ -41,10 +41,10 @@ func (w *writer) divideMemory() error {
 		perWorker = max(perWorker, int64(m.grid.BlockBytes())+m.maxSubCube())
 	}
 	chunk := w.chunkSize(longest)
-	rest -= int64(w.Jobs)*(perWorker+chunk) + w.writeDirectly()
-	w.spool = newSpool(int(chunk), max(rest, 0), w.Temp)
-	w.workers = make(chan *worker, w.Jobs)
-	for range w.Jobs {
+	rest -= int64(w.layer.Jobs)*(perWorker+chunk) + w.writeDirectly()
+	w.spool = newSpool(int(chunk), max(rest, 0), w.layer.Temp)
+	w.workers = make(chan *worker, w.layer.Jobs)
+	for range w.layer.Jobs {
 		w.workers <- &worker{spool: w.spool, encoders: map[*mag]encoder{}}
 	}
 	return nil
@@ -53,7 +53,7 @@ func (w *writer) divideMemory() error {
 // chunkSize returns the size of chunks of the spool. longest is the most bytes of a run. A chunk ends where the longest run would not
 // fit any more. So it has room for some of these: else most of its memory would be lost where runs compress well.
 func (w *writer) chunkSize(longest int64) int64 {
-	most := min(maxChunk, w.Memory/8/int64(w.Jobs))
+	most := min(maxChunk, w.layer.Memory/8/int64(w.layer.Jobs))
 	return max(minChunk, longest, min(chunkRuns*longest, most))
 }
 

@@ -50,7 +50,7 @@ func (p *planes) begin(ctx context.Context, z int) error {
 
 // load sets the voxels to those of the mag that exists.
 func (p *planes) load(ctx context.Context, slab volume.Box) error {
-	for box := range p.m.tileBoxes(slab, p.m.tile) {
+	for box := range p.m.tileBoxes(slab, p.m.writer.tile) {
 		voxels, err := volume.ReadBox(ctx, p.m.Under, box)
 		if err != nil {
 			return err

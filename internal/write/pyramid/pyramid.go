@@ -66,7 +66,7 @@ type Stats struct {
 
 // writer is one call of Write.
 type writer struct {
-	Layer
+	layer   Layer
 	mags    []*mag
 	spool   *spool
 	workers chan *worker
@@ -79,7 +79,7 @@ type writer struct {
 // Write writes the cubes of all mags in one pass over the source. Each cube appears complete and synced, by rename. A
 // cube of zeros is not written, unless it replaces another. After an error no part of a cube is left.
 func Write(ctx context.Context, src Source, l Layer) (err error) {
-	w := &writer{Layer: l}
+	w := &writer{layer: l}
 	defer func() { err = w.disk.cause(errors.Join(err, w.close())) }()
 	if err := w.plan(); err != nil {
 		return err
@@ -104,13 +104,13 @@ func (w *writer) writeAll(ctx context.Context, src Source) error {
 			if err := first.add(ctx, t); err != nil {
 				return err
 			}
-			w.Stats.DoneBytes.Add(bytesOf(t.box.Intersect(w.Box), first.voxel))
+			w.layer.Stats.DoneBytes.Add(bytesOf(t.box.Intersect(w.layer.Box), first.voxel))
 			in.giveBack(t)
 		}
 		if err := first.endSlab(ctx, slab); err != nil {
 			return err
 		}
-		w.Stats.Plane.Store(int64(min(slab[1], w.Box.Max[2])))
+		w.layer.Stats.Plane.Store(int64(min(slab[1], w.layer.Box.Max[2])))
 		if err := w.checkpoint(slab[1]); err != nil {
 			return err
 		}
@@ -141,10 +141,10 @@ func (w *writer) checkpoint(z int) error {
 			return nil
 		}
 	}
-	if err := w.finish(); err != nil || w.Checkpoint == nil {
+	if err := w.finish(); err != nil || w.layer.Checkpoint == nil {
 		return err
 	}
-	return w.Checkpoint(z)
+	return w.layer.Checkpoint(z)
 }
 
 // close ends the goroutines and removes temporary files.
@@ -163,14 +163,14 @@ func (w *writer) close() error {
 
 // plan computes the geometry of all mags, and divides the memory.
 func (w *writer) plan() error {
-	if w.Stats == nil {
-		w.Stats = &Stats{}
+	if w.layer.Stats == nil {
+		w.layer.Stats = &Stats{}
 	}
-	w.tile = w.Memory / 8
-	box := w.Box
-	for i, m := range w.Mags {
+	w.tile = w.layer.Memory / 8
+	box := w.layer.Box
+	for i, m := range w.layer.Mags {
 		if i > 0 {
-			box = coarser(w.Box, w.Mags[0].Factor, m.Factor)
+			box = coarser(w.layer.Box, w.layer.Mags[0].Factor, m.Factor)
 		}
 		add, err := newMag(w, m, box)
 		if err != nil {
@@ -183,11 +183,11 @@ func (w *writer) plan() error {
 		}
 		w.mags = append(w.mags, add)
 	}
-	w.mags[0].region.Min[2] = max(w.mags[0].region.Min[2], w.From)
-	w.Stats.AllBytes.Store(bytesOf(w.Box, w.mags[0].voxel))
-	kept := bytesOf(volume.Box{Min: w.Box.Min, Max: volume.Vec{w.Box.Max[0], w.Box.Max[1], min(w.From, w.Box.Max[2])}}, w.mags[0].voxel)
-	w.Stats.KeptBytes.Store(kept)
-	w.Stats.DoneBytes.Store(kept)
+	w.mags[0].region.Min[2] = max(w.mags[0].region.Min[2], w.layer.From)
+	w.layer.Stats.AllBytes.Store(bytesOf(w.layer.Box, w.mags[0].voxel))
+	kept := bytesOf(volume.Box{Min: w.layer.Box.Min, Max: volume.Vec{w.layer.Box.Max[0], w.layer.Box.Max[1], min(w.layer.From, w.layer.Box.Max[2])}}, w.mags[0].voxel)
+	w.layer.Stats.KeptBytes.Store(kept)
+	w.layer.Stats.DoneBytes.Store(kept)
 	return w.divideMemory()
 }
 

@@ -39,8 +39,8 @@ type rawWriter struct {
 // writeRaw writes the blocks of a part of a tile. The part is in blocks, from voxel 0,0,0 of the mag.
 func (m *mag) writeRaw(ctx context.Context, k *worker, t tile, part volume.Box) error {
 	w := &rawWriter{mag: m, worker: k, tile: t}
-	if m.direct && !m.disk.pace.slow.Load() {
-		w.direct = m.disk
+	if m.direct && !m.writer.disk.pace.slow.Load() {
+		w.direct = m.writer.disk
 	}
 	defer w.close()
 	groups := part.Div(m.group)

@@ -38,7 +38,7 @@ type input struct {
 // slab is first copied into a temporary file.
 func (w *writer) open(ctx context.Context, src Source) (*input, error) {
 	m := w.mags[0]
-	in := &input{m: m, src: src, box: w.Box, tiles: make(chan tile), done: make(chan struct{})}
+	in := &input{m: m, src: src, box: w.layer.Box, tiles: make(chan tile), done: make(chan struct{})}
 	for range m.tileBoxes(m.slabBox(m.region.Min[2]), w.tile) {
 		in.tilesPerSlab++
 	}
@@ -93,7 +93,7 @@ func (in *input) readAll(ctx context.Context) error {
 				return err
 			}
 		}
-		for box := range in.m.tileBoxes(in.m.slabBox(slab[0]), in.m.tile) {
+		for box := range in.m.tileBoxes(in.m.slabBox(slab[0]), in.m.writer.tile) {
 			t := tile{box: box}
 			select {
 			case t.voxels = <-in.free:
@@ -124,7 +124,7 @@ func (in *input) read(ctx context.Context, t tile) error {
 		return nil
 	}
 	group, running := errgroup.WithContext(ctx)
-	group.SetLimit(in.m.Jobs)
+	group.SetLimit(in.m.writer.layer.Jobs)
 	if in.src.Sequential() {
 		group.SetLimit(1)
 	}

@@ -19,7 +19,7 @@ func TestChunkSize(t *testing.T) {
 		{"little memory", 5 << 20, 1, 2, 5 << 20},
 		{"most that a run has", maxChunk, 1 << 60, 2, maxChunk},
 	} {
-		w := &writer{Layer: Layer{Memory: test.memory, Jobs: test.jobs}}
+		w := &writer{layer: Layer{Memory: test.memory, Jobs: test.jobs}}
 		if got := w.chunkSize(test.longest); got != test.want {
 			t.Errorf("%s: got %d, want %d", test.name, got, test.want)
 		}

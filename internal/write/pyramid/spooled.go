@@ -20,14 +20,14 @@ type spooled struct {
 }
 
 func newSpooled(src Source, w *writer, voxel int) (*spooled, error) {
-	f, err := tempFile(w.Temp)
+	f, err := tempFile(w.layer.Temp)
 	if err != nil {
 		return nil, err
 	}
-	s := &spooled{src: src, size: w.Box.Size(), voxel: voxel, jobs: 1, file: f}
+	s := &spooled{src: src, size: w.layer.Box.Size(), voxel: voxel, jobs: 1, file: f}
 	if !src.Sequential() { // whole planes: as many as fit
 		plane := max(1, int64(s.size[0])*int64(s.size[1])*int64(voxel))
-		s.jobs = int(max(1, min(int64(w.Jobs), w.tile/plane)))
+		s.jobs = int(max(1, min(int64(w.layer.Jobs), w.tile/plane)))
 	}
 	return s, nil
 }

@@ -175,7 +175,7 @@ func (p *subCube) ends(k *worker) ([]uint64, error) {
 func (p *subCube) release() error {
 	return p.rows(func(_, _ int, r run) error {
 		if r != 0 {
-			p.cube.m.spool.release(r)
+			p.cube.m.writer.spool.release(r)
 		}
 		return nil
 	})
@@ -213,7 +213,7 @@ func (p *subCube) rowLengths(k *worker, r run) ([]byte, error) {
 	if r == 0 {
 		return nil, nil
 	}
-	return p.cube.m.spool.lengths(r, p.cube.m.Header.CubeBlocks, &k.read)
+	return p.cube.m.writer.spool.lengths(r, p.cube.m.Header.CubeBlocks, &k.read)
 }
 
 // putRow gives the blocks of a row to a sink.
@@ -261,6 +261,6 @@ func (p *subCube) readRow(k *worker, r run) (s storedRow, err error) {
 		s.sizes[x] = lengthAt(lengths, first+x)
 		n += s.sizes[x]
 	}
-	s.bytes, err = p.cube.m.spool.read(r, offset, n, &k.read)
+	s.bytes, err = p.cube.m.writer.spool.read(r, offset, n, &k.read)
 	return s, err
 }
