@@ -110,51 +110,36 @@ func (s *checkScreen) show(stats *check.Stats) {
 	s.bar.draw(stats.Cubes.Load(), stats.Found.Load(), "")
 }
 
-// summaryJSON is the last line of JSON.
-type summaryJSON struct {
-	Cubes       int64          `json:"cubes"`
-	Blocks      int64          `json:"blocks"`
-	Bytes       int64          `json:"bytes"` // of undamaged blocks, decoded
-	Errors      int            `json:"errors"`
-	Warnings    int            `json:"warnings"`
-	Notes       int            `json:"notes"`
-	Seconds     float64        `json:"seconds"`
-	Interrupted bool           `json:"interrupted,omitempty"` // not all was checked
-	Part        *checkPartJSON `json:"part,omitempty"`        // with --part
-}
-
-// checkPartJSON is the part of a check.
-type checkPartJSON struct {
-	I    int    `json:"i"` // from 1
-	N    int    `json:"n"`
-	Plan string `json:"plan"` // identifies the cubes of all parts, and their stored bytes
-}
-
 // summary prints the last line of a check.
 func (s *checkScreen) summary(stats *check.Stats, took time.Duration, interrupted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sum := summaryJSON{
+	sum := check.Summary{
 		Cubes: stats.Cubes.Load(), Blocks: stats.Blocks.Load(), Bytes: stats.Bytes.Load(),
-		Errors: s.found[check.Error], Warnings: s.found[check.Warning], Notes: s.found[check.Note],
 		Seconds: took.Seconds(), Interrupted: interrupted,
 	}
+	s.count(&sum)
 	if !s.part.Whole() {
-		sum.Part = &checkPartJSON{s.part.I, s.part.N, stats.Plan}
+		sum.Part = &check.SummaryPart{I: s.part.I, N: s.part.N, Plan: stats.Plan}
 	}
 	s.writeSummary(sum)
 }
 
-func (s *checkScreen) writeSummary(sum summaryJSON) {
-	if s.json {
-		s.writeJSON(map[string]summaryJSON{"summary": sum})
-		return
-	}
-	s.write(sum.text())
+// count sets the numbers of the findings that were printed.
+func (s *checkScreen) count(sum *check.Summary) {
+	sum.Errors, sum.Warnings, sum.Notes = s.found[check.Error], s.found[check.Warning], s.found[check.Note]
 }
 
-// text returns the line for people.
-func (sum summaryJSON) text() string {
+func (s *checkScreen) writeSummary(sum check.Summary) {
+	if s.json {
+		s.writeJSON(map[string]check.Summary{"summary": sum})
+		return
+	}
+	s.write(summaryText(sum))
+}
+
+// summaryText returns the line of a summary for people.
+func summaryText(sum check.Summary) string {
 	faults := "no faults"
 	if sum.Errors+sum.Warnings+sum.Notes > 0 {
 		faults = fmt.Sprintf("%s, %s, %s", counted(sum.Errors, "error"), counted(sum.Warnings, "warning"), counted(sum.Notes, "note"))

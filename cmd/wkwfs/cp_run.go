@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +19,6 @@ import (
 	"github.com/wkwfs/wkwfs/internal/names/view"
 	"github.com/wkwfs/wkwfs/internal/small/hint"
 	"github.com/wkwfs/wkwfs/internal/stores/remote"
-	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -51,7 +49,7 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 		return s.absent(tree, err)
 	}
 	if info.IsDir() {
-		if err := s.checkBoxes(tree); err != nil {
+		if err := copier.CheckBoxes(tree, s.path); err != nil {
 			return err
 		}
 	}
@@ -80,62 +78,13 @@ func (s *copySettings) concerns(place string) bool {
 // absent adds a hint to the error of a path that the source does not have.
 func (s *copySettings) absent(shown fs.FS, err error) error {
 	advice := "wkwfs info " + hint.Quote(s.source) + " shows what there is"
-	if near := nearestIn(shown, s.path); near != "" && errors.Is(err, fs.ErrNotExist) {
+	if near := copier.Nearest(shown, s.path, maxNames); near != "" && errors.Is(err, fs.ErrNotExist) {
 		advice = "did you mean " + hint.Quote(near) + "?"
 	}
 	if path.Base(path.Dir(s.path)) == tree.Boxes {
 		advice += "; a box is named X0-X1_Y0-Y1_Z0-Z1, and ends in .raw, .npy, .nrrd, .nii or .tif"
 	}
 	return hint.Errorf(advice, "%s: %w", remote.Display(s.source), err)
-}
-
-// nearestIn returns the path that a path was probably meant to be, which shown does not have: one that differs in its first absent element.
-// It is empty if there is none.
-func nearestIn(shown fs.FS, name string) string {
-	dir, absent, rest := path.Dir(name), path.Base(name), ""
-	for ; dir != "."; dir, absent, rest = path.Dir(dir), path.Base(dir), path.Join(absent, rest) {
-		if _, err := fs.Stat(shown, dir); err == nil {
-			break
-		}
-	}
-	var names []string
-	for entries := range vfs.List(shown, dir) {
-		for _, e := range entries[:min(len(entries), maxNames)] {
-			names = append(names, e.Name())
-		}
-		break
-	}
-	word := hint.Nearest(absent, names)
-	near := path.Join(dir, word, rest)
-	if _, err := fs.Stat(shown, near); err != nil || word == "" {
-		return ""
-	}
-	return near
-}
-
-// exampleSide is the largest side of a box in a hint, in voxels.
-const exampleSide = 64
-
-// checkBoxes returns an error if the path is the directory of boxes of a mag, which lists none. The hint names a box. A layer may have the
-// name of that directory, but lists its mags.
-func (s *copySettings) checkBoxes(shown fs.FS) error {
-	if path.Base(s.path) != tree.Boxes {
-		return nil
-	}
-	if entries, err := fs.ReadDir(shown, s.path); err != nil || len(entries) > 0 {
-		return nil // the copy finds the error
-	}
-	var mag struct{ Shape, Origin volume.Vec }
-	b, err := fs.ReadFile(shown, path.Join(path.Dir(s.path), tree.VolumeJSON))
-	if err != nil || json.Unmarshal(b, &mag) != nil {
-		mag.Shape = volume.Cube(exampleSide)
-	}
-	box := volume.Box{Min: mag.Origin, Max: mag.Origin}
-	for axis, n := range mag.Shape {
-		box.Max[axis] += min(n, exampleSide)
-	}
-	example := path.Join(s.path, tree.BoxName(box)+tree.Raw)
-	return hint.Errorf("name a box X0-X1_Y0-Y1_Z0-Z1, such as "+hint.Quote(example), "%s has any box, and lists none: there is nothing to copy", s.path)
 }
 
 // checkPart checks that the path can be copied in parts. A file is not divided. Whether DEST exists must not matter: another part may

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"strings"
 
@@ -111,25 +110,13 @@ func (s *importSettings) missingShape(why error) error {
 // likely returns an error that names cubes and types that a file of n bytes may have, as far as they are not given. It returns
 // nil if there are none.
 func (s *importSettings) likely(n int64) error {
-	bySize := map[volume.Vec][]volume.Type{}
-	var sizes []volume.Vec
-	for _, t := range volume.Types() {
-		size := volume.Cube(int(math.Round(math.Cbrt(float64(n) / float64(t.Size()*max(1, s.raw.Channels))))))
-		if s.shape != nil {
-			size = *s.shape
-		}
-		g := volume.Grid{Size: size, Block: volume.Cube(1), Type: t, Channels: s.raw.Channels}
-		if s.values.dtype != "" && t != s.raw.Type || g.Validate() != nil || g.Bytes() != n {
-			continue
-		}
-		if bySize[size] == nil {
-			sizes = append(sizes, size)
-		}
-		bySize[size] = append(bySize[size], t)
+	var types []volume.Type
+	if s.values.dtype != "" {
+		types = []volume.Type{s.raw.Type}
 	}
 	var all []string
-	for _, size := range sizes {
-		all = append(all, fmt.Sprintf("%v voxels of %s", size, orList(typeNames(bySize[size]))))
+	for _, g := range arrayfile.GuessRaw(n, s.shape, types, s.raw.Channels) {
+		all = append(all, fmt.Sprintf("%v voxels of %s", g.Size, orList(typeNames(g.Types))))
 	}
 	if all == nil {
 		return nil

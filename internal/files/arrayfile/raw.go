@@ -3,8 +3,10 @@ package arrayfile
 import (
 	"fmt"
 	"io/fs"
+	"math"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/wkwfs/wkwfs/volume"
@@ -64,4 +66,34 @@ func (a *Array) setRawAxes(axes string) error {
 		}
 	}
 	return a.SetAxes(axes)
+}
+
+// RawGuess is a size and types that the voxels of a file without a header may have.
+type RawGuess struct {
+	Size  volume.Vec
+	Types []volume.Type
+}
+
+// GuessRaw returns what a file of n bytes without a header may have. A size of nil means any cube, and no types mean all.
+func GuessRaw(n int64, size *volume.Vec, types []volume.Type, channels int) (all []RawGuess) {
+	if types == nil {
+		types = volume.Types()
+	}
+	for _, t := range types {
+		guess := volume.Cube(int(math.Round(math.Cbrt(float64(n) / float64(t.Size()*max(1, channels))))))
+		if size != nil {
+			guess = *size
+		}
+		g := volume.Grid{Size: guess, Block: volume.Cube(1), Type: t, Channels: channels}
+		if g.Validate() != nil || g.Bytes() != n {
+			continue
+		}
+		i := slices.IndexFunc(all, func(known RawGuess) bool { return known.Size == guess })
+		if i < 0 {
+			i = len(all)
+			all = append(all, RawGuess{Size: guess})
+		}
+		all[i].Types = append(all[i].Types, t)
+	}
+	return all
 }
