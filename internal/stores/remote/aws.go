@@ -1,5 +1,13 @@
 package remote
 
+// This file and aws_*.go find the region, the endpoint and the credentials as AWS' tools do, with the providers of minio-go,
+// which signs the requests and also knows credential_process and SSO. Package config of aws-sdk-go-v2 would do the same with
+// less code of ours. We do not use it:
+//
+//   - It adds 3.4 MB to a program of 28.7 MB, 14 modules, and 6 ms of processor time to the 8 ms of each start.
+//   - It does not know where the credentials go. A session of a role must reach no server but those of AWS: see keySources.
+//   - It asks the service of the machine wherever nothing else has credentials. A reader of public data would wait for it.
+
 import (
 	"cmp"
 	"errors"
