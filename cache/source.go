@@ -208,8 +208,9 @@ func (s *Source) workers() int {
 	return cores
 }
 
-// lateShare returns the share of a load of n blocks in maxLongLoads. A load of 256 to 512 KiB has two shares, because it has voxels in flight
-// besides its stored bytes. Larger loads are those of slabs: the budget has their voxels.
+// lateShare returns how many of the shares of maxLongLoads a load of n blocks takes. A share is memory for the stored bytes of
+// a load. A load of 256 to 512 KiB takes two: also its voxels are in flight. Larger loads are those of slabs. Their voxels
+// are in the budget.
 func (s *Source) lateShare(n int) int64 {
 	bytes, most := n*s.bytes, s.cache.limits.load
 	if s.Speed().Long > 0 && (bytes <= most/2 || bytes > most) {

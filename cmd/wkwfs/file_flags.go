@@ -45,12 +45,12 @@ func (f *fileFlags) register(flags *pflag.FlagSet) {
 
 // file returns what the flags say.
 func (f *fileFlags) file() dataset.File {
-	said := dataset.File{Type: f.dtype, BigEndian: f.bigEndian, Axes: f.axes, Spacing: f.voxelSize, Origin: f.offset}
+	file := dataset.File{Type: f.dtype, BigEndian: f.bigEndian, Axes: f.axes, Spacing: f.voxelSize, Origin: f.offset}
 	if f.channels != 1 {
-		said.Channels = f.channels
+		file.Channels = f.channels
 	}
 	if f.shape != nil {
-		said.Size = *f.shape
+		file.Size = *f.shape
 	}
-	return said
+	return file
 }

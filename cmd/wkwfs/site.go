@@ -97,18 +97,18 @@ func (s *webSettings) open(stderr io.Writer, part *subset.Options, viewer viewer
 	if err != nil {
 		return nil, err
 	}
-	told := logger
+	log := logger
 	if part != nil { // a user looks at the screen
-		told = plainLogger(stderr)
+		log = plainLogger(stderr)
 	}
-	opened, err := disk.open(s.from, path, told)
+	opened, err := disk.open(s.from, path, log)
 	if err != nil {
 		return nil, err
 	}
 	blocks := disk.newBlocks(s.cacheSize)
-	looked := lookForGaps(opened, path, blocks, told)
+	gaps := lookForGaps(opened, path, blocks, log)
 	if part != nil {
-		waitForGaps(looked)
+		waitForGaps(gaps)
 	}
 	root := opened.Root
 	if part != nil {

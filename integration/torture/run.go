@@ -92,8 +92,8 @@ func (m machine) try(trial Trial, n int) bool {
 }
 
 // kindOf returns the words of a failure: its first line without numbers, paths and quotes. A smaller case must fail in the same way.
-func kindOf(said string) string {
-	line, _, _ := strings.Cut(said, "\n")
+func kindOf(failure string) string {
+	line, _, _ := strings.Cut(failure, "\n")
 	return specific.ReplaceAllString(line, "")
 }
 

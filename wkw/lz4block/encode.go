@@ -68,13 +68,13 @@ func (s *seen) encode(dst, src []byte) (di, si int) {
 // search returns the first position from i on that it finds to have a match, and the position of the match. Its steps grow with
 // the number of positions without a match: images of microscopes often cannot be compressed.
 func (s *seen) search(src unsafe.Pointer, i, last int) (at, from int, found bool) {
-	const patience = 6 // the step grows after each 2^patience positions
-	for step := 1 << patience; i <= last; step++ {
+	const growth = 6 // the step grows after each 2^growth positions
+	for step := 1 << growth; i <= last; step++ {
 		v := load64(src, i)
 		if from, ok := s.visit(v, i); uint32(v) == load32(src, from) && ok {
 			return i, from, true
 		}
-		i += step >> patience
+		i += step >> growth
 	}
 	return 0, 0, false
 }

@@ -50,17 +50,17 @@ func (l *layer) setCategory(ctx context.Context) error {
 // chooseByDescription returns the category that names, header and type of an array show. The first of them that shows one
 // counts. Values that no segmentation can have are an image, and in doubt if anything else says that they are labels.
 func chooseByDescription(layer, file string, labels arrayfile.Labels, g volume.Grid) Choice {
-	said := labelsByName(layer, file)
-	if said.Category == "" {
-		said = labelsByHeader(labels)
+	choice := labelsByName(layer, file)
+	if choice.Category == "" {
+		choice = labelsByHeader(labels)
 	}
 	if why, ok := onlyImage(g); ok {
-		if said.Category == Segmentation {
-			return Choice{Why: said.Why + ", but has " + why}
+		if choice.Category == Segmentation {
+			return Choice{Why: choice.Why + ", but has " + why}
 		}
 		return Choice{Color, why}
 	}
-	return said
+	return choice
 }
 
 // labelsByName returns Segmentation if the layer or the file has a name of labels.
