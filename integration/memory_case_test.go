@@ -346,12 +346,13 @@ func (c memoryCase) write(t testing.TB, dir string) {
 			"dimensions": []int{c.Plane[0], c.Plane[1], c.Planes}, "blockSize": []int{c.Plane[0], c.Plane[1], c.Depth}, "dataType": c.Type,
 			"compression": map[string]any{"type": strings.Replace(c.Codecs[0], "zlib", "gzip", 1), "useZlib": c.Codecs[0] == "zlib"},
 		}))
+		chunk := c.chunk(t, c.Depth)
 		for i := range c.chunks() {
 			head := []byte{0, 0, 0, 3}
 			for _, n := range []int{c.Plane[0], c.Plane[1], c.Depth} {
 				head = binary.BigEndian.AppendUint32(head, uint32(n))
 			}
-			writeFile(t, filepath.Join(dir, fmt.Sprintf("0/0/%d", i)), append(head, c.chunk(t, c.Depth)...))
+			writeFile(t, filepath.Join(dir, fmt.Sprintf("0/0/%d", i)), append(head, chunk...))
 		}
 	case "precomputed":
 		c.writePrecomputed(t, dir)
@@ -366,8 +367,9 @@ func (c memoryCase) write(t testing.TB, dir string) {
 			m.blockType, start = 2, 24
 		}
 		m.writeHeader(t, dir)
+		block := c.chunk(t, c.Depth)
 		for z := range c.chunks() {
-			file, block := m.header(start), c.chunk(t, c.Depth)
+			file := m.header(start)
 			if start == 24 {
 				file = binary.LittleEndian.AppendUint64(file, uint64(start+len(block)))
 			}
@@ -452,9 +454,13 @@ func (c memoryCase) writePrecomputed(t testing.TB, dir string) {
 	}))
 	var data []byte
 	var ids, offsets, sizes []uint64
+	chunks := map[int][]byte{} // by the number of planes
 	for i := range c.chunks() {
 		from, to := i*c.Depth, min((i+1)*c.Depth, c.Planes)
-		b := c.chunk(t, to-from)
+		if chunks[to-from] == nil {
+			chunks[to-from] = c.chunk(t, to-from)
+		}
+		b := chunks[to-from]
 		if c.Format == "precomputed" {
 			name := fmt.Sprintf("1/0-%d_0-%d_%d-%d", c.Plane[0], c.Plane[1], from, to)
 			if zipped {

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -130,12 +131,22 @@ func (m memoryBox) check(t testing.TB, p []byte, offset int64) bool {
 	if !m.isRight() || m.Turned {
 		return true
 	}
-	whole := int64(m.chunkBytes())
-	for i, b := range p {
-		if want := m.chunk[(offset+int64(i))%whole]; b != want {
-			t.Errorf("byte %d of the volume is %d, want %d", offset+int64(i), b, want)
+	for len(p) > 0 {
+		want := m.chunk[offset%int64(m.chunkBytes()):]
+		n := min(len(p), len(want))
+		if n == 0 {
+			t.Errorf("byte %d is after the end of the volume", offset)
 			return false
 		}
+		if !bytes.Equal(p[:n], want[:n]) {
+			at := 0
+			for p[at] == want[at] {
+				at++
+			}
+			t.Errorf("byte %d of the volume is %d, want %d", offset+int64(at), p[at], want[at])
+			return false
+		}
+		p, offset = p[n:], offset+int64(n)
 	}
 	return true
 }
