@@ -58,9 +58,7 @@ func TestBrowserVoxels(t *testing.T) {
 // token, and also in a Neuroglancer of another site.
 func TestBrowserStartPage(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "cortex")
-	if r := wkwfs(t, "sample", source); r.code != 0 {
-		t.Fatal(r.stderr)
-	}
+	writeSample(t, source)
 	viewer := viewerPage(t)
 	const token = "b0a1c2d3"
 	for _, test := range []struct {

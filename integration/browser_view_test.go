@@ -223,7 +223,7 @@ var picture = flag.String("browser.picture", "", "write the picture of wkwfs vie
 // TestBrowserPicture takes the first picture of README.md: the sample in wkwfs view. It is small enough for a repository.
 func TestBrowserPicture(t *testing.T) {
 	dataset := filepath.Join(tempDir(t), "cortex")
-	mustRun(t, "sample", dataset)
+	writeSample(t, dataset)
 	s := look(t, dataset)
 	got := drive(t, []viewRequest{{Name: "picture", URL: s.url + "?" + s.query, Size: []int{1200, 760}, Points: looks[:1]}})[0]
 	s.end(t, syscall.SIGINT)

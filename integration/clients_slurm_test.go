@@ -245,8 +245,6 @@ func killInTheMiddle(t *testing.T, dir, variable string) {
 func smallTissue(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(tempDir(t), "cortex")
-	if r := wkwfs(t, "sample", dir); r.code != 0 {
-		t.Fatal(r.stderr)
-	}
+	writeSample(t, dir)
 	return dir
 }

@@ -111,7 +111,7 @@ func TestUnfinishedImport(t *testing.T) {
 func TestUnfinishedImportBeside(t *testing.T) {
 	skipOneByOne(t)
 	dataset := filepath.Join(tempDir(t), "cortex")
-	mustRun(t, "sample", dataset)
+	writeSample(t, dataset)
 	input := rawFile(t, tempDir(t), 32*32*32*4)
 	mustRun(t, importArgs(input, dataset, "32,32,32", "--format", "zarr3", "--category", "color", "--voxel-size", "11.24,11.24,25", "--part", "1/2")...)
 	tellsOf(t, dataset, "an import of this layer is not finished", true)
@@ -123,7 +123,7 @@ func TestSilentZeros(t *testing.T) {
 	skipOneByOne(t)
 	dir := tempDir(t)
 	wkw, precomputed, zarr := filepath.Join(dir, "cortex"), filepath.Join(dir, "precomputed"), filepath.Join(dir, "zarr")
-	mustRun(t, "sample", wkw)
+	writeSample(t, wkw)
 	mustRun(t, "cp", "-q", wkw, "color/precomputed", precomputed)
 	mustRun(t, "cp", "-q", wkw, "color/ome.zarr", zarr)
 	for _, source := range []string{wkw, precomputed, zarr} {
@@ -173,7 +173,7 @@ func TestUnknownCompression(t *testing.T) {
 	skipOneByOne(t)
 	dir := tempDir(t)
 	precomputed := filepath.Join(dir, "precomputed")
-	mustRun(t, "sample", filepath.Join(dir, "cortex"))
+	writeSample(t, filepath.Join(dir, "cortex"))
 	mustRun(t, "cp", "-q", filepath.Join(dir, "cortex"), "color/precomputed", precomputed)
 	chunk := filepath.Join(precomputed, "1/128-160_128-160_32-64")
 	if err := os.Rename(chunk, chunk+".lz4"); err != nil {

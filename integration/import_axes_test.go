@@ -61,9 +61,7 @@ func TestImportNumpy(t *testing.T) {
 	python := numpyPython(t)
 	dir := tempDir(t)
 	dataset := filepath.Join(dir, "cortex")
-	if r := wkwfs(t, "sample", dataset); r.code != 0 {
-		t.Fatal(r.stderr)
-	}
+	writeSample(t, dataset)
 	root := mount(t, dataset)
 	run := func(script string, args ...string) {
 		t.Helper()
@@ -128,9 +126,7 @@ func TestDryRunOfUser(t *testing.T) {
 	requireRoot(t)
 	dir := tempDir(t)
 	dataset, closed := filepath.Join(dir, "cortex"), filepath.Join(dir, "closed")
-	if r := wkwfs(t, "sample", dataset); r.code != 0 {
-		t.Fatal(r.stderr)
-	}
+	writeSample(t, dataset)
 	if err := os.Mkdir(closed, 0o755); err != nil {
 		t.Fatal(err)
 	}
