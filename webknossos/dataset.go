@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/wkwfs/wkwfs/internal/small/jsonlimit"
 	"github.com/wkwfs/wkwfs/internal/vfs"
@@ -113,19 +111,6 @@ func (d *dataset) Layer(name string) (volume.Layer, error) {
 	return l, nil
 }
 
-// omissionReason returns why Layers does not return a name. It returns "" if there is a layer of this name, or if an error
-// leaves that open. A directory that must not be read is omitted: it is often not part of the dataset.
-func (d *dataset) omissionReason(name string) string {
-	_, reason, err := d.find(name)
-	if d.knownPoints(name) != nil {
-		return ""
-	}
-	if errors.Is(err, fs.ErrPermission) {
-		return err.Error()
-	}
-	return reason
-}
-
 // find searches the source for a layer. If there is none, it returns the reason. If an error leaves open if there is one, it
 // returns the error, and the layer if its readers get an error: it must not be treated as absent. If something else than a
 // directory has the place of the layer, find returns a *vfs.KindError and the reason.
@@ -178,14 +163,6 @@ func (d *dataset) findPoint(name, point string) (volume.Layer, string, error) {
 	return l, "", nil
 }
 
-// reasons returns why a layer has no mags, for an error.
-func (l *layer) reasons() string {
-	for _, o := range l.Omitted() {
-		return fmt.Sprintf(": mag %s: %s", o.Name, o.Reason)
-	}
-	return ": no mags found"
-}
-
 // foreign opens a layer of another data format that has a description of its own, as find does.
 func (d *dataset) foreign(props *LayerProperties, dir string) (l volume.Layer, reason string, err error) {
 	reason = "data format " + jsonlimit.Abbreviate(props.DataFormat)
@@ -207,45 +184,6 @@ func (d *dataset) foreign(props *LayerProperties, dir string) (l volume.Layer, r
 		return nil, fmt.Sprintf("%s: %v", reason, err), err
 	}
 	return nil, fmt.Sprintf("%s: %v", reason, err), nil
-}
-
-// Omitted lists the layers in the metadata, and the symbolic links, that are not in Layers.
-func (d *dataset) Omitted() []volume.Omission {
-	var all []volume.Omission
-	named := map[string]bool{}
-	if d.props != nil {
-		for _, l := range d.props.Layers {
-			named[l.Name] = true
-		}
-	}
-	for name := range subdirs(d.fsys, d.dir) {
-		if !utf8.ValidString(name) && len(all) < maxLayers {
-			all = append(all, volume.Omission{Name: jsonlimit.Abbreviate(name), Reason: "its name is not UTF-8"})
-		}
-	}
-	for _, o := range brokenLinks(d.fsys, d.dir) {
-		if d.omissionReason(o.Name) != "" {
-			all = append(all, o)
-			delete(named, o.Name)
-		}
-	}
-	if d.props != nil {
-		for _, l := range d.props.invalid {
-			if l.taken || d.omissionReason(l.name) != "" {
-				all = append(all, volume.Omission{Name: jsonlimit.Abbreviate(l.name), Reason: PropertiesFile + ": " + l.err.Error(), Fault: true})
-			}
-			if !l.taken {
-				delete(named, l.name)
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(named)) {
-		if reason := d.omissionReason(name); reason != "" {
-			_, _, err := d.find(name)
-			all = append(all, volume.Omission{Name: jsonlimit.Abbreviate(name), Reason: reason, Fault: isKindError(err)})
-		}
-	}
-	return all
 }
 
 // Files returns a file system with only the metadata file.
