@@ -7,8 +7,8 @@
 // # Geometry
 //
 // The first axis varies fastest. Without names, 3 axes are x, y, z; 4 axes are x, y, z, c; 5 axes are x, y, z, c, t. The member
-// "axes" may name them. Each index on
-// another axis, such as time, is a layer of its own: t0000 and so on.
+// "axes" may name them. Other axes are layers, as
+// in package zarr.
 //
 // # What it reads
 //
