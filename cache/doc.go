@@ -17,8 +17,8 @@
 //
 // Ristretto alone admits by frequency. When the reader enters the next slab, the old blocks were read 32 times and
 // the new ones never. Ristretto rejects the new ones, and they are decoded for every plane. The recent list alone forgets
-// everything at the first large scan. The recent list is the larger part because of a promise: reading a cube from start
-// to end loads each block once if the budget holds 1½ slabs. For this, the recent list must hold one slab and the blocks
+// everything at the first large scan. The recent list is the larger part because of a promise: each block of a cube that is read
+// in order is loaded once if the budget holds 1½ slabs. For this, the recent list must hold one slab and the blocks
 // that are loaded ahead of the reader, or between two readers at different places. 4/5 of 1½ slabs is 1.2 slabs.
 //
 // BenchmarkFlatRead counts the loads of each block when a cube is read once (planes of 16 × 16 blocks, 8 slabs of 32
@@ -73,7 +73,7 @@
 // and 64 MiB, unless more is in use. When the arena needs room for a buffer of one size, it gives free buffers of
 // other sizes back to the kernel.
 //
-// Blocks that take more than 8 MiB while they are loaded borrow from the budget, up to the half that Reserve leaves. So they evict blocks that
+// Larger blocks borrow from the budget (see below), up to the half that Reserve leaves. So they evict blocks that
 // are kept. Blocks larger than what [Cache.MostInFlight] returns exceed the budget.
 //
 // The budget covers the memory of kept blocks, in whole pages, and 256 bytes for each block. [Cache.Reserve] takes a
@@ -180,7 +180,7 @@
 //   - If a reader continues from the start of a file, or reads more than 512 KiB past its plane, its blocks are
 //     kept at once. Blocks that the kernel's readahead requests after a plane are not kept.
 //     `TestEachBlockIsLoadedOnce`, `TestStartIsCached`, `TestReadaheadAfterPlane`
-//   - Blocks of a reader that reads the same rows of one plane after another, or that returns to a block within a
-//     second, are kept for a short time, in at most an eighth of the cache and 64 MiB.
+//   - Blocks are kept for a reader that copies a patch plane by plane, or that returns to a block within a
+//     second: for a short time, in at most an eighth of the cache and 64 MiB.
 //     `TestShortTerm`, `TestRowsOfPlanes`
 package cache

@@ -24,7 +24,7 @@
 //
 // # Absence and damage
 //
-// A chunk that was never written has the fill value. A chunk, an index or a header that exists and cannot be read
+// An absent chunk has the fill value. A chunk, an index or a header that exists and cannot be read
 // is a [*FormatError], which names the object, its address and the field. It concerns only what depends on the
 // damaged bytes. Checksums are verified. Memory and time are bounded by the size of the file and by limits, not by
 // numbers in it.

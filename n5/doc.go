@@ -7,7 +7,8 @@
 // # Geometry
 //
 // The first axis varies fastest. Without names, 3 axes are x, y, z; 4 axes are x, y, z, c; 5 axes are x, y, z, c, t. The member
-// "axes" may name them. All axes but x, y, z and c must have length 1.
+// "axes" may name them. Other axes are layers, as
+// in package zarr.
 //
 // # What it reads
 //

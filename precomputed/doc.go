@@ -34,10 +34,10 @@
 //
 // # Concurrency
 //
-// All functions and methods may be called by many goroutines at once. Recognise reads the info file, and later
+// The package is safe for concurrent use. Recognise reads the info file, and later
 // changes of that file have no effect. Chunks and shards may change at any time: an open chunk whose file changed
-// fails with [volume.ErrChanged], and listings are at most a second old. A scale caches up to 32 MiB of minishard
-// indexes. Chunks are not cached: each Fill reads and decodes the whole chunk.
+// fails with [volume.ErrChanged], and listings are at most a second old. All scales together cache up to
+// 32 MiB of minishard indexes. Chunks are not cached: each Fill reads and decodes the whole chunk.
 //
 // # Promises
 //

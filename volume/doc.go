@@ -20,7 +20,6 @@
 //   - Lengths in the world are in nanometres.
 //   - Boxes are half open.
 //
-// A block or a box that is read must have less than 2^63 bytes, and fit in memory. The
-// functions of the package may be called by many goroutines at once. So may the methods of
-// everything that implements its interfaces.
+// A block or a box that is read must have less than 2^63 bytes, and fit in memory. The package is safe
+// for concurrent use, and so is everything that implements its interfaces.
 package volume

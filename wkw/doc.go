@@ -20,8 +20,8 @@
 // A file of another version, or with blocks of more than [MaxBlockBytes], returns a
 // [volume.UnsupportedError].
 //
-// Files are opened for reading only, and never mapped into memory. All functions and methods may be called
-// by many goroutines at once, except those of an Encoder.
+// Files are opened for reading only, and never mapped into memory. The package is safe
+// for concurrent use, except an Encoder.
 //
 // # Promises
 //

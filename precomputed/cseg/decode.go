@@ -9,8 +9,8 @@
 //	           bits 24–31: bits of an index
 //	           bits 32–63: offset of the indices in the channel
 //
-// The specification is "Compressed segmentation format" in the sources of Neuroglancer. The functions of the package
-// may be called by many goroutines at once.
+// The specification is "Compressed segmentation format" in the sources of Neuroglancer. The package
+// is safe for concurrent use.
 package cseg
 
 import (

@@ -4,8 +4,8 @@
 // A picture has one pixel for each voxel of the chunk, in any width and height. The pixels in the order of rows are
 // the voxels in Fortran order. The samples of a pixel are the channels.
 //
-// The size in the header of a picture is checked before memory is allocated for it. The functions of the package may
-// be called by many goroutines at once.
+// The size in the header of a picture is checked before memory is allocated for it. The package is safe
+// for concurrent use.
 //
 // # Decisions
 //

@@ -1,5 +1,4 @@
-// Command latefs mounts a directory as a file system that answers late: latefs [flags] SOURCE MOUNTPOINT.
-// Package latefs describes it.
+// Command latefs mounts SOURCE with package latefs: latefs [flags] SOURCE MOUNTPOINT.
 package main
 
 import (

@@ -13,9 +13,9 @@ const (
 // which it is:
 //
 //	000lllll                             l + 1 literals; they follow
-//	lllooooo (length) offset (far far)   a match of l + 2 bytes, offset o·256 + offset + 1 bytes back. l = 7 adds the bytes
-//	                                     of length, up to the first that is not 255. o·256 + offset = 8191 adds far,
-//	                                     big-endian
+//	lllooooo (length) offset (far far)   a match of l + 2 bytes, offset o·256 + offset + 1 bytes back. l = 7 adds the
+//	                                     bytes of length, up to the first that is not 255. o·256 + offset = 8191 adds
+//	                                     far, big-endian
 //
 // The upper bits of the first byte of the stream have no meaning. The last instruction has literals.
 func blosclz(dst, src []byte) error {

@@ -11,7 +11,8 @@ import (
 // end. Numbers are little-endian. A block has a header of 21 bytes:
 //
 //	byte 0   "LZ4Block"
-//	     8   method in the upper bits: 0x10 stored, 0x20 LZ4; in the lower ones n, for blocks of at most 2^(10 + n) bytes
+//	     8   method in the upper bits: 0x10 stored, 0x20 LZ4; in the lower ones n,
+//	         for blocks of at most 2^(10 + n) bytes
 //	     9   stored bytes
 //	    13   decoded bytes
 //	    17   checksum of the decoded bytes: the lower 28 bits of xxHash

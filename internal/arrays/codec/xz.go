@@ -171,8 +171,8 @@ func (d *xzDecoder) lzma2(dictionary int64) error {
 //
 //	0        the end
 //	1, 2     length − 1 (16 bits, big-endian), stored bytes
-//	128 …    bits 16 to 20 of the decoded length − 1 in bits 0 to 4, its other bits (16, big-endian), stored length − 1
-//	         (16, big-endian), properties if bit 6 is set, stored bytes
+//	128 …    bits 16 to 20 of the decoded length − 1 in bits 0 to 4, its other bits (16, big-endian), stored
+//	         length − 1 (16, big-endian), properties if bit 6 is set, stored bytes
 func (d *xzDecoder) chunks() (decoded, end int, err error) {
 	in := xzDecoder{src: d.src, at: d.at}
 	for {

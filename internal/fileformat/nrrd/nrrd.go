@@ -1,4 +1,4 @@
-// Package nrrd has the names of NRRD that the writer in package header and the reader in package arrayfile share.
+// Package nrrd has the names of NRRD. Package header writes them, and package arrayfile reads them.
 package nrrd
 
 import (

@@ -1,5 +1,4 @@
-// Package tiff has the numbers of TIFF 6.0 and BigTIFF that the writer in package header and the reader in package
-// arrayfile share.
+// Package tiff has the numbers of TIFF 6.0 and BigTIFF, for package header and package arrayfile.
 package tiff
 
 import (

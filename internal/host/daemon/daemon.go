@@ -10,7 +10,7 @@
 //
 // # Decisions
 //
-// The main process of a service is not the server. A service manager waits for the end of its main process, and a
+// A service has a main process besides the server. A service manager waits for the end of its main process, and a
 // server may have readers for days. It cannot hand over: systemd accepts another main process during a stop only
 // since version 256. The other process takes 3 MB.
 //
@@ -27,8 +27,8 @@
 //   - SIGINT and SIGTERM unmount, as with `--lazy` if files are open. Directories above the mountpoint may have been
 //     renamed.
 //     `TestSignals`, `TestSignalWhileBusy`, `TestSignalAfterRename`, `TestWatchMount`
-//   - After a signal, and after `wkwfs umount --lazy`, the daemon serves the files that are open or mapped until they
-//     are closed, and then ends. Meanwhile, another daemon may mount at the same place, and new opens go to it.
+//   - After a signal, and after `wkwfs umount --lazy`, the daemon serves open and mapped files until they are
+//     closed, and then ends. Meanwhile, another daemon may mount at the same place, and new opens go to it.
 //     `TestReadersSurvive`, `TestEnding`
 //   - Unmounting does not wait for the source.
 //     `TestWaitingProcessesCanBeKilled`

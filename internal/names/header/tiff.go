@@ -15,7 +15,8 @@ const maxStrip = 1 << 30
 
 // TIFF returns the layout of a TIFF file with a page for each plane of z:
 //
-//	head    file header, directory of the first page, values that all directories share, zeros up to a multiple of Align
+//	head    file header, directory of the first page, values that all directories share, zeros up to a
+//	        multiple of Align
 //	voxels  plane after plane, channels interleaved
 //	tail    directories of the other pages, all of the same size
 //

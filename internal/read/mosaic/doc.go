@@ -19,7 +19,7 @@
 //
 // Each promise names the tests that hold it.
 //
-//   - In a mag of more than 20,000 cubes, a file made of the whole mag has each cube as it was when the cube was
+//   - If a mag has too many cubes for a snapshot, a file made of the whole mag has each cube as it was when the cube was
 //     first needed, not when the file was opened. If the bounding box is found from the cubes, boxes may be cut at
 //     the bounding box of a second ago.
 //     `TestSnapshotOfMany`

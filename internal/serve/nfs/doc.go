@@ -62,8 +62,8 @@
 //     started or two seconds before, are stale after a restart.
 //     `TestDurableVersion`, `TestHandlesSurviveRestart`, `TestRestart`, `TestClientNFSRestart`,
 //     `TestClientNFSKernel`, `TestPack`, `TestUnlistedLongNames`, `TestChangedFile`, `TestHandleVersions`
-//   - A caller reads, lists and reaches what the permissions of the entry and of all directories above it allow,
-//     also by a handle that it made up. A process of this machine counts as its user, whatever it claims. Root of
+//   - A caller reads, lists and reaches what permissions allow, those of all directories on the way included, also by a
+//     handle that it made up. A process of this machine counts as its user, whatever it claims. Root of
 //     another machine is nobody, and the group of root is the group nobody.
 //     `TestPermissions`, `TestCaller`, `TestMay`, `TestPeer`, `TestFindSocket`
 //   - No reply tells a caller whether a name exists below a directory that it may not search, whatever handle it

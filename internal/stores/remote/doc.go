@@ -1,7 +1,7 @@
 // Package remote reads objects from S3, Google Cloud Storage and web servers.
 //
 // [Open] returns an [object.Bucket] for a URL. All kinds share one layer of requests (client): connections that are kept, a time
-// limit, attempts with growing pauses, and errors that name the URL, the status, the id of the request and what to do. Keys and
+// limit, attempts with growing pauses, and errors that say what to do. Keys and
 // URLs in errors never have credentials, signatures or queries.
 //
 // # One version
@@ -89,8 +89,8 @@
 //     `TestS3Places`, `TestS3Region`, `TestRedirects`, `TestRedirectChains`, `TestLoginRedirects`, `TestEmulator`
 //   - Credentials that cannot be had are an error. No object counts as absent because of them.
 //     `TestLoginRedirects`
-//   - Credentials of S3 come from the environment, else the profile, else the role of the pod, the container or
-//     the machine. A role is asked for only if the store is of AWS, or if the profile names it. The metadata of
+//   - Credentials of S3 come from the environment, else the profile, else a role: of the pod, the container, or
+//     the machine. It is asked for only if the store is of AWS, or if the profile names it. The metadata of
 //     the machine are asked for only where there are signs of EC2. A role that the environment or the profile
 //     names, and that has no credentials, is an error.
 //     `TestS3Roles`, `TestS3RoleRefused`, `TestS3RoleSettings`, `TestIsEC2`, `TestContainerHosts`

@@ -26,7 +26,7 @@
 // The kernel resolves paths in the source: openat2 refuses paths that lead out. An os.Root opens one directory
 // after another, and asks a file server 11 times to open a cube.
 //
-// A link that cannot be followed is listed and fails. If it were left out, it would look like an absent cube and
+// Links that cannot be followed are listed, and fail. If one were left out, it would look like an absent cube and
 // read as zeros.
 //
 // Directories are listed in batches of 4,096 entries (vfs.List), from the store to the kernel. So a listing takes

@@ -25,7 +25,7 @@
 //
 // # Decisions
 //
-// Large cubes on ext4 are written past the page cache. The disk writes while the next blocks are copied or
+// The page cache is passed by so that the disk writes while the next blocks are copied or
 // encoded. A buffered import would copy all voxels into new pages first, and then wait for the sync. If the disk
 // writes fewer than 400 MiB in a second in this way, the rest of the import goes through the page cache.
 //
