@@ -40,8 +40,13 @@ func newScale(l *layer, fsys fs.FS, dir string, s *scaleInfo, category string) *
 	return sc
 }
 
-// StatMetadata implements [volume.MetadataStater]: the info file.
-func (s *scale) StatMetadata() []fs.FileInfo {
+// Index implements [volume.Indexed].
+func (s *scale) Index() volume.Index {
+	return volume.Index{Walk: s.walkCubes, Describe: s.describeCubes, StoredIn: s.storedIn, Metadata: s.statMetadata, Files: s.cubeFiles}
+}
+
+// statMetadata describes the info file.
+func (s *scale) statMetadata() []fs.FileInfo {
 	info, err := s.volume.statInfo()
 	if err != nil {
 		return nil
@@ -68,7 +73,7 @@ func (s *scale) Bounds() (volume.Box, error) { return s.bounds, nil }
 
 // Cubes lists one level of the positions of the chunks. If a shard cannot be read, it lists all chunks that may be in
 // it. In a scale that may have more than 4 million chunks it returns an error instead, and the chunks that it found. In
-// a scale that has more, it returns only an error: [scale.WalkCubes] lists them.
+// a scale that has more, it returns only an error: [volume.AllCubes] lists them.
 func (s *scale) Cubes(zy ...int) ([]int, error) {
 	all, err := s.chunks.positions(len(zy) == 0)
 	list, ok := all.Level(zy...)
@@ -78,8 +83,7 @@ func (s *scale) Cubes(zy ...int) ([]int, error) {
 	return list, err
 }
 
-// WalkCubes implements [volume.CubeWalker].
-func (s *scale) WalkCubes() iter.Seq2[volume.Vec, error] {
+func (s *scale) walkCubes() iter.Seq2[volume.Vec, error] {
 	return func(yield func(volume.Vec, error) bool) {
 		all, err := s.chunks.positions(true)
 		if lattice.IsTooMany(err) {
@@ -97,8 +101,8 @@ func (s *scale) WalkCubes() iter.Seq2[volume.Vec, error] {
 	}
 }
 
-// StoredIn implements [volume.CubeSharer]: a shard has many chunks.
-func (s *scale) StoredIn(c volume.Vec) string {
+// storedIn returns the shard of a chunk: a shard has many chunks.
+func (s *scale) storedIn(c volume.Vec) string {
 	if s.sharding == nil {
 		return ""
 	}
@@ -125,8 +129,8 @@ func (s *scale) StatCubes(zyx ...int) (fs.FileInfo, error) {
 	return nil, err
 }
 
-// DescribeCubes implements [volume.CubeDescriber]. Chunks that are in one shard need one look at it.
-func (s *scale) DescribeCubes(zy ...int) iter.Seq2[[]volume.CubeEntry, error] {
+// describeCubes describes chunks. Those that are in one shard need one look at it.
+func (s *scale) describeCubes(zy ...int) iter.Seq2[[]volume.CubeEntry, error] {
 	return func(yield func([]volume.CubeEntry, error) bool) {
 		stat := func(int) (fs.FileInfo, error) { return s.stat() }
 		if len(zy) == 2 {

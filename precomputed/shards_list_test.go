@@ -81,7 +81,7 @@ func TestDescribeShards(t *testing.T) {
 		m := &scale{scaleInfo: s, fsys: root, dir: "8_8_30", chunks: chunks}
 		described, failed := 0, 0
 		for row := range (volume.Box{Max: volume.Vec{1, s.lattice.Size[1], s.lattice.Size[2]}}).All() {
-			for entries := range m.DescribeCubes(row[2], row[1]) {
+			for entries := range m.describeCubes(row[2], row[1]) {
 				for _, e := range entries {
 					want, wantErr := m.StatCubes(row[2], row[1], e.N)
 					if fmt.Sprint(e.Err) != fmt.Sprint(wantErr) || wantErr == nil && (e.Info.Name() != want.Name() || vfs.VersionOf(e.Info) != vfs.VersionOf(want) || vfs.StoredOf(e.Info) != vfs.StoredOf(want)) {

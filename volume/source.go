@@ -84,12 +84,6 @@ type Keyed interface {
 	Resolve(ctx context.Context, at Vec) error
 }
 
-// Sized is a Source that knows the stored sizes of its blocks.
-type Sized interface {
-	// StoredSize returns the bytes that block b takes in its file.
-	StoredSize(b Vec) (int64, error)
-}
-
 // MemoryReporter is a Source, or a Mag, that takes memory for decoding a block besides that of its voxels.
 type MemoryReporter interface {
 	// WorkMemory returns how many bytes Fill takes at most while it decodes a block: for what is stored, and for steps between that and

@@ -49,10 +49,9 @@ type Mag struct {
 }
 
 var (
-	_ volume.Mag            = (*Mag)(nil)
-	_ volume.CubeWalker     = (*Mag)(nil)
-	_ volume.MetadataStater = (*Mag)(nil)
-	_ vfs.SpeedReporter     = (*Mag)(nil)
+	_ volume.Mag        = (*Mag)(nil)
+	_ volume.Indexed    = (*Mag)(nil)
+	_ vfs.SpeedReporter = (*Mag)(nil)
 )
 
 // New returns the array in directory dir of fsys as a mag. It reads no file. It fails if the array is not valid, or if it
@@ -94,12 +93,9 @@ func New(fsys fs.FS, dir string, a *Array, o Options) (*Mag, error) {
 // Stat describes the directory of the array.
 func (m *Mag) Stat() (fs.FileInfo, error) { return fs.Stat(m.fsys, m.dir) }
 
-// StatMetadata implements [volume.MetadataStater].
-func (m *Mag) StatMetadata() []fs.FileInfo {
-	if m.options.StatMetadata == nil {
-		return nil
-	}
-	return m.options.StatMetadata()
+// Index implements [volume.Indexed].
+func (m *Mag) Index() volume.Index {
+	return volume.Index{Walk: m.walkCubes, Metadata: m.options.StatMetadata, Files: m.cubeFiles}
 }
 
 // Speed implements [vfs.SpeedReporter].
@@ -122,7 +118,7 @@ func (m *Mag) Bounds() (volume.Box, error) {
 }
 
 // Cubes lists one level of the positions of the cubes. If the fill value is not zero, that is all cubes of the array. An
-// array with more than 4 million cubes returns an error instead: [Mag.WalkCubes] yields them.
+// array with more than 4 million cubes returns an error instead: [volume.AllCubes] yields them.
 func (m *Mag) Cubes(zy ...int) ([]int, error) {
 	level, ok, err := m.list.level(len(zy) == 0, zy...)
 	if err == nil && !ok {
@@ -131,8 +127,8 @@ func (m *Mag) Cubes(zy ...int) ([]int, error) {
 	return level, err
 }
 
-// WalkCubes implements [volume.CubeWalker]. It yields the cubes that have a file.
-func (m *Mag) WalkCubes() iter.Seq2[volume.Vec, error] {
+// walkCubes yields the cubes that have a file.
+func (m *Mag) walkCubes() iter.Seq2[volume.Vec, error] {
 	return func(yield func(volume.Vec, error) bool) {
 		found, err := m.list.stored(true)
 		if lattice.IsTooMany(err) {

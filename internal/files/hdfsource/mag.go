@@ -138,7 +138,6 @@ type cube struct {
 
 var (
 	_ volume.CubeFile = (*cube)(nil)
-	_ volume.Sized    = (*cube)(nil)
 )
 
 // Grid returns the geometry of the dataset.
@@ -152,18 +151,6 @@ func (c *cube) Version() volume.Version { return vfs.VersionOf(c.info) }
 
 // Close does nothing: the file stays open for other datasets.
 func (c *cube) Close() error { return nil }
-
-// StoredSize returns the bytes that the chunks of a block take in the file.
-func (c *cube) StoredSize(b volume.Vec) (sum int64, err error) {
-	for at := range c.piecesOf(b) {
-		n, err := c.pieces.stored(at)
-		if err != nil {
-			return 0, c.located(err)
-		}
-		sum += n
-	}
-	return sum, nil
-}
 
 // piecesOf yields the positions of the chunks of a block: one for each part of the channels.
 func (c *cube) piecesOf(b volume.Vec) func(yield func(at []uint64) bool) {
