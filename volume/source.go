@@ -55,10 +55,13 @@ var ErrChanged = vfs.ErrChanged
 // means that there is no file.
 type Version = vfs.Version
 
-// VersionedInfo is an [fs.FileInfo] that knows the version of the content.
-type VersionedInfo = vfs.VersionedInfo
+// DetailedInfo is an [fs.FileInfo] that knows more about the file, such as the version of the content.
+type DetailedInfo = vfs.DetailedInfo
 
-// VersionOf returns the version of the file that info describes. If info is no [VersionedInfo], the version is a hash of the size, the
+// Details are what a [DetailedInfo] knows.
+type Details = vfs.Details
+
+// VersionOf returns the version of the file that info describes. If info does not know it, the version is a hash of the size, the
 // time of the last change and, if Sys returns a *syscall.Stat_t, what else changes when the file is replaced.
 func VersionOf(info fs.FileInfo) Version { return vfs.VersionOf(info) }
 

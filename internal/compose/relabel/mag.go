@@ -210,17 +210,9 @@ func newLender(whole map[volume.Vec][]byte, memory func(volume.Vec) []byte, star
 	}
 }
 
-// mapped describes a cube whose content depends on a table, too.
-type mapped struct {
-	fs.FileInfo
-	version vfs.Version
-}
-
+// describe describes a cube whose content depends on a table, too.
 func describe(info fs.FileInfo, s *state) fs.FileInfo {
 	old := vfs.VersionOf(info)
 	sum := sha256.Sum256(slices.Concat([]byte("relabel"), old[:], s.version[:]))
-	return &mapped{info, vfs.Version(sum[:16])}
+	return vfs.WithVersion(info, vfs.Version(sum[:16]))
 }
-
-func (m *mapped) Version() vfs.Version { return m.version }
-func (m *mapped) Stored() int64        { return vfs.StoredOf(m.FileInfo) }
