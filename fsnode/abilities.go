@@ -35,16 +35,11 @@ type (
 	// A Pusher is a file that decodes bytes before they are read, and pushes them to the page cache:
 	//
 	//	Push(to Sink)
-	//
-	// Push is called at most once, before the first read.
-	Pusher = vfs.Pusher
-
-	// A OnceReader is a file that programs usually read once, all of it and in large pieces:
-	//
 	//	ReadOnce() bool
 	//
-	// If ReadOnce returns true, the first reader of the file may read it past the page cache.
-	OnceReader = vfs.OnceReader
+	// Push is called at most once, before the first read. ReadOnce reports whether programs usually read the file once, all
+	// of it and in large pieces: then its first reader may read it past the page cache, and there is no sink.
+	Pusher = vfs.Pusher
 
 	// A Sink takes the bytes of a [Pusher]. Its fields are
 	//

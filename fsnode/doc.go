@@ -45,7 +45,7 @@
 // The answer to a READ is complete or an error, because the kernel fills up a short answer with zeros. Bytes
 // go from the file to the buffer that is written to the kernel without another copy, if the file is a
 // ContextReaderAt. Live files ([Details]) are read past the page cache. So is a file that is usually read once
-// ([OnceReader]), when it is first opened, if it has more than 128 KiB and the kernel can map it all the same. If a program
+// ([Pusher]), when it is first opened, if it has more than 128 KiB and the kernel can map it all the same. If a program
 // reads such a file in small pieces or opens it again, the next 256 are read through the page cache. One of more than 4
 // MiB is read through it until a program has started to read such a file with a large piece.
 //

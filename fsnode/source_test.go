@@ -141,6 +141,7 @@ type pushing struct {
 }
 
 func (f pushing) Push(to vfs.Sink) { *f.sinks = append(*f.sinks, to) }
+func (f pushing) ReadOnce() bool   { return false }
 
 // sparse is a file with data only in some ranges of bytes, in their order. It implements vfs.HoleSeeker.
 type sparse struct {

@@ -233,6 +233,12 @@ func (f *stableFile) Push(to vfs.Sink) {
 	}
 }
 
+// ReadOnce implements vfs.Pusher.
+func (f *stableFile) ReadOnce() bool {
+	p, ok := f.File.(vfs.Pusher)
+	return ok && p.ReadOnce()
+}
+
 // SeekData implements vfs.HoleSeeker.
 func (f *stableFile) SeekData(off int64) (int64, error) {
 	if h, ok := f.File.(vfs.HoleSeeker); ok {

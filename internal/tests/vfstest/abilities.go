@@ -62,7 +62,7 @@ var abilities = []ability{
 	ask(file, "WillNeed", func(x vfs.Advisor) any { x.WillNeed(0, 1); return nil }),
 	ask(file, "SeekData", func(x vfs.HoleSeeker) any { off, err := x.SeekData(0); return fmt.Sprint(off, err) }),
 	ask(file, "SeekHole", func(x vfs.HoleSeeker) any { off, err := x.SeekHole(0); return fmt.Sprint(off, err) }),
-	ask(file, "ReadOnce", func(x vfs.OnceReader) any { return x.ReadOnce() }),
+	ask(file, "ReadOnce", func(x vfs.Pusher) any { return x.ReadOnce() }),
 	ask(file, "Push", func(x vfs.Pusher) any { x.Push(vfs.Sink{}); return nil }),
 	ask(file, "Seek", func(x io.Seeker) any { off, err := x.Seek(0, io.SeekCurrent); return fmt.Sprint(off, err) }),
 
