@@ -35,16 +35,11 @@ type (
 	// A Pusher is a file that decodes bytes before they are read, and pushes them to the page cache:
 	//
 	//	Push(to Sink)
-	//
-	// Push is called at most once, before the first read.
-	Pusher = vfs.Pusher
-
-	// A OnceReader is a file that programs usually read once, all of it and in large pieces:
-	//
 	//	ReadOnce() bool
 	//
-	// If ReadOnce returns true, the first reader of the file may read it past the page cache.
-	OnceReader = vfs.OnceReader
+	// Push is called at most once, before the first read. ReadOnce reports whether programs usually read the file once, all
+	// of it and in large pieces: then its first reader may read it past the page cache, and there is no sink.
+	Pusher = vfs.Pusher
 
 	// A Sink takes the bytes of a [Pusher]. Its fields are
 	//
@@ -60,37 +55,28 @@ type (
 	Sink = vfs.Sink
 )
 
-// Optional abilities of the fs.FileInfo of a file.
 type (
-	// A VersionedInfo knows the version of the content:
+	// A DetailedInfo is the fs.FileInfo of a file, and knows more about it:
 	//
-	//	Version() Version
+	//	Details() Details
+	DetailedInfo = vfs.DetailedInfo
+
+	// Details are what is known about a file. Fields that are not known are nil or false:
 	//
-	// Without it, the version is a hash of the size, the modification time and, in a *syscall.Stat_t, the
-	// device, inode number and change time.
-	VersionedInfo = vfs.VersionedInfo
+	//	Version    func() Version           // of the content
+	//	Stored     func() int64             // bytes that the file occupies in storage
+	//	Source     fs.FileInfo              // of a stored file that this one is made of; the kernel does not see it
+	//	Attributes func() map[string]string // extended attributes, by their full names, such as "user.comment"
+	//	Live       bool                     // the content describes the server itself
+	//
+	// Without Version, the version is a hash of the size, the modification time and, in a *syscall.Stat_t, the
+	// device, inode number and change time. Without Stored, the number of allocated blocks in a *syscall.Stat_t counts, or the size.
+	//
+	// Each open of a live file returns new content, of a size that is unknown before, so it is read past the
+	// page cache. Its owner and permissions are never replaced, and its reads are not observed.
+	Details = vfs.Details
 
 	// A Version identifies the content of a file: while the version is the same, so are the bytes. It is a
 	// [16]byte.
 	Version = vfs.Version
-
-	// A StoredInfo knows the number of bytes that the file occupies in storage:
-	//
-	//	Stored() int64
-	//
-	// Without it, that is the number of allocated blocks in a *syscall.Stat_t, or the size.
-	StoredInfo = vfs.StoredInfo
-
-	// An AttributedInfo has extended attributes, by their full names, such as "user.comment":
-	//
-	//	Attributes() map[string]string
-	AttributedInfo = vfs.AttributedInfo
-
-	// A LiveInfo reports whether the file is live, which means that its content describes the server itself:
-	//
-	//	Live() bool
-	//
-	// Each open of a live file returns new content, of a size that is unknown before, so it is read past the
-	// page cache. Its owner and permissions are never replaced, and its reads are not observed.
-	LiveInfo = vfs.LiveInfo
 )

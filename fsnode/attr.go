@@ -33,7 +33,7 @@ func (n *node) setAttr(out *fuse.Attr, info fs.FileInfo) {
 		out.Size = uint64(info.Size())
 		out.Blocks = uint64(vfs.StoredOf(info)+511) / 512
 	}
-	if !vfs.IsLive(info) {
+	if !vfs.DetailsOf(info).Live {
 		n.override.apply(out, info.IsDir())
 	}
 }
@@ -65,8 +65,8 @@ func (n *node) Listxattr(_ context.Context, dest []byte) (_ uint32, number sysca
 }
 
 func (n *node) xattrs() map[string]string {
-	if info, ok := n.info.last().(vfs.AttributedInfo); ok {
-		return info.Attributes()
+	if attributes := vfs.DetailsOf(n.info.last()).Attributes; attributes != nil {
+		return attributes()
 	}
 	return nil
 }

@@ -28,7 +28,7 @@
 // # Identity
 //
 // The inode number of an entry is a hash of its path, so it is the same after a remount. The number of a node,
-// by which the kernel knows it, is a hash of its path and the version of its content ([VersionedInfo]). When a
+// by which the kernel knows it, is a hash of its path and the version of its content ([Details]). When a
 // file changes, a lookup of its name returns a new node, which has its own page cache. The old node keeps its pages and its open files. So nothing is ever
 // invalidated, and old and new bytes cannot meet in one page cache. The kernel may use a name from its cache
 // for a second. Open compares versions and returns ESTALE if the file has changed; the kernel then looks up
@@ -44,8 +44,8 @@
 //
 // The answer to a READ is complete or an error, because the kernel fills up a short answer with zeros. Bytes
 // go from the file to the buffer that is written to the kernel without another copy, if the file is a
-// ContextReaderAt. Live files ([LiveInfo]) are read past the page cache. So is a file that is usually read once
-// ([OnceReader]), when once.go says so.
+// ContextReaderAt. Live files ([Details]) are read past the page cache. So is a file that is usually read once
+// ([Pusher]), when once.go says so.
 //
 // # Concurrency
 //

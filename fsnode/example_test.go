@@ -25,9 +25,9 @@ func ExampleMount() {
 
 // A file system may give its files versions of its own, for example from an ETag. Then a file keeps its page
 // cache while the version is the same, whatever its time is.
-func ExampleVersionedInfo() {
+func ExampleDetailedInfo() {
 	var info fs.FileInfo = taggedInfo{etag: "33a64df551425fcc"}
-	fmt.Printf("%s\n", info.(fsnode.VersionedInfo).Version())
+	fmt.Printf("%s\n", info.(fsnode.DetailedInfo).Details().Version())
 	// Output: 33a64df551425fcc
 }
 
@@ -36,7 +36,9 @@ type taggedInfo struct {
 	etag string
 }
 
-func (t taggedInfo) Version() (v fsnode.Version) {
+func (t taggedInfo) Details() fsnode.Details { return fsnode.Details{Version: t.version} }
+
+func (t taggedInfo) version() (v fsnode.Version) {
 	copy(v[:], t.etag)
 	return v
 }

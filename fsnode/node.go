@@ -192,7 +192,7 @@ func (n *node) Open(ctx context.Context, flags uint32) (_ gofs.FileHandle, _ uin
 
 // handle returns a handle of a file that the kernel opens, and the flags of the answer.
 func (n *node) handle(f openFile, flags uint32) (*handle, uint32) {
-	if vfs.IsLive(f.info) {
+	if vfs.DetailsOf(f.info).Live {
 		// Direct, because the page cache would stop at the size, which is 0 until the file is read.
 		return newHandle(n, f.File, noObserver{}), fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH
 	}

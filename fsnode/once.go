@@ -8,7 +8,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// onceReads decides which files are read past the page cache. It is for files that programs usually read once (see [OnceReader]),
+// onceReads decides which files are read past the page cache. It is for files that programs usually read once (see [Pusher]),
 // and learns from all programs that use the mount.
 //
 // Past the page cache, the kernel sends a request for each read(2). A program that reads 1 MiB at a time gains, because there are
@@ -73,7 +73,7 @@ func (n *node) watch(f openFile) *onceReader {
 		}
 		return nil
 	}
-	if o, ok := f.File.(vfs.OnceReader); !ok || !o.ReadOnce() || !n.mapsDirect.Load() {
+	if o, ok := f.File.(vfs.Pusher); !ok || !o.ReadOnce() || !n.mapsDirect.Load() {
 		return nil
 	}
 	r := &onceReader{all: &n.onceReads, direct: n.onceReads.direct(f.info.Size())}

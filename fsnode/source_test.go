@@ -141,6 +141,7 @@ type pushing struct {
 }
 
 func (f pushing) Push(to vfs.Sink) { *f.sinks = append(*f.sinks, to) }
+func (f pushing) ReadOnce() bool   { return false }
 
 // sparse is a file with data only in some ranges of bytes, in their order. It implements vfs.HoleSeeker.
 type sparse struct {
@@ -189,7 +190,13 @@ type (
 	live struct{ fs.FileInfo }
 )
 
-func (v versioned) Version() vfs.Version           { return v.version }
-func (s stored) Stored() int64                     { return s.bytes }
-func (a attributed) Attributes() map[string]string { return a.values }
-func (live) Live() bool                            { return true }
+func (v versioned) Details() vfs.Details {
+	return vfs.Details{Version: func() vfs.Version { return v.version }}
+}
+func (s stored) Details() vfs.Details {
+	return vfs.Details{Stored: func() int64 { return s.bytes }}
+}
+func (a attributed) Details() vfs.Details {
+	return vfs.Details{Attributes: func() map[string]string { return a.values }}
+}
+func (live) Details() vfs.Details { return vfs.Details{Live: true} }

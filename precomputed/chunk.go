@@ -20,7 +20,6 @@ type chunk struct {
 
 var (
 	_ volume.CubeFile = (*chunk)(nil)
-	_ volume.Sized    = (*chunk)(nil)
 )
 
 // Grid returns the geometry of a whole chunk, even if this one is clipped.
@@ -68,9 +67,6 @@ func (c *chunk) block(ctx context.Context, at volume.Vec, memory func(at volume.
 	}
 	return voxels, err
 }
-
-// StoredSize returns the bytes that the chunk takes in its file.
-func (c *chunk) StoredSize(volume.Vec) (int64, error) { return c.size, c.checkUnchanged() }
 
 // box returns the absolute voxels of the chunk, clipped to the bounds of the scale.
 func (c *chunk) box() volume.Box { return c.scale.chunkBox(c.at) }

@@ -161,20 +161,8 @@ func isAbsent(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 func (f *files) describe(c volume.Vec, file fs.FileInfo) fs.FileInfo {
 	s, version := f.scale, vfs.VersionOf(file)
 	sum := sha256.Sum256(fmt.Appendf(version[:], "%v %v %d %s %v %v", s.grid().Size, s.dataType, s.channels, s.encoding.name, s.block, s.chunkBox(c).Size()))
-	return fileInfo{file, vfs.Version(sum[:16])}
+	return vfs.WithVersion(file, vfs.Version(sum[:16]))
 }
-
-// fileInfo describes a chunk that is a file.
-type fileInfo struct {
-	fs.FileInfo
-	version vfs.Version
-}
-
-// Stored implements [vfs.StoredInfo].
-func (i fileInfo) Stored() int64 { return vfs.StoredOf(i.FileInfo) }
-
-// Version implements [vfs.VersionedInfo].
-func (i fileInfo) Version() vfs.Version { return i.version }
 
 // Describe implements [lattice.Store].
 func (f *files) Describe() func(volume.Vec) (fs.FileInfo, error) { return f.stat }

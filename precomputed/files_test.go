@@ -216,9 +216,6 @@ func TestChangedChunk(t *testing.T) {
 	if _, err := readBlock(t.Context(), f, volume.Vec{}); !errors.Is(err, vfs.ErrChanged) {
 		t.Errorf("got %v, expected %v", err, vfs.ErrChanged)
 	}
-	if _, err := f.(volume.Sized).StoredSize(volume.Vec{}); !errors.Is(err, vfs.ErrChanged) {
-		t.Errorf("got %v, expected %v", err, vfs.ErrChanged)
-	}
 }
 
 // TestLinkedChunks: chunks that are links to one file have the same version if they have the same voxels, and only then: blocks of the same

@@ -1,7 +1,6 @@
 package precomputed
 
 import (
-	"io/fs"
 	"path"
 	"strings"
 
@@ -75,17 +74,16 @@ func leavesVolume(key string) bool {
 	return path.IsAbs(key) || clean == ".." || strings.HasPrefix(clean, "../") || strings.Contains(key, "://")
 }
 
-// CubeFiles implements [volume.CubeNamer].
-func (s *scale) CubeFiles() (fsys fs.FS, dir, example string) {
-	example = s.chunkName(volume.Vec{})
+func (s *scale) cubeFiles() volume.CubeFiles {
+	example := s.chunkName(volume.Vec{})
 	if s.sharding != nil {
 		example = s.sharding.stem(0) + shardSuffix
 	}
-	return s.fsys, s.dir, example
+	return volume.CubeFiles{FS: s.fsys, Dir: s.dir, Example: example, Kind: s.kindOfName}
 }
 
-// CubeName implements [volume.CubeNamer]. A chunk file with a suffix that is not known is one that is not read.
-func (s *scale) CubeName(name string) volume.CubeName {
+// kindOfName says what a name below the directory of the chunks is. A chunk file with a suffix that is not known is one that is not read.
+func (s *scale) kindOfName(name string) volume.CubeName {
 	if s.sharding == nil {
 		stem := withoutSuffix(name)
 		if !isForm(strings.TrimPrefix(name, stem)) {

@@ -41,8 +41,13 @@ func newScale(l *chunked.Layer, fsys fs.FS, dir string, s *scaleInfo, category s
 	return sc
 }
 
-// StatMetadata implements [volume.MetadataStater]: the info file.
-func (s *scale) StatMetadata() []fs.FileInfo {
+// Index implements [volume.Indexed].
+func (s *scale) Index() volume.Index {
+	return volume.Index{Walk: s.WalkCubes, Describe: s.DescribeCubes, StoredIn: s.storedIn, Metadata: s.statMetadata, Files: s.cubeFiles}
+}
+
+// statMetadata describes the info file.
+func (s *scale) statMetadata() []fs.FileInfo {
 	info, err := fs.Stat(s.volume.FS, path.Join(s.volume.Dir, infoFile))
 	if err != nil {
 		return nil
@@ -67,8 +72,8 @@ func (s *scale) CubeGrid() (volume.Grid, error) { return s.grid(), nil }
 // Bounds returns the box from voxel_offset, with the size of the scale.
 func (s *scale) Bounds() (volume.Box, error) { return s.bounds, nil }
 
-// StoredIn implements [volume.CubeSharer]: a shard has many chunks.
-func (s *scale) StoredIn(c volume.Vec) string {
+// storedIn returns the shard of a chunk: a shard has many chunks.
+func (s *scale) storedIn(c volume.Vec) string {
 	if s.sharding == nil {
 		return ""
 	}

@@ -168,11 +168,7 @@ type chunkInfo struct {
 func (i chunkInfo) Name() string { return i.name }
 func (i chunkInfo) Size() int64  { return i.size }
 
-// Source implements [vfs.DerivedInfo]: the shard.
-func (i chunkInfo) Source() fs.FileInfo { return i.FileInfo }
-
-// Stored implements [vfs.StoredInfo].
-func (i chunkInfo) Stored() int64 { return i.size }
-
-// Version implements [vfs.VersionedInfo].
-func (i chunkInfo) Version() vfs.Version { return i.version }
+// Details implements [vfs.DetailedInfo]. The source is the shard.
+func (i chunkInfo) Details() vfs.Details {
+	return vfs.Details{Version: func() vfs.Version { return i.version }, Stored: func() int64 { return i.size }, Source: i.FileInfo}
+}

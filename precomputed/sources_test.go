@@ -66,7 +66,7 @@ func TestOrderOfForms(t *testing.T) {
 	checkVoxels(t, mag, volume.Vec{})
 	checkVoxels(t, mag, volume.Vec{1})
 	walked := 0
-	for _, err := range limited(t, dir, 1).(volume.CubeWalker).WalkCubes() {
+	for _, err := range volume.AllCubes(limited(t, dir, 1)) {
 		if walked++; err != nil {
 			t.Error(err)
 		}

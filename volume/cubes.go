@@ -8,40 +8,69 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/parallel"
 )
 
-// CubeLister is a Mag that lists levels of its index of any size, without holding them in memory.
-type CubeLister interface {
-	// ListCubes yields what Cubes returns, in pieces. Each piece is in rising order. An error is the last item.
-	ListCubes(zy ...int) iter.Seq2[[]int, error]
+// Indexed is a Mag that tells more about its cubes than the methods of Mag do, or tells it faster.
+type Indexed interface {
+	// Index returns what the Mag can tell. It is fast.
+	Index() Index
 }
 
-// ListCubes yields one level of the index of cubes, in pieces. Each piece is in rising order. If the Mag is no
-// [CubeLister], there is one piece.
-func ListCubes(m Mag, zy ...int) iter.Seq2[[]int, error] {
-	if l, ok := m.(CubeLister); ok {
-		return l.ListCubes(zy...)
-	}
-	return func(yield func([]int, error) bool) { yield(m.Cubes(zy...)) }
-}
-
-// CubeWalker is a Mag that yields all its cubes faster than level by level, or without holding them in memory.
-type CubeWalker interface {
-	// WalkCubes is [AllCubes] for this Mag.
-	WalkCubes() iter.Seq2[Vec, error]
-}
-
-// CubeSharer is a Mag that may have several cubes in one stored file.
-type CubeSharer interface {
+// Index is what a [Mag] tells about its cubes and the files that it is made of. Each field may be nil: the functions of this
+// package then use the methods of the Mag.
+type Index struct {
+	// List yields what Cubes returns, in pieces, so that a level of any size takes little memory. Each piece is in rising order.
+	// An error is the last item.
+	List func(zy ...int) iter.Seq2[[]int, error]
+	// Describe is [DescribeCubes] for this Mag. It is faster than one StatCubes for each entry.
+	Describe func(zy ...int) iter.Seq2[[]CubeEntry, error]
+	// Walk is [AllCubes] for this Mag. It is faster than one level after the other, or holds fewer cubes in memory.
+	Walk func() iter.Seq2[Vec, error]
+	// Bounds returns what Bounds of the Mag returns if cubes is the box of all cubes, in the grid of cubes. It is for callers that
+	// have just listed them. A Mag has it if it computes its bounding box from the cubes.
+	Bounds func(cubes Box) (Box, error)
 	// StoredIn returns a name of the stored file of a cube, which is unique in the mag. It is empty if each cube has a file
 	// of its own. StoredIn opens no file.
-	StoredIn(c Vec) string
+	StoredIn func(c Vec) string
+
+	// Metadata describes the files besides the cubes that the voxels depend on, as far as they exist. A user who may not
+	// read one of them must not be shown voxels.
+	Metadata func() []fs.FileInfo
+	// Files says which names the cube files have. So files that the Mag does not read can be found.
+	Files func() CubeFiles
+	// Parts are the mags that this one is made of, each with cube files of its own. They may have Parts, too.
+	Parts []MagPart
+}
+
+// IndexOf returns the Index of an [Indexed], or one without fields.
+func IndexOf(m Mag) Index {
+	if i, ok := m.(Indexed); ok {
+		return i.Index()
+	}
+	return Index{}
+}
+
+// StatMetadata returns the Metadata of the [Index] of a mag.
+func StatMetadata(m Mag) []fs.FileInfo {
+	if metadata := IndexOf(m).Metadata; metadata != nil {
+		return metadata()
+	}
+	return nil
+}
+
+// ListCubes yields one level of the index of cubes, in pieces. Each piece is in rising order. There is one piece if the [Index] of
+// the mag has no List.
+func ListCubes(m Mag, zy ...int) iter.Seq2[[]int, error] {
+	if list := IndexOf(m).List; list != nil {
+		return list(zy...)
+	}
+	return func(yield func([]int, error) bool) { yield(m.Cubes(zy...)) }
 }
 
 // AllCubes yields the positions of all cubes of a mag, z slowest. A directory of more than some thousand entries is in
 // an order of its own. If a directory cannot be listed, AllCubes yields the error and goes on with the next one. It
 // lists many directories at once, and holds only some of them in memory.
 func AllCubes(m Mag) iter.Seq2[Vec, error] {
-	if w, ok := m.(CubeWalker); ok {
-		return w.WalkCubes()
+	if walk := IndexOf(m).Walk; walk != nil {
+		return walk()
 	}
 	const far = 1 << 60
 	return CubesIn(m, Box{Min: Cube(-far), Max: Cube(far)})
@@ -146,18 +175,11 @@ type CubeEntry struct {
 	Err  error // of StatCubes, if Info is nil
 }
 
-// CubeDescriber is a Mag that lists entries of its index with their attributes faster than one StatCubes
-// for each entry.
-type CubeDescriber interface {
-	// DescribeCubes is [DescribeCubes] for this Mag.
-	DescribeCubes(zy ...int) iter.Seq2[[]CubeEntry, error]
-}
-
 // DescribeCubes yields one level of the index of cubes, in pieces as [ListCubes] does, with the attributes that
 // StatCubes returns. It leaves out entries that are removed while it runs.
 func DescribeCubes(m Mag, zy ...int) iter.Seq2[[]CubeEntry, error] {
-	if d, ok := m.(CubeDescriber); ok {
-		return d.DescribeCubes(zy...)
+	if describe := IndexOf(m).Describe; describe != nil {
+		return describe(zy...)
 	}
 	return func(yield func([]CubeEntry, error) bool) {
 		for numbers, err := range ListCubes(m, zy...) {
@@ -173,11 +195,4 @@ func DescribeCubes(m Mag, zy ...int) iter.Seq2[[]CubeEntry, error] {
 			}
 		}
 	}
-}
-
-// CubeBounder is a Mag that computes its bounding box from the cubes if the metadata has none.
-type CubeBounder interface {
-	// BoundsOfCubes returns what Bounds returns if cubes is the box of all cubes, in the grid of cubes. It
-	// is for callers that have just listed them.
-	BoundsOfCubes(cubes Box) (Box, error)
 }

@@ -1,7 +1,5 @@
 package volume
 
-import "io/fs"
-
 // MetadataChecker is a Dataset, a Layer or a Mag that can do without some of its metadata.
 type MetadataChecker interface {
 	// CheckMetadata reads the metadata again and returns all that is wrong with it. An error that is
@@ -18,11 +16,4 @@ type Omission struct {
 // Omitter is a Dataset or a Layer that knows what it leaves out.
 type Omitter interface {
 	Omitted() []Omission
-}
-
-// MetadataStater is a Mag whose voxels depend on files besides the cubes.
-type MetadataStater interface {
-	// StatMetadata describes these files, as far as they exist. A user who may not read one of them must not be shown
-	// voxels.
-	StatMetadata() []fs.FileInfo
 }

@@ -14,23 +14,18 @@ const (
 	BesideName                 // a cube file of another layer, beside those of the mag
 )
 
-// Composed is a Mag that is made of others, each with cube files of its own.
-type Composed interface {
-	// Parts returns them. They may be Composed, too.
-	Parts() []MagPart
-}
-
 // MagPart is a mag that is a part of another one.
 type MagPart struct {
 	Mag
 	Name string // what it is, for people: "the annotation"
 }
 
-// CubeNamer is a Mag that knows the names of its cube files. So files that it does not read can be found.
-type CubeNamer interface {
-	// CubeFiles returns the directory of the cube files, and the name of one of them below it as an example: there need not be
-	// such a file.
-	CubeFiles() (fsys fs.FS, dir, example string)
-	// CubeName says what a slash-separated name below that directory is. It reads nothing.
-	CubeName(name string) CubeName
+// CubeFiles says which names the cube files of a mag have.
+type CubeFiles struct {
+	FS      fs.FS
+	Dir     string // of the cube files
+	Example string // the name of a cube file below Dir: there need not be such a file
+
+	// Kind says what a slash-separated name below Dir is. It reads nothing.
+	Kind func(name string) CubeName
 }

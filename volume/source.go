@@ -55,10 +55,13 @@ var ErrChanged = vfs.ErrChanged
 // means that there is no file.
 type Version = vfs.Version
 
-// VersionedInfo is an [fs.FileInfo] that knows the version of the content.
-type VersionedInfo = vfs.VersionedInfo
+// DetailedInfo is an [fs.FileInfo] that knows more about the file, such as the version of the content.
+type DetailedInfo = vfs.DetailedInfo
 
-// VersionOf returns the version of the file that info describes. If info is no [VersionedInfo], the version is a hash of the size, the
+// Details are what a [DetailedInfo] knows.
+type Details = vfs.Details
+
+// VersionOf returns the version of the file that info describes. If info does not know it, the version is a hash of the size, the
 // time of the last change and, if Sys returns a *syscall.Stat_t, what else changes when the file is replaced.
 func VersionOf(info fs.FileInfo) Version { return vfs.VersionOf(info) }
 
@@ -82,12 +85,6 @@ type Keyed interface {
 	Key(at Vec) (Key, bool)
 	// Resolve finds the version of the file that holds the block. After that, Key returns true.
 	Resolve(ctx context.Context, at Vec) error
-}
-
-// Sized is a Source that knows the stored sizes of its blocks.
-type Sized interface {
-	// StoredSize returns the bytes that block b takes in its file.
-	StoredSize(b Vec) (int64, error)
 }
 
 // MemoryReporter is a Source, or a Mag, that takes memory for decoding a block besides that of its voxels.

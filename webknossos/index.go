@@ -20,7 +20,7 @@ const cubeSuffix = ".wkw"
 // name of a cube, is listed too: it exists and cannot be read, so it must not read as zeros.
 func (m *mag) Cubes(zy ...int) ([]int, error) {
 	var found []int
-	for piece, err := range m.ListCubes(zy...) {
+	for piece, err := range m.listCubes(zy...) {
 		if err != nil {
 			return nil, err
 		}
@@ -34,8 +34,12 @@ func (m *mag) Cubes(zy ...int) ([]int, error) {
 	return found, nil
 }
 
-// ListCubes implements volume.CubeLister.
-func (m *mag) ListCubes(zy ...int) iter.Seq2[[]int, error] {
+// Index returns what the directories of the mag tell. It implements volume.Indexed.
+func (m *mag) Index() volume.Index {
+	return volume.Index{List: m.listCubes, Describe: m.describeCubes, Bounds: m.boundsOfCubes, Metadata: m.statMetadata, Files: m.cubeFiles}
+}
+
+func (m *mag) listCubes(zy ...int) iter.Seq2[[]int, error] {
 	dir, level := m.path(zy...), len(zy)
 	return func(yield func([]int, error) bool) {
 		for entries, err := range vfs.ListDir(m.fsys, dir) {
@@ -66,8 +70,7 @@ func (m *mag) listingError(err error, zy []int) error {
 	return err
 }
 
-// DescribeCubes implements volume.CubeDescriber.
-func (m *mag) DescribeCubes(zy ...int) iter.Seq2[[]volume.CubeEntry, error] {
+func (m *mag) describeCubes(zy ...int) iter.Seq2[[]volume.CubeEntry, error] {
 	level := len(zy)
 	wanted := func(name string) bool {
 		_, ok := parseEntry(name, level)
@@ -156,13 +159,12 @@ func parseEntry(name string, level int) (int, bool) {
 	return volume.ParseIndex(digits)
 }
 
-// CubeFiles implements volume.CubeNamer.
-func (m *mag) CubeFiles() (fsys fs.FS, dir, example string) {
-	return m.fsys, m.dir, "z0/y0/x0" + cubeSuffix
+func (m *mag) cubeFiles() volume.CubeFiles {
+	return volume.CubeFiles{FS: m.fsys, Dir: m.dir, Example: "z0/y0/x0" + cubeSuffix, Kind: kindOfName}
 }
 
-// CubeName implements volume.CubeNamer.
-func (m *mag) CubeName(name string) volume.CubeName {
+// kindOfName says what a name below the directory of a mag is.
+func kindOfName(name string) volume.CubeName {
 	parts := strings.Split(name, "/")
 	if len(parts) > 3 {
 		return volume.OtherName

@@ -134,7 +134,7 @@ func TestWrongKinds(t *testing.T) {
 // describeAll describes all cubes below a level. It returns the first error, of a level or of an entry.
 func describeAll(m *mag, zy ...int) (found []volume.CubeEntry, failed error) {
 	for level := range len(zy) + 1 {
-		for entries, err := range m.DescribeCubes(zy[:level]...) {
+		for entries, err := range m.describeCubes(zy[:level]...) {
 			failed = cmp.Or(failed, err)
 			for _, e := range entries {
 				failed = cmp.Or(failed, e.Err)

@@ -47,8 +47,8 @@ func newMag(fsys fs.FS, dir string, f volume.Factor, props *LayerProperties, sca
 
 func (m *mag) Stat() (fs.FileInfo, error) { return fs.Stat(m.fsys, m.dir) }
 
-// StatMetadata implements volume.MetadataStater: header.wkw and the metadata of the dataset.
-func (m *mag) StatMetadata() (found []fs.FileInfo) {
+// statMetadata describes header.wkw and the metadata of the dataset.
+func (m *mag) statMetadata() (found []fs.FileInfo) {
 	if info, err := fs.Stat(m.fsys, path.Join(m.dir, headerFile)); err == nil {
 		found = append(found, info)
 	}
@@ -187,11 +187,11 @@ func (m *mag) Bounds() (volume.Box, error) {
 		}
 		cubes = cubes.Union(c.BoxOfOne())
 	}
-	return m.BoundsOfCubes(cubes)
+	return m.boundsOfCubes(cubes)
 }
 
-// BoundsOfCubes implements volume.CubeBounder.
-func (m *mag) BoundsOfCubes(cubes volume.Box) (volume.Box, error) {
+// boundsOfCubes is Bounds for the box of all cubes.
+func (m *mag) boundsOfCubes(cubes volume.Box) (volume.Box, error) {
 	if box, ok := m.props.box(m.factor); ok {
 		return box, nil
 	}

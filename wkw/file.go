@@ -27,7 +27,6 @@ type File struct {
 
 var (
 	_ volume.CubeFile  = (*File)(nil)
-	_ volume.Sized     = (*File)(nil)
 	_ volume.LZ4Source = (*File)(nil)
 	_ volume.Announcer = (*File)(nil)
 )

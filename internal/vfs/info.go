@@ -14,17 +14,57 @@ type Version [16]byte
 // Uint64 returns the first 8 bytes of the version as a number.
 func (v Version) Uint64() uint64 { return binary.LittleEndian.Uint64(v[:]) }
 
-// VersionedInfo is an fs.FileInfo that knows the version of the content.
-type VersionedInfo interface {
-	Version() Version
+// DetailedInfo is an fs.FileInfo that knows more about the file.
+type DetailedInfo interface {
+	// Details returns what it knows. It is fast.
+	Details() Details
 }
 
-// VersionOf returns the version of the file that info describes. If info is no [VersionedInfo], the version
+// Details are what is known about a file beside its attributes. Fields that are not known are nil or false.
+type Details struct {
+	// Version returns the version of the content.
+	Version func() Version
+	// Stored returns how many bytes the file occupies in the store. In a decoded view this is not its size.
+	Stored func() int64
+	// Source describes the stored file, if the file is computed from what is in the store, or is a chunk in a stored file.
+	Source fs.FileInfo
+	// Attributes returns the extended attributes by their full names, such as "user.comment". The caller must not change the map.
+	Attributes func() map[string]string
+	// Live says that the file is about the server itself, or is a directory of such files.
+	//
+	// Each open of a live file returns new content, so its bytes must not be cached, and its size is unknown before. Its
+	// owner and permissions are never replaced.
+	Live bool
+}
+
+// DetailsOf returns the details that info knows.
+func DetailsOf(info fs.FileInfo) Details {
+	if d, ok := info.(DetailedInfo); ok {
+		return d.Details()
+	}
+	return Details{}
+}
+
+// WithVersion returns info with another version.
+func WithVersion(info fs.FileInfo, v Version) fs.FileInfo { return versionedInfo{info, v} }
+
+type versionedInfo struct {
+	fs.FileInfo
+	version Version
+}
+
+func (i versionedInfo) Details() Details {
+	d := DetailsOf(i.FileInfo)
+	d.Version = func() Version { return i.version }
+	return d
+}
+
+// VersionOf returns the version of the file that info describes. If info does not know it, the version
 // is a hash of the size, the modification time and, in a *syscall.Stat_t, the device, inode number, change
 // time and stored size.
 func VersionOf(info fs.FileInfo) Version {
-	if v, ok := info.(VersionedInfo); ok {
-		return v.Version()
+	if version := DetailsOf(info).Version; version != nil {
+		return version()
 	}
 	var b [56]byte
 	le := binary.LittleEndian
@@ -46,49 +86,16 @@ func VersionOf(info fs.FileInfo) Version {
 // theirs is the start of 1970.
 func HasModTime(info fs.FileInfo) bool { return info.ModTime().Unix() != 0 }
 
-// StoredInfo is an fs.FileInfo that knows how many bytes the file occupies in the store. In a decoded view
-// this is not its size.
-type StoredInfo interface {
-	Stored() int64
-}
-
-// StoredOf returns the number of bytes that the file occupies in the store. If info is no [StoredInfo], this
+// StoredOf returns the number of bytes that the file occupies in the store. If info does not know it, this
 // is the allocation in a *syscall.Stat_t, or else the size.
 func StoredOf(info fs.FileInfo) int64 {
-	if s, ok := info.(StoredInfo); ok {
-		return s.Stored()
+	if stored := DetailsOf(info).Stored; stored != nil {
+		return stored()
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return st.Blocks * 512
 	}
 	return info.Size()
-}
-
-// DerivedInfo is an fs.FileInfo of a file that is computed from what is in the store, or of a chunk in a stored file.
-type DerivedInfo interface {
-	// Source describes the stored file.
-	Source() fs.FileInfo
-}
-
-// AttributedInfo is an fs.FileInfo that knows the extended attributes of the file.
-type AttributedInfo interface {
-	// Attributes returns the values by their full names, such as "user.comment". The caller must not change
-	// the map.
-	Attributes() map[string]string
-}
-
-// LiveInfo is an fs.FileInfo of a file about the server itself, or of a directory of such files.
-//
-// Each open of a live file returns new content, so its bytes must not be cached, and its size is unknown
-// before. Its owner and permissions are never replaced.
-type LiveInfo interface {
-	Live() bool
-}
-
-// IsLive reports whether the entry is live. It returns false if info is no [LiveInfo].
-func IsLive(info fs.FileInfo) bool {
-	l, ok := info.(LiveInfo)
-	return ok && l.Live()
 }
 
 // ErrChanged is the error of a read if the stored file has changed since it was opened. The bytes that would

@@ -29,8 +29,9 @@ type ableInfo struct {
 	stored  int64
 }
 
-func (s ableInfo) Version() Version { return s.version }
-func (s ableInfo) Stored() int64    { return s.stored }
+func (s ableInfo) Details() Details {
+	return Details{Version: func() Version { return s.version }, Stored: func() int64 { return s.stored }}
+}
 
 func changeTime(st *syscall.Stat_t) *syscall.Timespec {
 	_, _, change := StatTimes(st)
@@ -128,30 +129,6 @@ func TestStoredOf(t *testing.T) {
 	} {
 		if got := StoredOf(c.info); got != c.want {
 			t.Errorf("%s: got %d, expected %d", c.name, got, c.want)
-		}
-	}
-}
-
-// liveInfo is a file info that knows whether it is live.
-type liveInfo struct {
-	fakeInfo
-	live bool
-}
-
-func (l liveInfo) Live() bool { return l.live }
-
-func TestIsLive(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		info fs.FileInfo
-		want bool
-	}{
-		{"live", liveInfo{live: true}, true},
-		{"not live", liveInfo{}, false},
-		{"not known", fakeInfo{}, false},
-	} {
-		if got := IsLive(c.info); got != c.want {
-			t.Errorf("%s: got %v", c.name, got)
 		}
 	}
 }

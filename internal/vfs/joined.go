@@ -41,11 +41,6 @@ func JoinInfos(files []fs.FileInfo) fs.FileInfo {
 	return joined
 }
 
-// WithVersion returns info with another version.
-func WithVersion(info fs.FileInfo, v Version) fs.FileInfo {
-	return joinedInfo{info, info.Size(), StoredOf(info), info.ModTime(), v}
-}
-
 // joinedInfo describes files as one.
 type joinedInfo struct {
 	fs.FileInfo
@@ -55,9 +50,11 @@ type joinedInfo struct {
 }
 
 func (i joinedInfo) Size() int64        { return i.size }
-func (i joinedInfo) Stored() int64      { return i.stored }
 func (i joinedInfo) ModTime() time.Time { return i.mod }
-func (i joinedInfo) Version() Version   { return i.version }
+
+func (i joinedInfo) Details() Details {
+	return Details{Version: func() Version { return i.version }, Stored: func() int64 { return i.stored }}
+}
 
 // ReaderAt is an open file of any store as an io.ReaderAt, which waits for the store without an end.
 type ReaderAt struct{ fs.File }

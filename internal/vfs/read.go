@@ -99,16 +99,12 @@ type HoleSeeker interface {
 	SeekHole(off int64) (int64, error)
 }
 
-// OnceReader is an open file that programs usually read once, all of it and in large pieces.
-type OnceReader interface {
-	// ReadOnce reports whether that is so for this file.
-	ReadOnce() bool
-}
-
 // Pusher is an open file that decodes bytes before they are read.
 type Pusher interface {
 	// Push gives the file a sink for such bytes. It is called at most once, before the first read.
 	Push(to Sink)
+	// ReadOnce reports whether programs usually read the file once, all of it and in large pieces.
+	ReadOnce() bool
 }
 
 // Sink takes bytes of an open file before they are read.

@@ -1,7 +1,6 @@
 package chunked
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,7 +27,6 @@ type part struct {
 
 var (
 	_ volume.CubeFile   = (*cube)(nil)
-	_ volume.Sized      = (*cube)(nil)
 	_ vfs.SpeedReporter = (*cube)(nil)
 )
 
@@ -92,23 +90,6 @@ func (c *cube) Close() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// StoredSize returns the bytes that the chunks of block b take in their files, or its share of chunks that have several blocks.
-func (c *cube) StoredSize(b volume.Vec) (int64, error) {
-	if !b.In(c.grid.Blocks()) {
-		return 0, c.outside(b)
-	}
-	pieces, err := c.locate(context.Background(), 0, b)
-	sum := int64(0)
-	for _, p := range pieces {
-		n := int64(c.blocksOf())
-		sum += p.size*(int64(p.index)+1)/n - p.size*int64(p.index)/n
-	}
-	if changed := c.checkUnchanged(); changed != nil {
-		return 0, changed
-	}
-	return sum, err
 }
 
 // checkUnchanged fails with volume.ErrChanged if a file changed since it was opened.

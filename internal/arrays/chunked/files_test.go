@@ -99,9 +99,6 @@ func TestJoinedFiles(t *testing.T) {
 	if f.Version() != version {
 		t.Error("the open cube has another version")
 	}
-	if n, err := f.(volume.Sized).StoredSize(volume.Vec{}); n != 16 || err != nil {
-		t.Errorf("got a stored size of %d, %v", n, err)
-	}
 	if err := os.WriteFile(file, make([]byte, 9), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -285,11 +282,11 @@ func TestTree(t *testing.T) {
 		"a0_00/a1_00/a2_02/chunk[0_0_1]": volume.OtherName, "a0_00/a1_00/a2_02/beside": volume.BesideName, "a0_00/a1_00/a2_03": volume.OtherName, "a0_0": volume.OtherName,
 		"a0_00/a1_00/a2_02/chunk[0_0_2]/x": volume.OtherName, "other": volume.OtherName,
 	} {
-		if got := m.CubeName(name); got != want {
+		if got := m.kindOfName(name); got != want {
 			t.Errorf("%s: got %v, expected %v", name, got, want)
 		}
 	}
-	if _, _, example := m.CubeFiles(); m.CubeName(example) != volume.FileName {
-		t.Errorf("the example %s is no file", example)
+	if files := m.Index().Files(); files.Kind(files.Example) != volume.FileName {
+		t.Errorf("the example %s is no file", files.Example)
 	}
 }

@@ -45,14 +45,16 @@ type absentInfo struct {
 	version vfs.Version
 }
 
-func (i absentInfo) Name() string         { return i.name }
-func (i absentInfo) Size() int64          { return 0 }
-func (i absentInfo) Stored() int64        { return 0 }
-func (i absentInfo) Mode() fs.FileMode    { return access.Unrestricted.Perm }
-func (i absentInfo) ModTime() time.Time   { return time.Time{} }
-func (i absentInfo) IsDir() bool          { return false }
-func (i absentInfo) Sys() any             { return nil }
-func (i absentInfo) Version() vfs.Version { return i.version }
+func (i absentInfo) Name() string       { return i.name }
+func (i absentInfo) Size() int64        { return 0 }
+func (i absentInfo) Mode() fs.FileMode  { return access.Unrestricted.Perm }
+func (i absentInfo) ModTime() time.Time { return time.Time{} }
+func (i absentInfo) IsDir() bool        { return false }
+func (i absentInfo) Sys() any           { return nil }
+
+func (i absentInfo) Details() vfs.Details {
+	return vfs.Details{Version: func() vfs.Version { return i.version }, Stored: func() int64 { return 0 }}
+}
 
 // absentVersion returns the version of a cube without a file. No other cube has it, because cubes at the end of the array
 // have other voxels.

@@ -47,10 +47,9 @@ type Mag struct {
 }
 
 var (
-	_ volume.Mag            = (*Mag)(nil)
-	_ volume.CubeWalker     = (*Mag)(nil)
-	_ volume.MetadataStater = (*Mag)(nil)
-	_ vfs.SpeedReporter     = (*Mag)(nil)
+	_ volume.Mag        = (*Mag)(nil)
+	_ volume.Indexed    = (*Mag)(nil)
+	_ vfs.SpeedReporter = (*Mag)(nil)
 )
 
 // New returns the array in directory dir of fsys as a mag. It reads no file. It fails if the array is not valid, or if it
@@ -96,12 +95,9 @@ func New(fsys fs.FS, dir string, a *Array, o Options) (*Mag, error) {
 // Stat describes the directory of the array.
 func (m *Mag) Stat() (fs.FileInfo, error) { return fs.Stat(m.fsys, m.dir) }
 
-// StatMetadata implements [volume.MetadataStater].
-func (m *Mag) StatMetadata() []fs.FileInfo {
-	if m.options.StatMetadata == nil {
-		return nil
-	}
-	return m.options.StatMetadata()
+// Index implements [volume.Indexed].
+func (m *Mag) Index() volume.Index {
+	return volume.Index{Walk: m.WalkCubes, Describe: m.DescribeCubes, Metadata: m.options.StatMetadata, Files: m.cubeFiles}
 }
 
 // Speed implements [vfs.SpeedReporter].

@@ -1,7 +1,6 @@
 package chunked
 
 import (
-	"io/fs"
 	"path"
 	"strconv"
 	"strings"
@@ -92,13 +91,12 @@ func (m *Mag) path(c volume.Vec, channel int) string {
 	return path.Join(m.dir, m.array.fileOf(m.onOthers(m.position(len(m.array.Shape), c, channel), m.array.Chunk)))
 }
 
-// CubeFiles implements [volume.CubeNamer].
-func (m *Mag) CubeFiles() (fsys fs.FS, dir, example string) {
-	return m.fsys, m.dir, m.array.fileOf(make([]int, len(m.array.Shape)))
+func (m *Mag) cubeFiles() volume.CubeFiles {
+	return volume.CubeFiles{FS: m.fsys, Dir: m.dir, Example: m.array.fileOf(make([]int, len(m.array.Shape))), Kind: m.kindOfName}
 }
 
-// CubeName implements [volume.CubeNamer]. Chunks of channels that are not shown count, too.
-func (m *Mag) CubeName(name string) volume.CubeName {
+// kindOfName says what a name below the directory of the array is. Chunks of channels that are not shown count, too.
+func (m *Mag) kindOfName(name string) volume.CubeName {
 	key, rank := m.array.Key, len(m.array.Shape)
 	if m.array.Tree != nil {
 		return m.array.nameInTree(name)

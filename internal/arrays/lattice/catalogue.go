@@ -63,7 +63,7 @@ func (c *Catalogue) level(fresh bool, zy []int) ([]int, bool, error) {
 	return level, ok, err
 }
 
-// WalkCubes implements [volume.CubeWalker]. It yields the chunks that are stored.
+// WalkCubes is Walk of a [volume.Index]. It yields the chunks that are stored.
 func (c *Catalogue) WalkCubes() iter.Seq2[volume.Vec, error] {
 	return func(yield func(volume.Vec, error) bool) {
 		found, err := c.store.Positions(true)
@@ -102,7 +102,7 @@ func (c *Catalogue) StatCubes(zyx ...int) (fs.FileInfo, error) {
 	return nil, err
 }
 
-// DescribeCubes implements [volume.CubeDescriber]. Chunks of one row are described together.
+// DescribeCubes is Describe of a [volume.Index]. Chunks of one row are described together.
 func (c *Catalogue) DescribeCubes(zy ...int) iter.Seq2[[]volume.CubeEntry, error] {
 	return func(yield func([]volume.CubeEntry, error) bool) {
 		numbers, err := c.Cubes(zy...)

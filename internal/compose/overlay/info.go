@@ -16,11 +16,6 @@ type merged struct {
 	newest       time.Time
 }
 
-var (
-	_ vfs.VersionedInfo = (*merged)(nil)
-	_ vfs.StoredInfo    = (*merged)(nil)
-)
-
 // describe returns the description of a cube: below is nil if only the parts exist. Users who may not read one of the
 // files are not allowed to read the cube.
 func describe(below fs.FileInfo, parts cell) fs.FileInfo {
@@ -46,7 +41,9 @@ func describe(below fs.FileInfo, parts cell) fs.FileInfo {
 	return m
 }
 
-func (m *merged) Size() int64          { return m.size }
-func (m *merged) ModTime() time.Time   { return m.newest }
-func (m *merged) Stored() int64        { return m.stored }
-func (m *merged) Version() vfs.Version { return m.version }
+func (m *merged) Size() int64        { return m.size }
+func (m *merged) ModTime() time.Time { return m.newest }
+
+func (m *merged) Details() vfs.Details {
+	return vfs.Details{Version: func() vfs.Version { return m.version }, Stored: func() int64 { return m.stored }}
+}

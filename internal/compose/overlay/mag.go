@@ -19,13 +19,9 @@ type Mag struct {
 }
 
 var (
-	_ volume.CubeLister      = (*Mag)(nil)
-	_ volume.CubeWalker      = (*Mag)(nil)
-	_ volume.CubeDescriber   = (*Mag)(nil)
-	_ volume.MetadataStater  = (*Mag)(nil)
+	_ volume.Indexed         = (*Mag)(nil)
 	_ volume.MetadataChecker = (*Mag)(nil)
 	_ volume.MemoryReporter  = (*Mag)(nil)
-	_ volume.Composed        = (*Mag)(nil)
 	_ vfs.SpeedReporter      = (*Mag)(nil)
 )
 
@@ -42,9 +38,12 @@ func (m *Mag) Speed() vfs.Speed {
 	return b
 }
 
-// Parts implements [volume.Composed].
-func (m *Mag) Parts() []volume.MagPart {
-	return []volume.MagPart{{Mag: m.Mag, Name: "the layer below"}, {Mag: m.above, Name: "the annotation"}}
+// Index implements [volume.Indexed].
+func (m *Mag) Index() volume.Index {
+	return volume.Index{
+		List: m.listCubes, Describe: m.describeCubes, Walk: m.walkCubes, Metadata: m.statMetadata,
+		Parts: []volume.MagPart{{Mag: m.Mag, Name: "the layer below"}, {Mag: m.above, Name: "the annotation"}},
+	}
 }
 
 // WorkMemory implements [volume.MemoryReporter]: a block above is decoded while the one below is in memory.
@@ -56,14 +55,8 @@ func (m *Mag) WorkMemory(g volume.Grid) int {
 	return work
 }
 
-// StatMetadata implements [volume.MetadataStater].
-func (m *Mag) StatMetadata() (all []fs.FileInfo) {
-	for _, mag := range []volume.Mag{m.Mag, m.above} {
-		if s, ok := mag.(volume.MetadataStater); ok {
-			all = append(all, s.StatMetadata()...)
-		}
-	}
-	return all
+func (m *Mag) statMetadata() []fs.FileInfo {
+	return slices.Concat(volume.StatMetadata(m.Mag), volume.StatMetadata(m.above))
 }
 
 // CheckMetadata implements [volume.MetadataChecker].
@@ -95,8 +88,8 @@ func (m *Mag) Cubes(zy ...int) ([]int, error) {
 	return slices.Compact(found), nil
 }
 
-// ListCubes implements [volume.CubeLister]. The cubes that only the mag above has are the last piece.
-func (m *Mag) ListCubes(zy ...int) iter.Seq2[[]int, error] {
+// listCubes lists a level of both. The cubes that only the mag above has are the last piece.
+func (m *Mag) listCubes(zy ...int) iter.Seq2[[]int, error] {
 	return func(yield func([]int, error) bool) {
 		l := m.index.valid()
 		if l.err != nil {
@@ -119,8 +112,7 @@ func (m *Mag) ListCubes(zy ...int) iter.Seq2[[]int, error] {
 	}
 }
 
-// WalkCubes implements [volume.CubeWalker].
-func (m *Mag) WalkCubes() iter.Seq2[volume.Vec, error] {
+func (m *Mag) walkCubes() iter.Seq2[volume.Vec, error] {
 	return func(yield func(volume.Vec, error) bool) {
 		l := m.index.valid()
 		if l.err != nil {
@@ -144,8 +136,7 @@ func (m *Mag) WalkCubes() iter.Seq2[volume.Vec, error] {
 	}
 }
 
-// DescribeCubes implements [volume.CubeDescriber].
-func (m *Mag) DescribeCubes(zy ...int) iter.Seq2[[]volume.CubeEntry, error] {
+func (m *Mag) describeCubes(zy ...int) iter.Seq2[[]volume.CubeEntry, error] {
 	return func(yield func([]volume.CubeEntry, error) bool) {
 		l := m.index.valid()
 		if l.err != nil {

@@ -80,7 +80,7 @@ func readMosaic(t *testing.T, m volume.Mag, box volume.Box) []byte {
 func checkLevels(t *testing.T, m *Mag) {
 	t.Helper()
 	var walked, listed []volume.Vec
-	for c, err := range m.WalkCubes() {
+	for c, err := range m.walkCubes() {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func checkLevels(t *testing.T, m *Mag) {
 		ys, _ := m.Cubes(z)
 		for _, y := range ys {
 			var described []int
-			for entries, err := range m.DescribeCubes(z, y) {
+			for entries, err := range m.describeCubes(z, y) {
 				for _, e := range entries {
 					if described = append(described, e.N); e.Err != nil || err != nil {
 						t.Fatal(e.Err, err)

@@ -77,11 +77,7 @@ type mag struct {
 
 var (
 	_ volume.Omitter        = (*Layer)(nil)
-	_ volume.CubeLister     = mag{}
-	_ volume.CubeWalker     = mag{}
-	_ volume.CubeDescriber  = mag{}
-	_ volume.CubeBounder    = mag{}
-	_ volume.MetadataStater = mag{}
+	_ volume.Indexed        = mag{}
 	_ volume.MemoryReporter = mag{}
 	_ vfs.SpeedReporter     = mag{}
 	_ volume.CubeFile       = (*cube)(nil)
@@ -103,9 +99,15 @@ func (m mag) CubeGrid() (volume.Grid, error) {
 	return g, err
 }
 
-func (m mag) ListCubes(zy ...int) iter.Seq2[[]int, error] { return volume.ListCubes(m.Mag, zy...) }
-func (m mag) WalkCubes() iter.Seq2[volume.Vec, error]     { return volume.AllCubes(m.Mag) }
-func (m mag) Speed() vfs.Speed                            { return vfs.SpeedOf(m.Mag) }
+// Speed implements [vfs.SpeedReporter].
+func (m mag) Speed() vfs.Speed { return vfs.SpeedOf(m.Mag) }
+
+// Index tells what the mag tells whose ids are mapped. But it has no files and parts: they are those of that mag.
+func (m mag) Index() volume.Index {
+	i := volume.IndexOf(m.Mag)
+	i.Describe, i.Metadata, i.StoredIn, i.Files, i.Parts = m.describeCubes, m.statMetadata, nil, nil, nil
+	return i
+}
 
 // WorkMemory implements [volume.MemoryReporter].
 func (m mag) WorkMemory(volume.Grid) int {
@@ -116,19 +118,9 @@ func (m mag) WorkMemory(volume.Grid) int {
 	return volume.WorkMemory(m.Mag, g)
 }
 
-// BoundsOfCubes implements [volume.CubeBounder].
-func (m mag) BoundsOfCubes(cubes volume.Box) (volume.Box, error) {
-	if b, ok := m.Mag.(volume.CubeBounder); ok {
-		return b.BoundsOfCubes(cubes)
-	}
-	return m.Bounds()
-}
-
-// StatMetadata implements [volume.MetadataStater]: a user must be allowed to read the table, too.
-func (m mag) StatMetadata() (all []fs.FileInfo) {
-	if s, ok := m.Mag.(volume.MetadataStater); ok {
-		all = s.StatMetadata()
-	}
+// statMetadata describes the table, too: a user must be allowed to read it.
+func (m mag) statMetadata() []fs.FileInfo {
+	all := volume.StatMetadata(m.Mag)
 	if m.table.files != nil {
 		all = slices.Concat(all, m.table.files())
 	}
@@ -147,7 +139,7 @@ func (m mag) StatCubes(zyx ...int) (fs.FileInfo, error) {
 	return describe(info, s), nil
 }
 
-func (m mag) DescribeCubes(zy ...int) iter.Seq2[[]volume.CubeEntry, error] {
+func (m mag) describeCubes(zy ...int) iter.Seq2[[]volume.CubeEntry, error] {
 	if len(zy) < 2 {
 		return volume.DescribeCubes(m.Mag, zy...)
 	}
@@ -218,17 +210,9 @@ func newLender(whole map[volume.Vec][]byte, memory func(volume.Vec) []byte, star
 	}
 }
 
-// mapped describes a cube whose content depends on a table, too.
-type mapped struct {
-	fs.FileInfo
-	version vfs.Version
-}
-
+// describe describes a cube whose content depends on a table, too.
 func describe(info fs.FileInfo, s *state) fs.FileInfo {
 	old := vfs.VersionOf(info)
 	sum := sha256.Sum256(slices.Concat([]byte("relabel"), old[:], s.version[:]))
-	return &mapped{info, vfs.Version(sum[:16])}
+	return vfs.WithVersion(info, vfs.Version(sum[:16]))
 }
-
-func (m *mapped) Version() vfs.Version { return m.version }
-func (m *mapped) Stored() int64        { return vfs.StoredOf(m.FileInfo) }

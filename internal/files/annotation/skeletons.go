@@ -171,11 +171,15 @@ type swcInfo struct {
 	version vfs.Version
 }
 
-func (i swcInfo) Name() string         { return i.name }
-func (i swcInfo) Size() int64          { return i.size }
-func (i swcInfo) Stored() int64        { return 0 } // it is in the NML file
-func (i swcInfo) Version() vfs.Version { return i.version }
-func (i swcInfo) Source() fs.FileInfo  { return i.FileInfo }
+func (i swcInfo) Name() string { return i.name }
+func (i swcInfo) Size() int64  { return i.size }
+
+// Details says that nothing is stored for the file: it is in the NML file.
+func (i swcInfo) Details() vfs.Details {
+	return vfs.Details{Version: func() vfs.Version { return i.version }, Stored: nothingStored, Source: i.FileInfo}
+}
+
+func nothingStored() int64 { return 0 }
 
 // swcEntry is an entry of the directory of trees.
 type swcEntry struct {
@@ -194,8 +198,10 @@ type dirInfo struct{ fs.FileInfo }
 func (i dirInfo) Name() string       { return SkeletonsDir }
 func (i dirInfo) IsDir() bool        { return true }
 func (i dirInfo) Size() int64        { return 0 }
-func (i dirInfo) Stored() int64      { return 0 }
 func (i dirInfo) ModTime() time.Time { return i.FileInfo.ModTime() }
+
+func (i dirInfo) Details() vfs.Details { return vfs.Details{Stored: nothingStored} }
+
 func (i dirInfo) Mode() fs.FileMode {
 	perm := i.FileInfo.Mode().Perm() & 0o444
 	return fs.ModeDir | perm | perm>>2

@@ -17,8 +17,6 @@ type chunks interface {
 	// read reads the piece at a position, counted in pieces, into memory of its bytes. It returns nil, and does not call memory, if the
 	// piece was never written.
 	read(ctx context.Context, f *opened, at []uint64, memory func() []byte) ([]byte, error)
-	// stored returns the stored bytes of a piece.
-	stored(at []uint64) (int64, error)
 }
 
 // pieceBytes is the size of a piece of a dataset without chunks.
@@ -46,11 +44,6 @@ type chunked struct {
 }
 
 func (c chunked) shape() []int { return ints(c.ChunkShape()) }
-
-func (c chunked) stored(at []uint64) (int64, error) {
-	chunk, _, err := c.index.Lookup(at)
-	return chunk.Size, err
-}
 
 func (c chunked) read(ctx context.Context, f *opened, at []uint64, memory func() []byte) ([]byte, error) {
 	chunk, ok, err := c.index.Lookup(at)
@@ -91,10 +84,6 @@ func newFlat(d *hdf5.Dataset, pieceBytes int) flat {
 }
 
 func (f flat) shape() []int { return f.piece }
-
-func (f flat) stored([]uint64) (int64, error) {
-	return int64(product(f.piece)) * int64(f.Type().Size), nil
-}
 
 func (f flat) read(ctx context.Context, o *opened, at []uint64, memory func() []byte) ([]byte, error) {
 	size := int64(f.Type().Size)

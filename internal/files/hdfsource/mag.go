@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"time"
 
 	"github.com/wkwfs/wkwfs/hdf5"
 	"github.com/wkwfs/wkwfs/internal/small/scratch"
@@ -79,18 +78,8 @@ func (m *mag) only(position []int) error {
 func (m *mag) describe(info fs.FileInfo) fs.FileInfo {
 	version := vfs.VersionOf(info)
 	sum := sha256.Sum256(fmt.Appendf(version[:], "%s %v %v %v", m.path, m.axes, m.values, m.grid))
-	return versioned{info, vfs.Version(sum[:16])}
+	return vfs.WithVersion(info, vfs.Version(sum[:16]))
 }
-
-// versioned is a file with another version.
-type versioned struct {
-	fs.FileInfo
-	version vfs.Version
-}
-
-func (v versioned) Version() vfs.Version { return v.version }
-func (v versioned) Stored() int64        { return vfs.StoredOf(v.FileInfo) }
-func (v versioned) ModTime() time.Time   { return v.FileInfo.ModTime() }
 
 // OpenCube opens the only cube, in the file as it is now.
 func (m *mag) OpenCube(c volume.Vec) (volume.CubeFile, error) {
@@ -138,7 +127,6 @@ type cube struct {
 
 var (
 	_ volume.CubeFile = (*cube)(nil)
-	_ volume.Sized    = (*cube)(nil)
 )
 
 // Grid returns the geometry of the dataset.
@@ -152,18 +140,6 @@ func (c *cube) Version() volume.Version { return vfs.VersionOf(c.info) }
 
 // Close does nothing: the file stays open for other datasets.
 func (c *cube) Close() error { return nil }
-
-// StoredSize returns the bytes that the chunks of a block take in the file.
-func (c *cube) StoredSize(b volume.Vec) (sum int64, err error) {
-	for at := range c.piecesOf(b) {
-		n, err := c.pieces.stored(at)
-		if err != nil {
-			return 0, c.located(err)
-		}
-		sum += n
-	}
-	return sum, nil
-}
 
 // piecesOf yields the positions of the chunks of a block: one for each part of the channels.
 func (c *cube) piecesOf(b volume.Vec) func(yield func(at []uint64) bool) {

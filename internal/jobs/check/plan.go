@@ -94,8 +94,8 @@ func (c *checker) has(name string) bool { return c.share == nil || c.share.Has(n
 
 // nameOf returns the name of a cube in a plan: that of the stored file.
 func (m magAt) nameOf(at volume.Vec) string {
-	if s, ok := m.Mag.(volume.CubeSharer); ok {
-		if name := s.StoredIn(at); name != "" {
+	if storedIn := volume.IndexOf(m.Mag).StoredIn; storedIn != nil {
+		if name := storedIn(at); name != "" {
 			return m.Path + "/" + name
 		}
 	}

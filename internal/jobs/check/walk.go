@@ -231,9 +231,9 @@ func (c *checker) cubesOf(m magAt) iter.Seq2[volume.Vec, error] {
 
 // boundsOf returns the bounding box of a mag. It does not list the cubes if the plan knows all of them.
 func (c *checker) boundsOf(m magAt) (volume.Box, error) {
-	b, ok := m.Mag.(volume.CubeBounder)
-	if p, planned := c.kept[m.Path]; ok && planned {
-		return b.BoundsOfCubes(p.box)
+	bounds := volume.IndexOf(m.Mag).Bounds
+	if p, planned := c.kept[m.Path]; bounds != nil && planned {
+		return bounds(p.box)
 	}
 	return m.Bounds()
 }

@@ -71,13 +71,15 @@ func (f *fake) Open(name string) (fs.File, error) {
 
 type fakeInfo struct{ f *fakeFile }
 
-func (i fakeInfo) Name() string         { return path.Base(i.f.name) }
-func (i fakeInfo) Size() int64          { return i.f.size }
-func (i fakeInfo) Mode() fs.FileMode    { return 0o440 }
-func (i fakeInfo) ModTime() time.Time   { return i.f.mtime }
-func (i fakeInfo) IsDir() bool          { return false }
-func (i fakeInfo) Sys() any             { return nil }
-func (i fakeInfo) Version() vfs.Version { return vfs.Version{i.f.version} }
+func (i fakeInfo) Name() string       { return path.Base(i.f.name) }
+func (i fakeInfo) Size() int64        { return i.f.size }
+func (i fakeInfo) Mode() fs.FileMode  { return 0o440 }
+func (i fakeInfo) ModTime() time.Time { return i.f.mtime }
+func (i fakeInfo) IsDir() bool        { return false }
+func (i fakeInfo) Sys() any           { return nil }
+func (i fakeInfo) Details() vfs.Details {
+	return vfs.Details{Version: func() vfs.Version { return vfs.Version{i.f.version} }}
+}
 
 type fakeOpen struct{ f *fakeFile }
 

@@ -112,9 +112,9 @@ func unitOf(name string, info fs.FileInfo) string {
 
 // containerOf returns the stored file that a file shares with others; empty: none.
 func containerOf(info fs.FileInfo) string {
-	if d, ok := info.(vfs.DerivedInfo); ok {
-		if chunk, ok := d.Source().(vfs.DerivedInfo); ok {
-			return chunk.Source().Name()
+	if cube := vfs.DetailsOf(info).Source; cube != nil {
+		if container := vfs.DetailsOf(cube).Source; container != nil {
+			return container.Name()
 		}
 	}
 	return ""
@@ -126,8 +126,8 @@ func storedBytes(name string, info fs.FileInfo) int64 {
 	if _, ofMag := tree.MagOf(name); ofMag {
 		return info.Size()
 	}
-	if d, ok := info.(vfs.DerivedInfo); ok {
-		return d.Source().Size()
+	if source := vfs.DetailsOf(info).Source; source != nil {
+		return source.Size()
 	}
 	return info.Size()
 }

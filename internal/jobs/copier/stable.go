@@ -1,6 +1,7 @@
 package copier
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -56,15 +57,11 @@ type stableInfo struct {
 	time    time.Time
 }
 
-func (i stableInfo) Version() vfs.Version { return i.version }
-func (i stableInfo) ModTime() time.Time   { return i.time }
+func (i stableInfo) ModTime() time.Time { return i.time }
 
-// Source implements vfs.DerivedInfo.
-func (i stableInfo) Source() fs.FileInfo {
-	if d, ok := i.FileInfo.(vfs.DerivedInfo); ok {
-		return d.Source()
-	}
-	return i.FileInfo
+// Details implements vfs.DetailedInfo. What else the view says differs between machines.
+func (i stableInfo) Details() vfs.Details {
+	return vfs.Details{Version: func() vfs.Version { return i.version }, Source: cmp.Or(vfs.DetailsOf(i.FileInfo).Source, i.FileInfo)}
 }
 
 // Stat implements fs.StatFS.
@@ -234,6 +231,12 @@ func (f *stableFile) Push(to vfs.Sink) {
 	if p, ok := f.File.(vfs.Pusher); ok {
 		p.Push(to)
 	}
+}
+
+// ReadOnce implements vfs.Pusher.
+func (f *stableFile) ReadOnce() bool {
+	p, ok := f.File.(vfs.Pusher)
+	return ok && p.ReadOnce()
 }
 
 // SeekData implements vfs.HoleSeeker.

@@ -148,12 +148,12 @@ func (m namedMag) gaps(o Options) (found []Gap) {
 	parts := partsOf(volume.MagPart{Mag: m.Mag}, 0)
 	empty := len(parts) > 0
 	for _, p := range parts {
-		namer, ok := p.Mag.(volume.CubeNamer)
-		if !ok {
+		files := volume.IndexOf(p.Mag).Files
+		if files == nil {
 			empty = false
 			continue
 		}
-		s := newSearch(namer, o.Names)
+		s := &search{CubeFiles: files(), names: o.Names}
 		s.run()
 		if s.unread.Files > 0 {
 			s.unread.Part = p.Name
@@ -172,11 +172,11 @@ const maxNested = 8
 
 // partsOf returns the mags with files that a mag is made of: itself, in most cases.
 func partsOf(m volume.MagPart, depth int) (all []volume.MagPart) {
-	c, ok := m.Mag.(volume.Composed)
-	if !ok || depth == maxNested {
+	parts := volume.IndexOf(m.Mag).Parts
+	if len(parts) == 0 || depth == maxNested {
 		return []volume.MagPart{m}
 	}
-	for _, p := range c.Parts() {
+	for _, p := range parts {
 		all = append(all, partsOf(p, depth+1)...)
 	}
 	return all

@@ -290,8 +290,8 @@ type merged struct {
 	above volume.Mag
 }
 
-func (m merged) Parts() []volume.MagPart {
-	return []volume.MagPart{{Mag: m.Mag, Name: "the layer below"}, {Mag: m.above, Name: "the annotation"}}
+func (m merged) Index() volume.Index {
+	return volume.Index{Parts: []volume.MagPart{{Mag: m.Mag, Name: "the layer below"}, {Mag: m.above, Name: "the annotation"}}}
 }
 
 // TestComposed: files of each part of a mag are found, with the part. The mag is empty if all of its parts are.

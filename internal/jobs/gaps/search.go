@@ -14,22 +14,13 @@ import (
 
 // search looks through the directories of a mag.
 type search struct {
-	volume.CubeNamer
-	fsys    fs.FS
-	dir     string
-	example string
-	names   int // of a directory that are looked at; 0: all
+	volume.CubeFiles
+	names int // of a directory that are looked at; 0: all
 
 	cubes   bool // there is a cube file
 	partial bool // there may be names that were not seen
 	unread  UnreadError
 	copies  UnreadError // files that are not read if there are cube files
-}
-
-func newSearch(m volume.CubeNamer, names int) *search {
-	s := &search{CubeNamer: m, names: names}
-	s.fsys, s.dir, s.example = m.CubeFiles()
-	return s
 }
 
 // The number of directories of a level that a search looks into. They are kept in memory.
@@ -46,7 +37,7 @@ const maxLevels = 17
 func (s *search) run() {
 	limit := maxDirs
 	switch {
-	case s.names > 0 && vfs.SpeedOf(s.fsys).Remote:
+	case s.names > 0 && vfs.SpeedOf(s.FS).Remote:
 		limit = fewRemote
 	case s.names > 0:
 		limit = fewDirs
@@ -71,8 +62,8 @@ func (s *search) run() {
 	if !s.cubes {
 		s.unread.add(s.copies)
 	}
-	s.unread.More, s.unread.Expected = s.partial, path.Join(s.dir, s.example)
-	s.unread.File = path.Join(s.dir, s.unread.File)
+	s.unread.More, s.unread.Expected = s.partial, path.Join(s.Dir, s.Example)
+	s.unread.File = path.Join(s.Dir, s.unread.File)
 }
 
 // isEmpty reports whether there is certainly no cube file.
@@ -98,8 +89,8 @@ type listing struct {
 // list looks at the names in a directory of the mag. A directory that does not lead to cube files, and has metadata, is not a part of
 // the mag. It returns some more than limit directories if there are that many.
 func (s *search) list(dir string, limit int) (l listing) {
-	foreign, n := dir != "." && s.CubeName(dir) == volume.OtherName, 0
-	for entries, err := range vfs.ListDir(s.fsys, path.Join(s.dir, dir)) {
+	foreign, n := dir != "." && s.Kind(dir) == volume.OtherName, 0
+	for entries, err := range vfs.ListDir(s.FS, path.Join(s.Dir, dir)) {
 		for _, e := range entries {
 			if n++; s.names > 0 && n > s.names {
 				l.partial = true
@@ -109,7 +100,7 @@ func (s *search) list(dir string, limit int) (l listing) {
 				return listing{partial: l.partial}
 			}
 			if !isBeside(entries, e.Name()) {
-				l.add(path.Join(dir, e.Name()), e, s.CubeNamer)
+				l.add(path.Join(dir, e.Name()), e, s.Kind(path.Join(dir, e.Name())))
 			}
 		}
 		l.dirs = l.dirs[:min(len(l.dirs), limit+1)]
@@ -132,8 +123,8 @@ func isBeside(entries []fs.DirEntry, name string) bool {
 }
 
 // add adds an entry of a directory.
-func (l *listing) add(name string, e fs.DirEntry, namer volume.CubeNamer) {
-	switch kind := namer.CubeName(name); {
+func (l *listing) add(name string, e fs.DirEntry, kind volume.CubeName) {
+	switch {
 	case kind == volume.FileName: // of any kind: reads of what is no file are errors
 		l.cubes = true
 	case kind == volume.BesideName:

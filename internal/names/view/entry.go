@@ -53,24 +53,22 @@ func (i info) ModTime() time.Time { return i.source.ModTime() }
 func (i info) IsDir() bool        { return i.mode.IsDir() }
 func (i info) Sys() any           { return i.source.Sys() }
 
-// Source implements vfs.DerivedInfo.
-func (i info) Source() fs.FileInfo { return i.source }
+// Details implements vfs.DetailedInfo.
+func (i info) Details() vfs.Details {
+	return vfs.Details{Version: i.versionOf, Stored: func() int64 { return i.stored }, Source: i.source, Attributes: i.attributes}
+}
 
-// Stored implements vfs.StoredInfo.
-func (i info) Stored() int64 { return i.stored }
-
-// Version implements vfs.VersionedInfo.
-func (i info) Version() vfs.Version {
+func (i info) versionOf() vfs.Version {
 	if i.version != (vfs.Version{}) {
 		return i.version
 	}
 	return vfs.VersionOf(i.source)
 }
 
-// Attributes implements vfs.AttributedInfo. It returns numpy's name of the voxel type, the shape on x, y, z, the
+// attributes returns numpy's name of the voxel type, the shape on x, y, z, the
 // channels, the order, the origin in absolute voxels of the mag and, if known, the size of a voxel in nm. The unit is that
 // of the lengths in the header.
-func (i info) Attributes() map[string]string {
+func (i info) attributes() map[string]string {
 	all := map[string]string{}
 	if i.unit != "" {
 		all["user.wkwfs.unit"] = string(i.unit)

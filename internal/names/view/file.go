@@ -12,7 +12,7 @@ import (
 )
 
 // openFile is an open file. It has three parts: the head of its format, voxels, and the tail of its format. It
-// implements io.ReaderAt, io.Seeker, vfs.ContextReaderAt, vfs.Pusher, vfs.OnceReader and vfs.HoleSeeker.
+// implements io.ReaderAt, io.Seeker, vfs.ContextReaderAt, vfs.Pusher and vfs.HoleSeeker.
 type openFile struct {
 	*io.SectionReader // Read and Seek, through ReadAt
 	info              info
@@ -88,7 +88,7 @@ func (f *openFile) Push(to vfs.Sink) {
 	}
 }
 
-// ReadOnce implements vfs.OnceReader.
+// ReadOnce implements vfs.Pusher.
 func (f *openFile) ReadOnce() bool { return f.once }
 
 // SeekData implements vfs.HoleSeeker.

@@ -12,11 +12,7 @@ import (
 // Fits returns an error if a block of a mag takes more memory while it is loaded than the cache has for that. A view does not show the volume of
 // such a mag. name is the path of the mag in the tree. Fits opens no cube: of a mag without metadata of its own, it does not know.
 func Fits(c *cache.Cache, mag volume.Mag, name string) error {
-	m, ok := mag.(volume.MetadataStater)
-	if !ok {
-		return nil
-	}
-	if files := m.StatMetadata(); len(files) == 0 || files[0].Name() == tree.Properties {
+	if files := volume.StatMetadata(mag); len(files) == 0 || files[0].Name() == tree.Properties {
 		return nil
 	}
 	g, err := mag.CubeGrid()
@@ -35,10 +31,8 @@ func fits(c *cache.Cache, source any, g volume.Grid, mag volume.Mag, name string
 	if ok {
 		return nil
 	}
-	if m, ok := mag.(volume.MetadataStater); ok {
-		if files := m.StatMetadata(); len(files) > 0 {
-			name = path.Join(name, files[len(files)-1].Name())
-		}
+	if files := volume.StatMetadata(mag); len(files) > 0 {
+		name = path.Join(name, files[len(files)-1].Name())
 	}
 	return &volume.UnsupportedError{
 		File: name, Part: fmt.Sprintf("size of chunks, %v voxels", g.Block), Offset: -1,

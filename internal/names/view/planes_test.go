@@ -81,7 +81,7 @@ func TestSlicesReadOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := f.(vfs.OnceReader).ReadOnce(), i >= 1 && i <= 5; got != want {
+		if got, want := f.(vfs.Pusher).ReadOnce(), i >= 1 && i <= 5; got != want {
 			t.Errorf("slice %d is read once: %v, expected %v", z, got, want)
 		}
 		if err := f.Close(); err != nil {

@@ -35,13 +35,11 @@ func (m *Mosaic) digest() (v vfs.Version, ok bool) {
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%v %v %v", m.cube, m.bounds, m.mag.About())
-	if s, ok := m.mag.(volume.MetadataStater); ok {
-		for _, file := range s.StatMetadata() {
-			if !settled(file) {
-				return v, false
-			}
-			fmt.Fprintf(h, " %x", vfs.VersionOf(file))
+	for _, file := range volume.StatMetadata(m.mag) {
+		if !settled(file) {
+			return v, false
 		}
+		fmt.Fprintf(h, " %x", vfs.VersionOf(file))
 	}
 	cubes := *m.snapshot.survey.cubes
 	for _, c := range slices.SortedFunc(maps.Keys(cubes), func(a, b volume.Vec) int { return slices.Compare(a[:], b[:]) }) {

@@ -31,11 +31,10 @@ func (m *Mosaic) Info() (fs.FileInfo, error) {
 // on.
 func StatMag(mag volume.Mag) (fs.FileInfo, error) {
 	info, err := mag.Stat()
-	m, ok := mag.(volume.MetadataStater)
-	if err != nil || !ok {
-		return info, err
+	if err != nil {
+		return nil, err
 	}
-	for _, file := range m.StatMetadata() {
+	for _, file := range volume.StatMetadata(mag) {
 		info = access.Of(file).Restrict(info)
 	}
 	return info, nil

@@ -140,8 +140,8 @@ func (s *surveying) statMag() (fs.FileInfo, error) {
 
 // layerBounds returns the bounding box of the layer. Some mags compute it from the cubes.
 func (s *surveying) layerBounds() (volume.Box, error) {
-	if m, ok := s.mag.(volume.CubeBounder); ok && !s.unlisted {
-		return m.BoundsOfCubes(s.extent)
+	if bounds := volume.IndexOf(s.mag).Bounds; bounds != nil && !s.unlisted {
+		return bounds(s.extent)
 	}
 	return s.mag.Bounds()
 }

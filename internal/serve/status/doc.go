@@ -10,7 +10,7 @@
 //
 // # Decisions
 //
-// The status is an fs.FS around the view. Package fsnode knows only that some files are live (vfs.LiveInfo): they are read
+// The status is an fs.FS around the view. Package fsnode knows only that some files are live (vfs.Details): they are read
 // past the page cache, with an owner of their own.
 //
 // A count exists once, in Prometheus' counters. Quantiles are computed from the histogram's ranges, and rates from

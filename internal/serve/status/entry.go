@@ -19,23 +19,21 @@ type info struct {
 	time time.Time
 }
 
-var (
-	_ vfs.LiveInfo      = info{}
-	_ vfs.VersionedInfo = info{}
-)
-
 // newInfo describes an entry. Its time is now, because its content is new at each open.
 func newInfo(name string, mode fs.FileMode) info {
 	return info{path.Base(name), mode, time.Now()}
 }
 
-func (i info) Name() string         { return i.name }
-func (i info) Size() int64          { return 0 }
-func (i info) Mode() fs.FileMode    { return i.mode }
-func (i info) ModTime() time.Time   { return i.time }
-func (i info) IsDir() bool          { return i.mode.IsDir() }
-func (i info) Live() bool           { return true }
-func (i info) Version() vfs.Version { return vfs.Version{1} } // always the same file
+func (i info) Name() string       { return i.name }
+func (i info) Size() int64        { return 0 }
+func (i info) Mode() fs.FileMode  { return i.mode }
+func (i info) ModTime() time.Time { return i.time }
+func (i info) IsDir() bool        { return i.mode.IsDir() }
+
+// Details says that the content is new at each open, of what is always the same file.
+func (i info) Details() vfs.Details {
+	return vfs.Details{Live: true, Version: func() vfs.Version { return vfs.Version{1} }}
+}
 
 // Sys returns the user and the group of the process as the owner.
 func (i info) Sys() any {

@@ -111,15 +111,15 @@ func TestInfo(t *testing.T) {
 			t.Fatal(err)
 		}
 		st := info.Sys().(*syscall.Stat_t)
-		if info.Mode() != mode || info.Name() != filepath.Base(name) || info.Size() != 0 || !vfs.IsLive(info) || int(st.Uid) != os.Geteuid() {
-			t.Errorf("%s: mode %v, name %s, size %d, live %v, owner %d", name, info.Mode(), info.Name(), info.Size(), vfs.IsLive(info), st.Uid)
+		if info.Mode() != mode || info.Name() != filepath.Base(name) || info.Size() != 0 || !vfs.DetailsOf(info).Live || int(st.Uid) != os.Geteuid() {
+			t.Errorf("%s: mode %v, name %s, size %d, live %v, owner %d", name, info.Mode(), info.Name(), info.Size(), vfs.DetailsOf(info).Live, st.Uid)
 		}
 		again, err := fs.Stat(fsys, name)
 		if err != nil || vfs.VersionOf(again) != vfs.VersionOf(info) {
 			t.Errorf("%s: another version the second time, %v", name, err)
 		}
 	}
-	if info, err := fs.Stat(fsys, "color"); err != nil || vfs.IsLive(info) {
+	if info, err := fs.Stat(fsys, "color"); err != nil || vfs.DetailsOf(info).Live {
 		t.Errorf("the served file system: live, %v", err)
 	}
 }

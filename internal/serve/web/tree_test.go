@@ -146,11 +146,13 @@ type entry struct {
 	leaf *leaf
 }
 
-func (e entry) Name() string               { return e.name }
-func (e entry) IsDir() bool                { return e.leaf == nil }
-func (e entry) ModTime() time.Time         { return modified }
-func (e entry) Sys() any                   { return nil }
-func (e entry) Version() vfs.Version       { return vfs.Version{0xab, e.leaf.version} }
+func (e entry) Name() string       { return e.name }
+func (e entry) IsDir() bool        { return e.leaf == nil }
+func (e entry) ModTime() time.Time { return modified }
+func (e entry) Sys() any           { return nil }
+func (e entry) Details() vfs.Details {
+	return vfs.Details{Version: func() vfs.Version { return vfs.Version{0xab, e.leaf.version} }}
+}
 func (e entry) Type() fs.FileMode          { return e.Mode().Type() }
 func (e entry) Info() (fs.FileInfo, error) { return e, e.fault() }
 

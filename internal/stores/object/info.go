@@ -40,11 +40,13 @@ func (i info) ModTime() time.Time {
 	return i.Modified
 }
 
-// Stored implements vfs.StoredInfo.
-func (i info) Stored() int64 { return i.fact.Size }
+// Details implements [vfs.DetailedInfo].
+func (i info) Details() vfs.Details {
+	return vfs.Details{Version: i.version, Stored: func() int64 { return i.fact.Size }}
+}
 
-// Version implements [vfs.VersionedInfo]. Web servers give two files the same ETag if they have the same size and time.
-func (i info) Version() vfs.Version {
+// version identifies the object. Web servers give two files the same ETag if they have the same size and time.
+func (i info) version() vfs.Version {
 	text := fmt.Sprintf("%q %q %d %d %q", i.bucket, i.path, i.kind, i.fact.Size, i.fact.Version)
 	if i.fact.Version == "" {
 		text += i.Modified.UTC().String()

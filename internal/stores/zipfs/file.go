@@ -209,8 +209,8 @@ func (i info) Size() int64 {
 	return int64(min(i.node.entry.UncompressedSize64, math.MaxInt64))
 }
 
-// Stored implements [vfs.StoredInfo].
-func (i info) Stored() int64 { return i.Size() }
+// Details implements [vfs.DetailedInfo].
+func (i info) Details() vfs.Details { return vfs.Details{Version: i.version, Stored: i.Size} }
 
 // Mode has the permissions of the archive. Who may read it may search its directories.
 func (i info) Mode() fs.FileMode {
@@ -221,8 +221,8 @@ func (i info) Mode() fs.FileMode {
 	return i.node.entry.Mode().Type() | perm
 }
 
-// Version implements [vfs.VersionedInfo]. It changes with the archive.
-func (i info) Version() vfs.Version {
+// version changes with the archive.
+func (i info) version() vfs.Version {
 	b := vfs.VersionOf(i.FileInfo)
 	if e := i.node.entry; e != nil {
 		sum := sha256.Sum256(append(binary.LittleEndian.AppendUint32(b[:], e.CRC32), e.Name...))

@@ -42,12 +42,6 @@ func ask[I any](of kind, name string, answer func(I) any) ability {
 	}}
 }
 
-func deriving[I any](of kind, name string, answer func(I) any) ability {
-	a := ask(of, name, answer)
-	a.derived = true
-	return a
-}
-
 // abilities are all abilities. They are used on the file [Name] in [Inside].
 var abilities = []ability{
 	ask(tree, "Speed", func(x vfs.SpeedReporter) any { return x.Speed() }),
@@ -68,15 +62,32 @@ var abilities = []ability{
 	ask(file, "WillNeed", func(x vfs.Advisor) any { x.WillNeed(0, 1); return nil }),
 	ask(file, "SeekData", func(x vfs.HoleSeeker) any { off, err := x.SeekData(0); return fmt.Sprint(off, err) }),
 	ask(file, "SeekHole", func(x vfs.HoleSeeker) any { off, err := x.SeekHole(0); return fmt.Sprint(off, err) }),
-	ask(file, "ReadOnce", func(x vfs.OnceReader) any { return x.ReadOnce() }),
+	ask(file, "ReadOnce", func(x vfs.Pusher) any { return x.ReadOnce() }),
 	ask(file, "Push", func(x vfs.Pusher) any { x.Push(vfs.Sink{}); return nil }),
 	ask(file, "Seek", func(x io.Seeker) any { off, err := x.Seek(0, io.SeekCurrent); return fmt.Sprint(off, err) }),
 
-	deriving(info, "Version", func(x vfs.VersionedInfo) any { return x.Version() }),
-	ask(info, "Stored", func(x vfs.StoredInfo) any { return x.Stored() }),
-	ask(info, "Source", func(x vfs.DerivedInfo) any { return x.Source().Name() }),
-	ask(info, "Attributes", func(x vfs.AttributedInfo) any { return fmt.Sprint(x.Attributes()) }),
-	ask(info, "Live", func(x vfs.LiveInfo) any { return x.Live() }),
+	{of: info, name: "Version", derived: true, use: detail(func(d vfs.Details) func() vfs.Version { return d.Version })},
+	{of: info, name: "Stored", use: detail(func(d vfs.Details) func() int64 { return d.Stored })},
+	{of: info, name: "Source", use: func(x any) (any, bool) {
+		source := vfs.DetailsOf(x.(fs.FileInfo)).Source
+		if source == nil {
+			return nil, false
+		}
+		return source.Name(), true
+	}},
+	{of: info, name: "Attributes", use: detail(func(d vfs.Details) func() map[string]string { return d.Attributes })},
+	{of: info, name: "Live", use: func(x any) (any, bool) { return vfs.DetailsOf(x.(fs.FileInfo)).Live, true }},
+}
+
+// detail returns a use of one of the details of a file.
+func detail[T any](of func(vfs.Details) func() T) func(x any) (any, bool) {
+	return func(x any) (any, bool) {
+		answer := of(vfs.DetailsOf(x.(fs.FileInfo)))
+		if answer == nil {
+			return nil, false
+		}
+		return answer(), true
+	}
 }
 
 // cancelKey is the key of a context whose value cancels it: the file inside calls it when the read has arrived.

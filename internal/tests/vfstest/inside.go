@@ -124,13 +124,15 @@ type insideInfo struct {
 	i *Inside
 }
 
-func (n insideInfo) Version() vfs.Version { return vfs.Version{byte(n.i.length("info.Version"))} }
-func (n insideInfo) Stored() int64        { return int64(n.i.length("info.Stored")) }
-func (n insideInfo) Source() fs.FileInfo  { n.i.called("info.Source"); return n }
-func (n insideInfo) Live() bool           { return n.i.says("info.Live") }
-func (n insideInfo) Attributes() map[string]string {
-	n.i.called("info.Attributes")
-	return map[string]string{"user.inside": "1"}
+func (n insideInfo) Details() vfs.Details {
+	n.i.called("info.Source")
+	return vfs.Details{
+		Version:    func() vfs.Version { return vfs.Version{byte(n.i.length("info.Version"))} },
+		Stored:     func() int64 { return int64(n.i.length("info.Stored")) },
+		Source:     n,
+		Attributes: func() map[string]string { n.i.called("info.Attributes"); return map[string]string{"user.inside": "1"} },
+		Live:       n.i.says("info.Live"),
+	}
 }
 
 // insideFile is an open file with all abilities.

@@ -87,7 +87,7 @@ func (s tester) described(name string, d vfs.Described) {
 func (s tester) same(name string, a, b fs.FileInfo) {
 	s.Helper()
 	if a.Name() != b.Name() || a.Mode() != b.Mode() || a.Size() != b.Size() || !a.ModTime().Equal(b.ModTime()) || vfs.StoredOf(a) != vfs.StoredOf(b) ||
-		vfs.IsLive(a) != vfs.IsLive(b) || !a.IsDir() && vfs.VersionOf(a) != vfs.VersionOf(b) {
+		vfs.DetailsOf(a).Live != vfs.DetailsOf(b).Live || !a.IsDir() && vfs.VersionOf(a) != vfs.VersionOf(b) {
 		s.Errorf("%s: described as %v with version %x, and as %v with %x", name, a, vfs.VersionOf(a), b, vfs.VersionOf(b))
 	}
 }

@@ -141,12 +141,12 @@ func (r revision) ModTime() time.Time { return time.Unix(1, 0) }
 func (r revision) IsDir() bool        { return false }
 func (r revision) Sys() any           { return nil }
 
-func (r revision) Version() volume.Version {
+func (r revision) Details() volume.Details {
 	sum := sha256.Sum256(fmt.Append(nil, r.number))
-	return volume.Version(sum[:16])
+	return volume.Details{Version: func() volume.Version { return volume.Version(sum[:16]) }}
 }
 
-var _ volume.VersionedInfo = revision{}
+var _ volume.DetailedInfo = revision{}
 
 // TestOwnVersion: a version may be made of anything.
 func TestOwnVersion(t *testing.T) {
@@ -155,7 +155,7 @@ func TestOwnVersion(t *testing.T) {
 		all = append(all, volume.VersionOf(revision{i, 7}))
 	}
 	slices.SortFunc(all, func(a, b volume.Version) int { return bytes.Compare(a[:], b[:]) })
-	if len(slices.Compact(all)) != 3 || volume.VersionOf(revision{1, 7}) != (revision{1, 8}).Version() {
+	if len(slices.Compact(all)) != 3 || volume.VersionOf(revision{1, 7}) != volume.VersionOf(revision{1, 8}) {
 		t.Errorf("got %x", all)
 	}
 }
