@@ -56,7 +56,7 @@ func TestListingRequests(t *testing.T) {
 	if want := int32(1 + len(zs) + rows); cubes != 4*6*3-1 || lists != want || stats != want {
 		t.Errorf("%d cubes: %d directories listed, expected %d; %d attributes", cubes, lists, want, stats)
 	}
-	for c, err := range m.walkCubes() {
+	for c, err := range m.WalkCubes() {
 		if _, statErr := m.StatCubes(c[2], c[1], c[0]); err != nil || statErr != nil {
 			t.Fatal(err, statErr)
 		}
