@@ -3,7 +3,6 @@ package precomputed
 import (
 	"fmt"
 	"io/fs"
-	"time"
 
 	"github.com/wkwfs/wkwfs/internal/arrays/lattice"
 	"github.com/wkwfs/wkwfs/internal/vfs"
@@ -21,14 +20,10 @@ type storedChunk struct {
 	compression compression
 }
 
-// maxListingAge is how long a listing of chunks is used without a stat of the source. Without it, a walk through
-// 100,000 rows of chunks stats the source 100,000 times.
-const maxListingAge = time.Second
-
 // chunkStore finds the stored chunks of a scale. Positions of chunks are in the lattice. The error for an absent
 // chunk is fs.ErrNotExist.
 type chunkStore interface {
-	// positions lists the chunks that exist, even if they cannot be read. The listing may be maxListingAge old unless
+	// positions lists the chunks that exist, even if they cannot be read. The listing may be ttl.Least old unless
 	// fresh is set. If there are more than lattice.MaxPositions, the error is a lattice.TooManyError.
 	positions(fresh bool) (lattice.Positions, error)
 	// walk yields the chunks that exist, in any order, and errors of listing. It holds only some of them in memory.

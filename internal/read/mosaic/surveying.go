@@ -3,10 +3,10 @@ package mosaic
 import (
 	"io/fs"
 	"sync"
-	"time"
 
 	"github.com/wkwfs/wkwfs/internal/small/access"
 	"github.com/wkwfs/wkwfs/internal/small/parallel"
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -24,7 +24,7 @@ type surveying struct {
 // takeSurvey lists all cubes of a mag, many directories at a time. It keeps the versions of all cubes if there are at most most of
 // them. If shared, it also joins their access. It holds only some entries of the directories in memory.
 func takeSurvey(mag volume.Mag, shared bool, most int) *survey {
-	s := &surveying{mag: mag, shared: shared, most: most, survey: &survey{access: access.Unrestricted, cubes: &versions{}, taken: time.Now()}}
+	s := &surveying{mag: mag, shared: shared, most: most, survey: &survey{access: access.Unrestricted, cubes: &versions{}, Answer: ttl.Ask()}}
 	base, err := s.statMag()
 	if err == nil {
 		s.newest = base.ModTime()
@@ -35,7 +35,7 @@ func takeSurvey(mag volume.Mag, shared bool, most int) *survey {
 	if s.grid, s.err = mag.CubeGrid(); s.err == nil {
 		s.bounds, s.err = s.layerBounds()
 	}
-	s.took = time.Since(s.taken)
+	s.End()
 	return s.survey
 }
 
