@@ -62,12 +62,9 @@ func (w *surveyor) fresh() *survey {
 // take takes a survey. The caller holds taking. If the cubes have not changed, the survey shares the map of the last one.
 func (w *surveyor) take() *survey {
 	s, last := takeSurvey(w.mag, w.shared, w.limits.complete), w.last()
-	if last != nil && s.cubes != nil && last.cubes != nil && len(*s.cubes) == len(*last.cubes) && s.cubes.hasAll(*last.cubes, everywhere) {
+	if last != nil && s.cubes != nil && last.cubes != nil && len(*s.cubes) == len(*last.cubes) && s.cubes.hasAll(*last.cubes, volume.Everywhere()) {
 		s.cubes = last.cubes
 	}
 	w.latest.Store(s)
 	return s
 }
-
-// everywhere contains all cubes.
-var everywhere = volume.Box{Min: volume.Cube(-1 << 60), Max: volume.Cube(1 << 60)}
