@@ -23,8 +23,8 @@ var arrows = map[string][]string{
 	"internal/vfs":              {"internal/small/access", "internal/small/guard", "internal/small/span"},
 	"internal/tests/vfstest":    {"internal/vfs"},
 	"volume":                    {"internal/vfs", "internal/small/parallel"},
-	"internal/stores/store":     {"internal/small/guard", "internal/small/access", "internal/vfs", "golang.org/x/sync", "golang.org/x/sys"},
-	"internal/stores/object":    {"internal/small/guard", "internal/small/lru", "internal/small/parallel", "internal/vfs"},
+	"internal/stores/store":     {"internal/small/guard", "internal/small/access", "internal/vfs", "golang.org/x/sync", "golang.org/x/sys", "internal/small/ttl"},
+	"internal/stores/object":    {"internal/small/guard", "internal/small/lru", "internal/small/parallel", "internal/vfs", "internal/small/ttl"},
 	"internal/stores/remote":    {"internal/small/guard", "internal/small/hint", "internal/stores/object", "internal/vfs", "github.com/cenkalti/backoff", "github.com/minio/minio-go", "golang.org/x/net", "golang.org/x/oauth2", "gopkg.in/ini.v1"},
 	"internal/stores/diskcache": {"internal/small/guard", "internal/small/hint", "internal/small/lru", "internal/stores/object", "internal/vfs", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/small/log":        {"internal/small/guard", "internal/small/hint", "github.com/coreos/go-systemd", "golang.org/x/sys"},
@@ -37,14 +37,14 @@ var arrows = map[string][]string{
 	"internal/small/lockfile":   {"github.com/moby/sys/mountinfo", "golang.org/x/sys"},
 
 	"webknossos":  {"internal/small/jsonlimit", "internal/vfs", "volume", "wkw"},
-	"wkw":         {"internal/small/scratch", "internal/small/lru", "internal/small/atomicfile", "internal/vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync"},
-	"precomputed": {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/scratch", "internal/arrays/lattice", "internal/small/lru", "internal/small/jsonlimit", "internal/vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture", "github.com/andybalholm/brotli"},
+	"wkw":         {"internal/small/scratch", "internal/small/lru", "internal/small/atomicfile", "internal/vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync", "internal/small/ttl"},
+	"precomputed": {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/scratch", "internal/arrays/lattice", "internal/small/lru", "internal/small/jsonlimit", "internal/vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture", "github.com/andybalholm/brotli", "internal/small/ttl"},
 
 	"dataset": {"cache", "internal/stores/diskcache", "internal/files/filesource", "internal/small/guard", "internal/files/hdfsource", "internal/files/knossos", "internal/small/hint", "internal/read/mosaic", "internal/stores/object", "internal/small/parallel", "internal/small/paths", "internal/stores/remote", "internal/stores/store", "internal/vfs", "internal/stores/zipfs", "n5", "precomputed", "volume", "webknossos", "zarr", "github.com/moby/sys/mountinfo", "golang.org/x/sys", "internal/files/annotation", "internal/compose/overlay", "internal/compose/relabel", "internal/small/jsonlimit", "internal/small/link"},
 
 	"zarr":                    {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/jsonlimit", "internal/small/lru", "internal/small/parallel", "internal/vfs", "volume"},
 	"n5":                      {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/jsonlimit", "volume"},
-	"internal/arrays/chunked": {"internal/small/access", "internal/arrays/codec", "internal/small/jsonlimit", "internal/arrays/lattice", "internal/small/lru", "internal/small/parallel", "internal/small/scratch", "internal/vfs", "volume", "golang.org/x/sync"},
+	"internal/arrays/chunked": {"internal/small/access", "internal/arrays/codec", "internal/small/jsonlimit", "internal/arrays/lattice", "internal/small/lru", "internal/small/parallel", "internal/small/scratch", "internal/vfs", "volume", "golang.org/x/sync", "internal/small/ttl"},
 
 	"wkw/lz4block": {"golang.org/x/sys"},
 	"hdf5":         {"internal/arrays/codec", "internal/small/lru", "internal/small/parallel", "internal/small/scratch", "wkw/lz4block"},
@@ -60,7 +60,7 @@ var arrows = map[string][]string{
 	"internal/arrays/codec":    {"internal/small/scratch", "volume", "wkw/lz4block", "github.com/klauspost/compress", "github.com/ulikunitz/xz"},
 	"internal/read/flat":       {"volume"},
 	"internal/read/prefetch":   {"internal/small/guard", "internal/vfs", "volume", "cache", "internal/read/flat", "internal/small/span"},
-	"internal/read/mosaic":     {"internal/small/guard", "internal/small/access", "internal/small/lru", "internal/vfs", "volume", "internal/read/flat", "internal/small/parallel"},
+	"internal/read/mosaic":     {"internal/small/guard", "internal/small/access", "internal/small/lru", "internal/vfs", "volume", "internal/read/flat", "internal/small/parallel", "internal/small/ttl"},
 	"internal/small/span":      {},
 	"internal/small/parallel":  {"internal/small/guard"},
 	"internal/small/jsonlimit": {},
@@ -99,14 +99,14 @@ var arrows = map[string][]string{
 	"internal/jobs/check":       {"internal/jobs/batch", "internal/jobs/gaps", "internal/small/hint", "internal/small/scratch", "internal/vfs", "volume", "internal/small/parallel", "golang.org/x/sync"},
 	"cache":                     {"internal/small/guard", "internal/vfs", "volume", "internal/small/parallel", "github.com/dgraph-io/ristretto", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/names/header":     {"internal/fileformat/nifti", "internal/fileformat/nrrd", "internal/fileformat/tiff", "volume"},
-	"internal/names/view":       {"internal/small/lru", "internal/vfs", "internal/names/tree", "volume", "internal/names/header", "internal/names/omezarr", "cache", "internal/read/flat", "internal/read/mosaic", "internal/read/prefetch", "internal/small/span"},
+	"internal/names/view":       {"internal/small/lru", "internal/vfs", "internal/names/tree", "volume", "internal/names/header", "internal/names/omezarr", "cache", "internal/read/flat", "internal/read/mosaic", "internal/read/prefetch", "internal/small/span", "internal/small/ttl"},
 	"internal/jobs/copier":      {"internal/jobs/batch", "internal/small/hint", "internal/small/lockfile", "internal/small/parallel", "internal/small/paths", "internal/names/tree", "internal/vfs", "internal/small/span", "volume"},
 	"fsnode":                    {"internal/small/guard", "internal/small/lru", "internal/vfs", "internal/small/log", "internal/small/parallel", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
 	"internal/serve/status":     {"internal/stores/diskcache", "internal/small/guard", "internal/small/hint", "internal/vfs", "golang.org/x/sys", "internal/names/tree", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
-	"internal/compose/relabel":  {"hdf5", "internal/small/jsonlimit", "internal/vfs", "volume", "zarr"},
+	"internal/compose/relabel":  {"hdf5", "internal/small/jsonlimit", "internal/vfs", "volume", "zarr", "internal/small/ttl"},
 	"internal/files/annotation": {"internal/files/nml", "internal/vfs", "internal/stores/zipfs", "volume", "webknossos", "zarr"},
 	"internal/files/nml":        {"internal/arrays/chunked", "internal/vfs", "volume"},
-	"internal/compose/overlay":  {"internal/small/access", "internal/small/scratch", "internal/vfs", "volume"},
+	"internal/compose/overlay":  {"internal/small/access", "internal/small/scratch", "internal/vfs", "volume", "internal/small/ttl"},
 
 	"internal/serve/nfs":     {"internal/small/guard", "internal/serve/nfs/xdr", "internal/small/log", "internal/small/lru", "internal/small/parallel", "internal/serve/peer", "internal/names/tree", "internal/vfs"},
 	"internal/serve/nfs/xdr": {},
@@ -128,6 +128,7 @@ var arrows = map[string][]string{
 	"integration/latefs":     {"github.com/hanwen/go-fuse", "golang.org/x/sys"},
 	"integration/cmd/latefs": {"integration/latefs"},
 	"integration/cmd/mapped": {},
+	"internal/small/ttl":     {},
 }
 
 func TestArrows(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/arrays/lattice"
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -40,7 +41,7 @@ const timeResolution = 2 * time.Second
 func (f *files) Positions(fresh bool) (lattice.Positions, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !fresh && time.Since(f.checked) < maxListingAge {
+	if !fresh && ttl.IsRecent(f.checked) {
 		return f.found, f.err
 	}
 	info, err := fs.Stat(f.fsys, f.dir)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/arrays/lattice"
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -21,7 +22,7 @@ import (
 func (s *shards) Positions(fresh bool) (lattice.Positions, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !fresh && time.Since(s.checked) < maxListingAge {
+	if !fresh && ttl.IsRecent(s.checked) {
 		return s.found, s.err
 	}
 	files, err := s.files()

@@ -3,7 +3,6 @@ package precomputed
 import (
 	"fmt"
 	"io/fs"
-	"time"
 
 	"github.com/wkwfs/wkwfs/internal/arrays/lattice"
 	"github.com/wkwfs/wkwfs/internal/vfs"
@@ -21,11 +20,7 @@ type storedChunk struct {
 	compression compression
 }
 
-// maxListingAge is how long a listing of chunks is used without a stat of the source. Without it, a walk through
-// 100,000 rows of chunks stats the source 100,000 times.
-const maxListingAge = time.Second
-
-// chunkStore is a store of chunks that can be opened. Its positions may be maxListingAge old.
+// chunkStore is a store of chunks that can be opened. Its positions may be ttl.Least old.
 type chunkStore interface {
 	lattice.Store
 	open(c volume.Vec) (*storedChunk, error)

@@ -65,6 +65,9 @@ func ListCubes(m Mag, zy ...int) iter.Seq2[[]int, error] {
 	return func(yield func([]int, error) bool) { yield(m.Cubes(zy...)) }
 }
 
+// Everywhere returns a box of all cubes.
+func Everywhere() Box { return Box{Min: Cube(-1 << 60), Max: Cube(1 << 60)} }
+
 // AllCubes yields the positions of all cubes of a mag, z slowest. A directory of more than some thousand entries is in
 // an order of its own. If a directory cannot be listed, AllCubes yields the error and goes on with the next one. It
 // lists many directories at once, and holds only some of them in memory.
@@ -72,16 +75,21 @@ func AllCubes(m Mag) iter.Seq2[Vec, error] {
 	if walk := IndexOf(m).Walk; walk != nil {
 		return walk()
 	}
-	const far = 1 << 60
-	return CubesIn(m, Box{Min: Cube(-far), Max: Cube(far)})
+	return CubesIn(m, Everywhere())
 }
 
 // CubesIn yields the positions of the cubes in a box of the grid of cubes, as AllCubes does. It does not
 // list directories outside of the box.
 func CubesIn(m Mag, box Box) iter.Seq2[Vec, error] {
-	w := walk{m, box}
+	return Walk(func(zy ...int) iter.Seq2[[]int, error] { return ListCubes(m, zy...) }, box)
+}
+
+// Walk is CubesIn for an index of cubes of which list yields a level, as [ListCubes] does. Many goroutines call list at once. A level of
+// more than one piece is listed more than once.
+func Walk(list func(zy ...int) iter.Seq2[[]int, error], box Box) iter.Seq2[Vec, error] {
+	w := walk{list, box}
 	return func(yield func(Vec, error) bool) {
-		for row, xs := range parallel.EachOf(w.rows, func(r row) level { return w.list(r, r.at[2], r.at[1]) }) {
+		for row, xs := range parallel.EachOf(w.rows, func(r row) level { return w.start(r, r.at[2], r.at[1]) }) {
 			for x, err := range w.numbers(xs, row.at[2], row.at[1]) {
 				if !yield(Vec{x, row.at[1], row.at[2]}, err) {
 					return
@@ -91,10 +99,10 @@ func CubesIn(m Mag, box Box) iter.Seq2[Vec, error] {
 	}
 }
 
-// walk lists the cubes of a mag in a box.
+// walk lists the cubes in a box.
 type walk struct {
-	Mag
-	box Box
+	list func(zy ...int) iter.Seq2[[]int, error]
+	box  Box
 }
 
 // row is a directory z or z, y; the other axes are 0. With an error, it stands for one that cannot be listed.
@@ -114,7 +122,7 @@ func (w walk) planes(yield func(row) bool) {
 
 // rows yields each z and y.
 func (w walk) rows(yield func(row) bool) {
-	for plane, ys := range parallel.EachOf(w.planes, func(r row) level { return w.list(r, r.at[2]) }) {
+	for plane, ys := range parallel.EachOf(w.planes, func(r row) level { return w.start(r, r.at[2]) }) {
 		for y, err := range w.numbers(ys, plane.at[2]) {
 			if !yield(row{Vec{1: y, 2: plane.at[2]}, err}) {
 				return
@@ -130,13 +138,13 @@ type level struct {
 	err     error // of listing
 }
 
-// list lists the first piece of a directory.
-func (w walk) list(r row, zy ...int) (l level) {
+// start lists the first piece of a directory.
+func (w walk) start(r row, zy ...int) (l level) {
 	if r.err != nil {
 		return level{err: r.err}
 	}
 	first := true
-	for piece, err := range ListCubes(w.Mag, zy...) {
+	for piece, err := range w.list(zy...) {
 		if !first {
 			l.more = true
 			break
@@ -146,12 +154,12 @@ func (w walk) list(r row, zy ...int) (l level) {
 	return l
 }
 
-// numbers yields the numbers of a directory that are inside the box, and its error. If list has listed only a part,
+// numbers yields the numbers of a directory that are inside the box, and its error. If start has listed only a part,
 // numbers lists the directory again.
 func (w walk) numbers(l level, zy ...int) iter.Seq2[int, error] {
 	pieces := func(yield func([]int, error) bool) { yield(l.numbers, l.err) }
 	if l.more {
-		pieces = ListCubes(w.Mag, zy...)
+		pieces = w.list(zy...)
 	}
 	axis := 2 - len(zy)
 	return func(yield func(int, error) bool) {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 )
 
 func TestGeometry(t *testing.T) {
@@ -87,7 +89,7 @@ func TestGeometry(t *testing.T) {
 				case errors.Is(err, fs.ErrNotExist):
 					t.Fatalf("%v: would be treated as a cube that was never written", err)
 				}
-				m.checked = m.checked.Add(-2 * recheckInterval)
+				m.checked = m.checked.Add(-2 * ttl.Least)
 			}
 			lines := w.lines()
 			if c.warning == "" && len(lines) > 0 || c.warning != "" && (len(lines) != 1 || !strings.Contains(lines[0], c.warning)) {
@@ -97,7 +99,7 @@ func TestGeometry(t *testing.T) {
 	}
 }
 
-// TestGeometryChanges replaces header.wkw. A mag uses the new header after recheckInterval.
+// TestGeometryChanges replaces header.wkw. A mag uses the new header after ttl.Least.
 func TestGeometryChanges(t *testing.T) {
 	var w warnings
 	dir := t.TempDir()
@@ -121,16 +123,16 @@ func TestGeometryChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	if side() != 2 {
-		t.Error("the geometry was read again before recheckInterval")
+		t.Error("the geometry was read again before ttl.Least")
 	}
-	m.checked = m.checked.Add(-2 * recheckInterval)
+	m.checked = m.checked.Add(-2 * ttl.Least)
 	if side() != 32 {
 		t.Errorf("got a side of %d, expected 32", side())
 	}
 	if err := os.Remove(name); err != nil {
 		t.Fatal(err)
 	}
-	m.checked = m.checked.Add(-2 * recheckInterval)
+	m.checked = m.checked.Add(-2 * ttl.Least)
 	if _, err := m.CubeGrid(); err == nil {
 		t.Error("got a geometry after the only header was removed")
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
@@ -93,15 +94,11 @@ func (m *mag) gridOf(g volume.Grid, c volume.Vec) volume.Grid {
 	return g
 }
 
-// recheckInterval is the time between two stats of header.wkw. Without it, opening 100,000 cubes would stat the file
-// 100,000 times.
-const recheckInterval = time.Second
-
-// geometry returns the header that all cubes of the mag fit.
+// geometry returns the header that all cubes of the mag fit. Opening 100,000 cubes does not stat it 100,000 times.
 func (m *mag) geometry() (wkw.Header, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.checked.IsZero() && time.Since(m.checked) < recheckInterval {
+	if ttl.IsRecent(m.checked) {
 		return m.header, m.err
 	}
 	name := path.Join(m.dir, headerFile)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/arrays/lattice"
 	"github.com/wkwfs/wkwfs/internal/small/parallel"
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -28,19 +29,16 @@ type listing struct {
 	age   time.Duration
 }
 
-// A listing is used for minAge, or for ageFactor times as long as it took. Without that, a walk through 100,000 rows of
+// A listing is used for ttl.Least, or for ageFactor times as long as it took. Without that, a walk through 100,000 rows of
 // cubes lists them 100,000 times.
-const (
-	minAge    = time.Second
-	ageFactor = 10
-)
+const ageFactor = 10
 
 // Positions implements [lattice.Store]. It returns the positions of the cubes that have a file. If a directory cannot be listed, it returns the others with
 // the error. If there are more than the limit, the error is a [lattice.TooManyError].
 func (l *listing) Positions(fresh bool) (lattice.Positions, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.taken.IsZero() && (time.Since(l.taken) < minAge || !fresh && time.Since(l.taken) < l.age) {
+	if ttl.IsRecent(l.taken) || !fresh && time.Since(l.taken) < l.age {
 		return l.found, l.err
 	}
 	start := time.Now()
@@ -48,7 +46,7 @@ func (l *listing) Positions(fresh bool) (lattice.Positions, error) {
 	l.found = lattice.Positions{}
 	l.found, l.err = l.read()
 	l.taken = time.Now()
-	l.age = max(minAge, ageFactor*l.taken.Sub(start))
+	l.age = max(ttl.Least, ageFactor*l.taken.Sub(start))
 	return l.found, l.err
 }
 

@@ -8,21 +8,14 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
 // maxParts limits the parts of a list: cubes above in cubes below. A real annotation has some thousand.
 const maxParts = 1 << 22
-
-// A list is valid for minValid, or for validFactor times the time that it took, but never longer than maxValid.
-const (
-	minValid    = time.Second
-	validFactor = 20
-	maxValid    = time.Minute
-)
 
 // part is a cube above, or what it covers of a cube below.
 type part struct {
@@ -63,13 +56,10 @@ func (c cell) version(below vfs.Version) vfs.Version {
 type listing struct {
 	cells map[volume.Vec]cell
 	err   error // why there is no list
-	taken time.Time
-	took  time.Duration
+	ttl.Answer
 }
 
-func (l *listing) expired() bool {
-	return l == nil || time.Since(l.taken) > min(max(minValid, validFactor*l.took), maxValid)
-}
+func (l *listing) counts() bool { return l != nil && l.Counts() }
 
 // index lists the cubes above, again when the list is old.
 type index struct {
@@ -80,12 +70,12 @@ type index struct {
 
 // valid returns a list that is not old.
 func (x *index) valid() *listing {
-	if l := x.latest.Load(); !l.expired() {
+	if l := x.latest.Load(); l.counts() {
 		return l
 	}
 	x.taking.Lock()
 	defer x.taking.Unlock()
-	if l := x.latest.Load(); !l.expired() { // another goroutine has taken it
+	if l := x.latest.Load(); l.counts() { // another goroutine has taken it
 		return l
 	}
 	l := x.take()
@@ -94,12 +84,12 @@ func (x *index) valid() *listing {
 }
 
 func (x *index) take() *listing {
-	l := &listing{cells: map[volume.Vec]cell{}, taken: time.Now()}
+	l := &listing{cells: map[volume.Vec]cell{}, Answer: ttl.Ask()}
 	l.err = x.list(l.cells)
 	for _, c := range l.cells {
 		slices.SortFunc(c, func(a, b part) int { return slices.Compare(a.at[:], b.at[:]) })
 	}
-	l.took = time.Since(l.taken)
+	l.End()
 	return l
 }
 

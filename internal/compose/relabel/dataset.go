@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -52,9 +52,8 @@ func New(d volume.Dataset, o Options) *Dataset {
 
 // found is the mappings of a layer, and when they were looked for.
 type found struct {
-	all   []Attachment
-	taken time.Time
-	took  time.Duration
+	all []Attachment
+	ttl.Answer
 }
 
 // attachments returns the mappings of a layer in Home. It looks for them as rarely as for changes of tables.
@@ -67,13 +66,13 @@ func (d *Dataset) attachments(layer string) []Attachment {
 		layer = as
 	}
 	last, described := d.known(layer)
-	if last != nil && time.Since(last.taken) < min(max(minValid, validFactor*last.took), maxValid) {
+	if last != nil && last.Counts() {
 		return last.all
 	}
-	f := &found{taken: time.Now()}
+	f := &found{Answer: ttl.Ask()}
 	described = home.describe(described)
 	f.all = home.of(layer, described)
-	f.took = time.Since(f.taken)
+	f.End()
 	d.setKnown(layer, f, described)
 	return f.all
 }

@@ -8,8 +8,8 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
-	"time"
 
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -58,34 +58,23 @@ func newList(version vfs.Version, most, n, pageLen uint64, load func(context.Con
 type checked struct {
 	state *state
 	err   error
-	taken time.Time
-	took  time.Duration
+	ttl.Answer
 }
 
-// A description is valid for minValid, or for validFactor times the time that it took, but never longer than
-// maxValid.
-const (
-	minValid    = time.Second
-	validFactor = 20
-	maxValid    = time.Minute
-)
-
-func (c *checked) expired() bool {
-	return c == nil || time.Since(c.taken) > min(max(minValid, validFactor*c.took), maxValid)
-}
+func (c *checked) counts() bool { return c != nil && c.Counts() }
 
 // now returns the table as it is now, or was a second ago.
 func (t *Table) now() (*state, error) {
-	if c := t.latest.Load(); !c.expired() {
+	if c := t.latest.Load(); c.counts() {
 		return c.state, c.err
 	}
 	t.taking.Lock()
 	defer t.taking.Unlock()
 	last := t.latest.Load()
-	if !last.expired() { // another goroutine has described it
+	if last.counts() { // another goroutine has described it
 		return last.state, last.err
 	}
-	c := &checked{taken: time.Now()}
+	c := &checked{Answer: ttl.Ask()}
 	var old *state
 	if last != nil {
 		old = last.state
@@ -93,7 +82,7 @@ func (t *Table) now() (*state, error) {
 	if c.state, c.err = t.read(old); c.err != nil {
 		c.state, c.err = nil, fmt.Errorf("mapping %s: %w", t.Name, c.err)
 	}
-	c.took = time.Since(c.taken)
+	c.End()
 	t.latest.Store(c)
 	return c.state, c.err
 }

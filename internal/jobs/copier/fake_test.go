@@ -119,6 +119,8 @@ func (o *fakeOpen) Push(to vfs.Sink) {
 	}
 }
 
+func (o *fakeOpen) ReadOnce() bool { return false }
+
 func (o *fakeOpen) SeekData(off int64) (int64, error) {
 	for _, h := range o.f.holes {
 		if off >= h[0] && off < h[1] {

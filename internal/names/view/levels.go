@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/small/lru"
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -79,10 +80,6 @@ func (v levels) each(mags []string) iter.Seq2[level, *snapshot] {
 	}
 }
 
-// levelAge is how long a level that was found is not searched again. Programs look up one chunk after another, and a search
-// lists the layer.
-const levelAge = time.Second
-
 // levelKey names a level: the format of the view and the path of the mag.
 type levelKey struct{ format, path string }
 
@@ -110,11 +107,11 @@ func (c *levelCache) put(key levelKey, l foundLevel) {
 	c.last.Put(key, l, 1)
 }
 
-// find returns the level of a mag, as it was at most levelAge ago. If there is none, the error is fs.ErrNotExist.
+// find returns the level of a mag, as it was at most ttl.Least ago: programs look up one chunk after another, and a search lists the layer. If there is none, the error is fs.ErrNotExist.
 func (v levels) find(name string) (level, error) {
 	cache, key, now := &v.l.fsys.levels, levelKey{v.format, path.Join(v.l.name, name)}, time.Now()
 	found, ok := cache.get(key)
-	if ok && now.Sub(found.at) < levelAge {
+	if ok && ttl.IsRecent(found.at) {
 		return found.level, nil
 	}
 	l, err := v.search(name)

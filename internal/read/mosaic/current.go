@@ -27,7 +27,7 @@ func (m *Mosaic) Current(box volume.Box) bool {
 	s := m.surveyor.valid()
 	complete := m.snapshot.complete()
 	return m.snapshot.survey.agrees(s, cubes, whole || !complete) &&
-		(complete || m.snapshot.pinsMatch(cubes, s.lifetime()))
+		(complete || m.snapshot.pinsMatch(cubes, s.Lifetime()))
 }
 
 // matchesSource compares the geometry, the bounding box and a few cubes with the source.

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -108,7 +109,7 @@ func TestAllChanges(t *testing.T) {
 			} else {
 				mag.set(at[0], at[1], version)
 			}
-			time.Sleep(2 * minValid)
+			time.Sleep(2 * ttl.Least)
 			for _, box := range allBoxes() {
 				switch same, current := before == version || !box.Contains(at), m.Current(box); {
 				case same && !current && (len(mag.cubes) <= complete) != m.snapshot.complete(): // the next snapshot is of the other kind

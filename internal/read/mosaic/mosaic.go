@@ -89,7 +89,7 @@ func newMosaic(w *surveyor) (*Mosaic, error) {
 func (m *Mosaic) Version() vfs.Version { return m.version }
 
 // Taken returns when the snapshot was started.
-func (m *Mosaic) Taken() time.Time { return m.snapshot.survey.taken }
+func (m *Mosaic) Taken() time.Time { return m.snapshot.survey.Asked }
 
 // Grid returns the geometry of all cubes, from 0,0,0 to the last cube of the bounding box.
 func (m *Mosaic) Grid() volume.Grid { return m.grid }

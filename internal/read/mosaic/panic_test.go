@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/small/guard"
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -147,12 +148,12 @@ func TestBackgroundPanics(t *testing.T) {
 		}
 		injected := inject(t, "mosaic.survey")
 		p.set(3, 3, 2)
-		time.Sleep(minValid * 3 / 4)
+		time.Sleep(ttl.Least * 3 / 4)
 		if !m.Current(p.box(0, 0, 20)) {
 			t.Error("the old survey does not count")
 		}
 		synctest.Wait()
-		time.Sleep(minValid)
+		time.Sleep(ttl.Least)
 		if m.Current(p.box(0, 0, 20)) || !injected() {
 			t.Error("a later survey does not show the change")
 		}

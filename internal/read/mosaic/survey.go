@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/small/access"
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -25,9 +26,10 @@ type survey struct {
 	stored   int64         // stored bytes of all cubes
 	newest   time.Time     // time of the last change of a cube
 
-	taken time.Time     // start
-	took  time.Duration // from start to end
+	ttl.Answer // when it was taken
 }
+
+func (s *survey) counts() bool { return s != nil && s.Counts() }
 
 // versions has the version of each cube that exists.
 type versions map[volume.Vec]vfs.Version

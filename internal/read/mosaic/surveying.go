@@ -2,11 +2,11 @@ package mosaic
 
 import (
 	"io/fs"
+	"iter"
 	"sync"
-	"time"
 
 	"github.com/wkwfs/wkwfs/internal/small/access"
-	"github.com/wkwfs/wkwfs/internal/small/parallel"
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -24,75 +24,33 @@ type surveying struct {
 // takeSurvey lists all cubes of a mag, many directories at a time. It keeps the versions of all cubes if there are at most most of
 // them. If shared, it also joins their access. It holds only some entries of the directories in memory.
 func takeSurvey(mag volume.Mag, shared bool, most int) *survey {
-	s := &surveying{mag: mag, shared: shared, most: most, survey: &survey{access: access.Unrestricted, cubes: &versions{}, taken: time.Now()}}
+	s := &surveying{mag: mag, shared: shared, most: most, survey: &survey{access: access.Unrestricted, cubes: &versions{}, Answer: ttl.Ask()}}
 	base, err := s.statMag()
 	if err == nil {
 		s.newest = base.ModTime()
 	}
 	s.joinAccess(base, err)
-	for range parallel.EachOf(s.rows, s.addRow) {
+	for range volume.Walk(s.list, volume.Everywhere()) {
 	}
 	if s.grid, s.err = mag.CubeGrid(); s.err == nil {
 		s.bounds, s.err = s.layerBounds()
 	}
-	s.took = time.Since(s.taken)
+	s.End()
 	return s.survey
 }
 
-// planes yields each z that has cubes.
-func (s *surveying) planes(yield func(z int) bool) {
-	s.eachDir(level{more: true}, yield)
-}
-
-// rows yields each z and y that has cubes. x is 0.
-func (s *surveying) rows(yield func(volume.Vec) bool) {
-	for z, ys := range parallel.EachOf(s.planes, func(z int) level { return s.addDirs(z) }) {
-		if !s.eachDir(ys, func(y int) bool { return yield(volume.Vec{1: y, 2: z}) }, z) {
-			return
-		}
-	}
-}
-
-// level is the start of a directory of the index of cubes.
-type level struct {
-	numbers []int // the first piece
-	more    bool  // there are other pieces
-}
-
-// addDirs adds the first piece of a directory of directories.
-func (s *surveying) addDirs(zy ...int) (l level) {
-	first := true
-	for entries, err := range volume.DescribeCubes(s.mag, zy...) {
-		if !first {
-			l.more = true
-			break
-		}
-		l.numbers, first = s.addEntries(entries, err), false
-	}
-	return l
-}
-
-// eachDir yields the numbers of a directory of directories. If l has only a part, it adds all pieces again, which does
-// not change what the survey has of the first one. It returns false if yield does.
-func (s *surveying) eachDir(l level, yield func(int) bool, zy ...int) bool {
-	pieces := func(yield func([]int) bool) { yield(l.numbers) }
-	if l.more {
-		pieces = func(yield func([]int) bool) {
-			for entries, err := range volume.DescribeCubes(s.mag, zy...) {
-				if !yield(s.addEntries(entries, err)) {
-					return
-				}
+// list adds a level of the index of cubes, and yields the numbers of its directories. If it adds directories again, that does not
+// change the survey.
+func (s *surveying) list(zy ...int) iter.Seq2[[]int, error] {
+	return func(yield func([]int, error) bool) {
+		for entries, err := range volume.DescribeCubes(s.mag, zy...) {
+			if len(zy) == 2 {
+				s.addCubes(volume.Vec{1: zy[1], 2: zy[0]}, entries, err)
+			} else if !yield(s.addEntries(entries, err), nil) {
+				return
 			}
 		}
 	}
-	for numbers := range pieces {
-		for _, n := range numbers {
-			if !yield(n) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // addEntries adds directories of the index and returns their numbers.
@@ -108,14 +66,6 @@ func (s *surveying) addEntries(entries []volume.CubeEntry, err error) []int {
 		s.joinAccess(e.Info, e.Err)
 	}
 	return numbers
-}
-
-// addRow adds the cubes of a directory z, y.
-func (s *surveying) addRow(row volume.Vec) struct{} {
-	for entries, err := range volume.DescribeCubes(s.mag, row[2], row[1]) {
-		s.addCubes(row, entries, err)
-	}
-	return struct{}{}
 }
 
 // addCubes adds cube files of a directory z, y.

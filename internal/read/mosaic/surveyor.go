@@ -20,20 +20,6 @@ type surveyor struct {
 	renewing atomic.Bool
 }
 
-// A survey is valid for minValid, or for validFactor times the time that it took, so that surveys take at most a
-// twentieth of the time. It is never valid for more than maxValid: the server may have hung during the survey.
-const (
-	minValid    = time.Second
-	validFactor = 20
-	maxValid    = time.Minute
-)
-
-func (s *survey) lifetime() time.Duration {
-	return min(max(minValid, validFactor*s.took), maxValid)
-}
-
-func (s *survey) expired() bool { return s == nil || time.Since(s.taken) > s.lifetime() }
-
 // last returns the last survey, without I/O.
 func (w *surveyor) last() *survey { return w.latest.Load() }
 
@@ -41,15 +27,15 @@ func (w *surveyor) last() *survey { return w.latest.Load() }
 // lifetime, the next one is taken in the background, so that programs that open one file after another do not wait.
 func (w *surveyor) valid() *survey {
 	s := w.last()
-	if s.expired() {
+	if !s.counts() {
 		w.taking.Lock()
 		defer w.taking.Unlock()
-		if s = w.last(); s.expired() { // no other goroutine took one before this one had the lock
+		if s = w.last(); !s.counts() { // no other goroutine took one before this one had the lock
 			s = w.take()
 		}
 		return s
 	}
-	if time.Since(s.taken) > s.lifetime()/2 && w.renewing.CompareAndSwap(false, true) {
+	if time.Since(s.Asked) > s.Lifetime()/2 && w.renewing.CompareAndSwap(false, true) {
 		// The goroutine ends when the source answers. It holds only the surveyor, so nothing has to wait for it.
 		go guard.Func("mosaic.survey", func() {
 			defer w.renewing.Store(false)
@@ -67,7 +53,7 @@ func (w *surveyor) fresh() *survey {
 	called := time.Now()
 	w.taking.Lock()
 	defer w.taking.Unlock()
-	if s := w.last(); s != nil && s.taken.After(called) {
+	if s := w.last(); s != nil && s.Asked.After(called) {
 		return s
 	}
 	return w.take()
@@ -76,12 +62,9 @@ func (w *surveyor) fresh() *survey {
 // take takes a survey. The caller holds taking. If the cubes have not changed, the survey shares the map of the last one.
 func (w *surveyor) take() *survey {
 	s, last := takeSurvey(w.mag, w.shared, w.limits.complete), w.last()
-	if last != nil && s.cubes != nil && last.cubes != nil && len(*s.cubes) == len(*last.cubes) && s.cubes.hasAll(*last.cubes, everywhere) {
+	if last != nil && s.cubes != nil && last.cubes != nil && len(*s.cubes) == len(*last.cubes) && s.cubes.hasAll(*last.cubes, volume.Everywhere()) {
 		s.cubes = last.cubes
 	}
 	w.latest.Store(s)
 	return s
 }
-
-// everywhere contains all cubes.
-var everywhere = volume.Box{Min: volume.Cube(-1 << 60), Max: volume.Cube(1 << 60)}

@@ -229,7 +229,7 @@ func TestVersionsSame(t *testing.T) {
 		} else {
 			b[changed] = vfs.Version{99}
 		}
-		for _, box := range []volume.Box{{Max: volume.Vec{5, 4, 3}}, everywhere, {Min: volume.Vec{1, 1, 1}, Max: volume.Vec{3, 3, 2}}, {}} {
+		for _, box := range []volume.Box{{Max: volume.Vec{5, 4, 3}}, volume.Everywhere(), {Min: volume.Vec{1, 1, 1}, Max: volume.Vec{3, 3, 2}}, {}} {
 			want := !box.Contains(changed)
 			if a.same(b, box) != want || b.same(a, box) != want {
 				t.Errorf("%v changed, %v: expected %v", changed, box, want)

@@ -11,6 +11,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/guard"
 	"github.com/wkwfs/wkwfs/internal/small/lru"
 	"github.com/wkwfs/wkwfs/internal/small/parallel"
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 )
 
 // walk is what is known about a program that lists the directories in a directory one after the other, as ls y*/ does. If each
@@ -30,7 +31,7 @@ const (
 	maxAhead = parallel.Lookups
 
 	// aheadTime is how long the program may take for all directories of a window. They are still valid then.
-	aheadTime = minTTL / 2
+	aheadTime = ttl.Least / 2
 )
 
 func newWalks() *lru.Cache[string, *walk] { return lru.New[string, *walk](maxWalks) }

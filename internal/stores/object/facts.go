@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/small/lru"
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 )
 
 // facts are what listings and requests have shown about names, each for a while.
@@ -88,16 +89,9 @@ type timedFact struct {
 	described bool // it may be opened in this version later, too
 }
 
-// How long answers are valid, as snapshots of mags are (package mosaic).
-const (
-	minTTL    = time.Second
-	ttlFactor = 20
-	maxTTL    = time.Minute
-)
-
 // validUntil returns until when an answer to a request that started then is valid.
 func (k *facts) validUntil(start time.Time) time.Time {
-	return start.Add(min(max(k.least, ttlFactor*time.Since(start)), maxTTL))
+	return start.Add(ttl.AtLeast(k.least, time.Since(start)))
 }
 
 // described returns an object that Describe has yielded, unless something newer is known about it.
@@ -210,7 +204,7 @@ func (k *facts) cannotList(dir string, err error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.dirs.Put(dir, &listed{until: time.Now().Add(maxTTL), err: err}, factSize)
+	k.dirs.Put(dir, &listed{until: time.Now().Add(ttl.Most), err: err}, factSize)
 }
 
 // scan records the entries of a directory while it is listed.
@@ -249,7 +243,7 @@ func (s *scan) add(found fact) {
 // tooMany records that there are too many entries to keep them.
 func (s *scan) tooMany() {
 	s.entries = nil
-	s.put(time.Now().Add(maxTTL))
+	s.put(time.Now().Add(ttl.Most))
 }
 
 // end records that all entries were listed.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/small/parallel"
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -50,7 +51,7 @@ type Options struct {
 func NewFS(b Bucket, o Options) *FS {
 	// The indexes of nginx and Apache leave out names that start with ".", such as .zarray.
 	isWeb := strings.HasPrefix(b.URL(), "http")
-	return &FS{b, b.Identity(), newFacts(isWeb, cmp.Or(o.TTL, minTTL)), make(chan struct{}, maxSpans), maxNames}
+	return &FS{b, b.Identity(), newFacts(isWeb, cmp.Or(o.TTL, ttl.Least)), make(chan struct{}, maxSpans), maxNames}
 }
 
 // Speed implements [vfs.SpeedReporter]: stores always answer late.

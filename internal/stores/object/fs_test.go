@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -367,7 +368,7 @@ func TestDescribedVersion(t *testing.T) {
 		{fact{Object{Key: "a", Size: 1}, file}, false},
 		{fact{Object{Key: "a"}, directory}, false},
 	} {
-		k := newFacts(false, minTTL)
+		k := newFacts(false, ttl.Least)
 		k.describe("a", c.found)
 		if _, ok := k.described("a"); ok != c.want {
 			t.Errorf("%+v: got %v", c.found, ok)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/small/guard"
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
@@ -243,7 +244,7 @@ func TestLargeListingIsValid(t *testing.T) {
 			}
 		}
 		m.objects["d/x0.wkw"] = "changed"
-		time.Sleep(minTTL)
+		time.Sleep(ttl.Least)
 		info, err := f.Stat("d/x0.wkw")
 		if got := m.asked(); err != nil || got != "head d/x0.wkw" || info.Size() != int64(len("changed")) {
 			t.Errorf("later: asked %q, %v, %v", got, info, err)
@@ -253,7 +254,7 @@ func TestLargeListingIsValid(t *testing.T) {
 		if _, err := f.ReadDir("d"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(minTTL)
+		time.Sleep(ttl.Least)
 		m.asked()
 		if _, err := f.Open("d/x1.wkw"); err != nil || m.asked() != "" {
 			t.Errorf("open what was described and then listed: asked, or %v", err)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 )
 
 // list returns the valid entries of a directory. If nothing is, it asks the store: for all keys below the directory if one
@@ -32,7 +34,7 @@ func (f *FS) ask(ctx context.Context, dir string) (listed, error) {
 			l, _ := f.facts.validListing(dir)
 			return l, err
 		}
-		if s.deepUntil = time.Now().Add(maxTTL); first != nil {
+		if s.deepUntil = time.Now().Add(ttl.Most); first != nil {
 			s.tooMany()
 			return listed{first: first}, nil
 		}

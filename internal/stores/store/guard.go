@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/small/access"
+	"github.com/wkwfs/wkwfs/internal/small/ttl"
 )
 
 // guard finds out which users may reach a file: those who may search every directory on the way to it, also on the way
@@ -39,9 +40,8 @@ type way struct {
 }
 
 const (
-	wayTime  = time.Second // a guard may notice a change of permissions this much later
-	maxWays  = 10_000      // entries of a map of a guard
-	maxLinks = 40          // on one path, as in the kernel
+	maxWays  = 10_000 // entries of a map of a guard
+	maxLinks = 40     // on one path, as in the kernel
 )
 
 // restrict returns info with permissions for users who may reach the file. info describes the file with a name relative to
@@ -121,12 +121,12 @@ func (g *guard) search(dir string) (access.Access, error) {
 	return w.access, nil
 }
 
-// recent returns what a map of the guard has for a name, if it is not older than wayTime.
+// recent returns what a map of the guard has for a name, if it counts. So a guard may notice a change of permissions ttl.Least later.
 func recent(g *guard, m map[string]way, name string) (way, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	w, ok := m[name]
-	return w, ok && time.Since(w.at) < wayTime
+	return w, ok && ttl.IsRecent(w.at)
 }
 
 // remember adds an entry to a map of the guard.
