@@ -14,7 +14,7 @@ type ListFS = vfs.ListFS
 
 // Optional abilities of open files.
 type (
-	// A ContextReaderAt is a file whose reads can be cancelled:
+	// A ContextReaderAt is a file whose reads can be canceled:
 	//
 	//	ReadAtContext(ctx context.Context, p []byte, off int64) (int, error)
 	//

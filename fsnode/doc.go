@@ -54,7 +54,7 @@
 // A request continues for 5 seconds after a signal to its reader, because programs do not expect EINTR from a
 // file. Then it ends with EINTR and abandons its call: the call continues until the fs.FS answers, and a file
 // that it opens is closed. Up to 1,000 abandoned calls are in progress at a time. While
-// [Options.AnswersAtOnce] returns true, no call is abandoned. A read of a ContextReaderAt is cancelled by its
+// [Options.AnswersAtOnce] returns true, no call is abandoned. A read of a ContextReaderAt is canceled by its
 // context instead.
 //
 // # Limits

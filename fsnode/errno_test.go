@@ -38,7 +38,7 @@ var faults = []struct {
 	{"no permission on disk", syscall.EACCES, vfs.Permission, syscall.EACCES, false},
 	{"not permitted", syscall.EPERM, vfs.Permission, syscall.EACCES, false},
 	{"invalid request", fs.ErrInvalid, vfs.Invalid, syscall.EINVAL, true},
-	{"cancelled", context.Canceled, vfs.Interrupted, syscall.EINTR, false},
+	{"canceled", context.Canceled, vfs.Interrupted, syscall.EINTR, false},
 	{"deadline passed", context.DeadlineExceeded, vfs.Interrupted, syscall.EINTR, false},
 	{"changed while open", vfs.ErrChanged, vfs.Changed, syscall.EIO, true},
 	{"too many open files", syscall.EMFILE, vfs.Exhausted, syscall.EMFILE, true},

@@ -83,7 +83,7 @@ func (h *handle) readFile(ctx context.Context, dest []byte, off int64) (fuse.Rea
 	return fuse.ReadResultVector([][]byte{dest[:n]}), nil
 }
 
-// readAbandonable reads up to n bytes of a file whose reads cannot be cancelled. It reads into memory of its
+// readAbandonable reads up to n bytes of a file whose reads cannot be canceled. It reads into memory of its
 // own, because an abandoned read may write to its memory at any time.
 func (h *handle) readAbandonable(ctx context.Context, n int, off int64) (fuse.ReadResult, error) {
 	h.users.Add(1)

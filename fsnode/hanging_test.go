@@ -102,7 +102,7 @@ func (f *hangingFile) Close() error {
 	return f.File.Close()
 }
 
-// ReadAt cannot be cancelled.
+// ReadAt cannot be canceled.
 func (f *hangingFile) ReadAt(p []byte, off int64) (int, error) {
 	f.of.wait(kindRead, f.name)
 	if f.closed.Load() {

@@ -214,7 +214,7 @@ func TestClientCloudKill(t *testing.T) {
 		return cloudproxy.Fault{Hang: true}
 	}})
 	ctx, cancel := context.WithCancel(t.Context())
-	reader := exec.CommandContext(ctx, "cat", volume) // a cancelled context kills it
+	reader := exec.CommandContext(ctx, "cat", volume) // a canceled context kills it
 	reader.Stdout = io.Discard
 	if err := reader.Start(); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/serve/status"
 )
 
-// hangAllRequests makes all requests to the disk wait until they are cancelled or release is called. waiting is
+// hangAllRequests makes all requests to the disk wait until they are canceled or release is called. waiting is
 // the number of requests that wait.
 func hangAllRequests(t *testing.T, disk *faulty) (waiting *atomic.Int32, release func()) {
 	waiting, released := new(atomic.Int32), make(chan struct{})

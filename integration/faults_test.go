@@ -138,7 +138,7 @@ func openDirect(t *testing.T, name string) *os.File {
 	return f
 }
 
-// hangBlockReads makes reads of the blocks of small cubes wait until they are cancelled or release is called.
+// hangBlockReads makes reads of the blocks of small cubes wait until they are canceled or release is called.
 // waiting is the number of these reads so far.
 func hangBlockReads(t *testing.T, disk *faulty) (waiting *atomic.Int32, release func()) {
 	waiting, released := new(atomic.Int32), make(chan struct{})

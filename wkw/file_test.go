@@ -110,7 +110,7 @@ func TestBlockOutside(t *testing.T) {
 	}
 }
 
-func TestBlockCancelled(t *testing.T) {
+func TestBlockCanceled(t *testing.T) {
 	f, err := openBytes(literalCube(damagedCube, 80))
 	if err != nil {
 		t.Fatal(err)

@@ -84,14 +84,14 @@ func TestFillTakesNoMemoryForDamage(t *testing.T) {
 	}
 }
 
-// TestFillCancelled cancels while the first blocks are read. These have voxels, and the others are not read.
-func TestFillCancelled(t *testing.T) {
+// TestFillCanceled cancels while the first blocks are read. These have voxels, and the others are not read.
+func TestFillCanceled(t *testing.T) {
 	large := cubeOf(volume.Uint16, 1, 32, 2)
 	for _, c := range []struct {
 		src  coordinates
 		file []byte
 		data int64
-		read int // blocks that are read before it is cancelled
+		read int // blocks that are read before it is canceled
 	}{
 		// Without the entry of block 2, not all blocks are one run.
 		{damagedCube, put(32, 80+2*storedBlock)(literalCube(damagedCube, 80)), 80, 2},

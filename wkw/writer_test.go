@@ -129,7 +129,7 @@ func TestWriteCubeErrors(t *testing.T) {
 	}
 }
 
-func TestWriteCubeCancelled(t *testing.T) {
+func TestWriteCubeCanceled(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -40,7 +40,7 @@ func TestHang(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = cmd.Wait() // the error is that it was killed
-			s.await(t, "it is cancelled", func(c Counts) bool { return c.Hanging[kind] == 0 })
+			s.await(t, "it is canceled", func(c Counts) bool { return c.Hanging[kind] == 0 })
 		})
 	}
 }
@@ -63,7 +63,7 @@ func TestInterrupt(t *testing.T) {
 	if c := s.do(t, "-interrupt", "-hang", "read"); c.Hanging[Read] != 1 || c.Reads != 1 {
 		t.Errorf("after signals: %+v, want one read that still hangs", c)
 	}
-	s.await(t, "it is cancelled", func(c Counts) bool { return c.Hanging[Read] == 0 || c.Reads > 1 })
+	s.await(t, "it is canceled", func(c Counts) bool { return c.Hanging[Read] == 0 || c.Reads > 1 })
 	s.do(t, "-hang=")
 }
 

@@ -77,7 +77,7 @@ type request struct {
 	interrupted <-chan struct{} // closed when the caller gets a signal
 }
 
-// pass calls serve after the delay of the mode, and returns its status. If the request is cancelled before,
+// pass calls serve after the delay of the mode, and returns its status. If the request is canceled before,
 // pass returns EINTR.
 func (g *gate) pass(r request, serve func() fuse.Status) fuse.Status {
 	g.enter(r)
@@ -115,7 +115,7 @@ func (g *gate) leave(r request) {
 }
 
 // hang waits while the mode does not answer requests of this kind. It returns false if the request is
-// cancelled.
+// canceled.
 func (g *gate) hang(r request) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -133,7 +133,7 @@ func (g *gate) hang(r request) bool {
 	return true
 }
 
-// delay waits for the delay of the mode. It returns false if the request is cancelled.
+// delay waits for the delay of the mode. It returns false if the request is canceled.
 func (g *gate) delay(r request) bool {
 	g.mu.Lock()
 	d, interrupt := g.mode.delay(r.kind, g.random), g.mode.Interrupt
@@ -147,7 +147,7 @@ func (g *gate) delay(r request) bool {
 	return r.wait(expired, interrupt)
 }
 
-// wait returns true when the channel is closed. It returns false if the request is cancelled first: with
+// wait returns true when the channel is closed. It returns false if the request is canceled first: with
 // interrupt by any signal, otherwise only by the death of the caller.
 func (r request) wait(ready <-chan struct{}, interrupt bool) bool {
 	select {

@@ -23,7 +23,7 @@ func TestClassify(t *testing.T) {
 	_, missing := os.Stat(filepath.Join(dir, "x1.wkw"))
 	_, below := os.Stat(filepath.Join(file, "x0.wkw"))
 	_, long := os.Stat(filepath.Join(dir, fmt.Sprintf("%0300d", 0)))
-	cancelled, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, c := range []struct {
 		err  error
@@ -37,7 +37,7 @@ func TestClassify(t *testing.T) {
 		{&fs.PathError{Op: "open", Path: "x0.wkw", Err: syscall.EACCES}, Permission},
 		{syscall.EPERM, Permission},
 		{fs.ErrInvalid, Invalid},
-		{cancelled.Err(), Interrupted},
+		{canceled.Err(), Interrupted},
 		{fmt.Errorf("block 3: %w", context.Canceled), Interrupted},
 		{context.DeadlineExceeded, Interrupted},
 		{ErrChanged, Changed},

@@ -8,7 +8,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/span"
 )
 
-// ContextReaderAt is an open file whose reads can be cancelled.
+// ContextReaderAt is an open file whose reads can be canceled.
 type ContextReaderAt interface {
 	// ReadAtContext is ReadAt of [io.ReaderAt], but returns early with ctx.Err() when ctx is done.
 	ReadAtContext(ctx context.Context, p []byte, off int64) (int, error)

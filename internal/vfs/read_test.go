@@ -25,7 +25,7 @@ func TestReadAt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cancelled, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, c := range []struct {
 		name string
@@ -36,7 +36,7 @@ func TestReadAt(t *testing.T) {
 	}{
 		{"at any offset", t.Context(), f, "34567", nil},
 		{"with a context", t.Context(), withContext{f}, "conte", nil},
-		{"cancelled", cancelled, withContext{f}, "conte", context.Canceled},
+		{"canceled", canceled, withContext{f}, "conte", context.Canceled},
 		{"in order only", t.Context(), plainFile{f}, "", fs.ErrInvalid},
 	} {
 		p := make([]byte, 5)

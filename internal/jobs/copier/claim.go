@@ -99,7 +99,7 @@ func (c *copier) finishFile(f *file) {
 	c.fail(f.name, err)
 }
 
-// fail handles the error of a file. An error of the destination cancels the copy. Once the copy is cancelled, errors of
+// fail handles the error of a file. An error of the destination cancels the copy. Once the copy is canceled, errors of
 // files are not reported: most of them follow from that.
 func (c *copier) fail(name string, err error) {
 	var fatal destinationError
@@ -113,7 +113,7 @@ func (c *copier) fail(name string, err error) {
 	}
 }
 
-// suspendAll closes the files that are open after the copy was cancelled.
+// suspendAll closes the files that are open after the copy was canceled.
 func (c *copier) suspendAll() {
 	for f := range c.openFiles {
 		f.suspend()

@@ -70,7 +70,7 @@ func TestAnnounceOpensFew(t *testing.T) {
 		ctx   context.Context
 		cubes int
 		want  int // opened
-	}{{"two", t.Context(), 2, 1}, {"many", t.Context(), usual.announced() + 1, 0}, {"cancelled", done, 2, 0}} {
+	}{{"two", t.Context(), 2, 1}, {"many", t.Context(), usual.announced() + 1, 0}, {"canceled", done, 2, 0}} {
 		opened := 0
 		m, err := New(wide{oneCube{open: func() (volume.CubeFile, error) {
 			opened++

@@ -38,6 +38,6 @@ func TestPictureCache(t *testing.T) {
 	c.slots <- struct{}{}
 	c.slots <- struct{}{}
 	if _, err := c.get(gone, "e", draw(1)); !errors.Is(err, context.Canceled) {
-		t.Errorf("a request that was cancelled waits for a picture: %v", err)
+		t.Errorf("a request that was canceled waits for a picture: %v", err)
 	}
 }

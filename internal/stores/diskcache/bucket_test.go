@@ -108,9 +108,9 @@ func TestSingleFlight(t *testing.T) {
 	}
 }
 
-// TestCancelledReader checks that a reader that is killed returns at once, that the request goes on for other readers, and that
-// it is cancelled when the last one has gone.
-func TestCancelledReader(t *testing.T) {
+// TestCanceledReader checks that a reader that is killed returns at once, that the request goes on for other readers, and that
+// it is canceled when the last one has gone.
+func TestCanceledReader(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		o := object.Object{Key: "k", Size: 1 << 20, Version: "1"}
@@ -152,7 +152,7 @@ func TestCancelledReader(t *testing.T) {
 		if n := fake.inFlight.Load(); n != 0 {
 			t.Errorf("%d requests without a reader", n)
 		}
-		third := read(t.Context()) // joins no flight that was cancelled
+		third := read(t.Context()) // joins no flight that was canceled
 		close(release)
 		if err := <-third; err != nil {
 			t.Errorf("the third reader got %v", err)

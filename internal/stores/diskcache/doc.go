@@ -18,7 +18,7 @@
 // # Reads
 //
 // A read takes its pages from pieces on the disk. What is missing is widened to units of 64 KiB and becomes a flight: one
-// request to the source, for which all readers of these units wait. A flight is cancelled when its last reader has gone. What it
+// request to the source, for which all readers of these units wait. A flight is canceled when its last reader has gone. What it
 // has fetched stays in memory until it is written. So no range is requested twice.
 //
 // # Memory
@@ -74,9 +74,9 @@
 //     status counts them. For a second after that, nothing waits. So a disk that hangs takes at most a tenth of
 //     the time, and a burst is stored completely.
 //     `TestBurst`, `TestDiskThatDoesNotWrite`, `TestMemoryOfFlights`, `TestManyLargeReads`
-//   - Readers of one range make one request. A request is cancelled when its last reader is gone. A read is
+//   - Readers of one range make one request. A request is canceled when its last reader is gone. A read is
 //     widened to multiples of 64 KiB.
-//     `TestSingleFlight`, `TestCancelledReader`, `TestSmallRead`, `TestReadCached`, `TestReadParts`
+//     `TestSingleFlight`, `TestCanceledReader`, `TestSmallRead`, `TestReadCached`, `TestReadParts`
 //   - Answers of the server about objects, also that they do not exist, and its listings are valid for a minute.
 //     So a change shows up to a minute late. If a read finds that an object has changed, that read fails, and the
 //     next one asks again.

@@ -125,7 +125,7 @@ func (s *flights) grow(f *flight, to int64) bool {
 	return true
 }
 
-// leave says that a reader no longer waits. A flight in progress without a reader is cancelled.
+// leave says that a reader no longer waits. A flight in progress without a reader is canceled.
 func (s *flights) leave(all []*flight) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -32,8 +32,8 @@ func TestQueueOrder(t *testing.T) {
 	})
 }
 
-// TestQueueCancelled: a slot is not lost if it is given to a request that is cancelled at the same time.
-func TestQueueCancelled(t *testing.T) {
+// TestQueueCanceled: a slot is not lost if it is given to a request that is canceled at the same time.
+func TestQueueCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(Options{Depth: 1})
 		for range 1000 {

@@ -76,9 +76,9 @@ func TestReadRangesCut(t *testing.T) {
 	})
 }
 
-// TestReadRangesCancelled: after its context is done, ReadRanges sends no more requests and waits for those
+// TestReadRangesCanceled: after its context is done, ReadRanges sends no more requests and waits for those
 // in flight.
-func TestReadRangesCancelled(t *testing.T) {
+func TestReadRangesCanceled(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		t.Run(fmt.Sprintf("late %v", late), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -93,13 +93,13 @@ func detail[T any](of func(vfs.Details) func() T) func(x any) (any, bool) {
 // cancelKey is the key of a context whose value cancels it: the file inside calls it when the read has arrived.
 type cancelKey struct{}
 
-// cancelRead returns the class of the error of a read that is cancelled when it has reached the file inside.
+// cancelRead returns the class of the error of a read that is canceled when it has reached the file inside.
 func cancelRead(x vfs.ContextReaderAt) any {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	_, err := x.ReadAtContext(context.WithValue(ctx, cancelKey{}, cancel), make([]byte, 1), 0)
 	if err == nil {
-		return "not cancelled"
+		return "not canceled"
 	}
 	return vfs.Classify(err)
 }

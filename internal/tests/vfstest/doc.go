@@ -1,7 +1,7 @@
 // Package vfstest tests file systems with the abilities of package vfs, as [testing/fstest] tests those of io/fs.
 //
 // A package calls [Test] once for each of its file systems: it checks listings, reads by every ability, errors and their classes,
-// cancelling, versions, holes, changes of the source, and closing during reads. [Expect].Has lists the abilities that the file system and its
+// canceling, versions, holes, changes of the source, and closing during reads. [Expect].Has lists the abilities that the file system and its
 // files have. One that is lost or gained fails.
 //
 // A package calls [Forwards] once for each file system, source or cube that is made of another file system. It puts one with all abilities

@@ -157,7 +157,7 @@ func (f *insideFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.(io.ReaderAt).ReadAt(p, off)
 }
 
-// ReadAtContext cancels a context with a cancelKey, and waits until it is cancelled.
+// ReadAtContext cancels a context with a cancelKey, and waits until it is canceled.
 func (f *insideFile) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
 	f.i.called("file.ReadAtContext")
 	cancel, ok := ctx.Value(cancelKey{}).(context.CancelFunc)
@@ -169,7 +169,7 @@ func (f *insideFile) ReadAtContext(ctx context.Context, p []byte, off int64) (in
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	case <-time.After(10 * time.Second):
-		return 0, errors.New("the read was not cancelled")
+		return 0, errors.New("the read was not canceled")
 	}
 }
 

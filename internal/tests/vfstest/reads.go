@@ -36,7 +36,7 @@ func (s tester) file(name string) {
 		s.Errorf("%s: %d bytes before the start, %v", name, n, err)
 	}
 	s.ranges(name, f)
-	s.cancelled(name, f)
+	s.canceled(name, f)
 	s.holes(name, f)
 	if advisor, ok := f.(vfs.Advisor); ok {
 		advisor.WillNeed(0, int64(len(want))+1)
@@ -111,8 +111,8 @@ func (s tester) ranges(name string, f fs.File) {
 	}
 }
 
-// cancelled reads when the context is done: there are the right bytes, or the error is of the context.
-func (s tester) cancelled(name string, f fs.File) {
+// canceled reads when the context is done: there are the right bytes, or the error is of the context.
+func (s tester) canceled(name string, f fs.File) {
 	s.Helper()
 	ctx, cancel := context.WithCancel(s.Context())
 	cancel()
