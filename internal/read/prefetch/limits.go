@@ -3,7 +3,7 @@ package prefetch
 import "github.com/wkwfs/wkwfs/volume"
 
 // limits are the numbers that only large arrays reach. They are fields so that tests can make them small: then arrays of some hundred
-// bytes reach everything that depends on them. All but cell and maxWindowPortions are in bytes.
+// bytes reach everything that depends on them. All but cell are in bytes.
 type limits struct {
 	page int64 // size of the pages of mapped files
 
@@ -31,9 +31,8 @@ type limits struct {
 	maxSmall int64
 	// maxOnce bounds arrays that need no page cache if they are read once, in bytes of blocks.
 	maxOnce int64
-	// maxWindowPortions and maxWindowBytes bound the window of a reader whose source answers late.
-	maxWindowPortions int
-	maxWindowBytes    int64
+	// maxWindow bounds the window of a reader whose source answers late, unless two portions are more.
+	maxWindow int64
 	// maxAnnounced bounds the slabs that are announced and not yet decoded, in bytes of blocks. The page cache must keep what they
 	// take in the file until they are decoded.
 	maxAnnounced int64
@@ -59,8 +58,7 @@ var usual = limits{
 	maxPartialPortion: 64 << 20,
 	maxSmall:          8 << 20,
 	maxOnce:           32 << 20,
-	maxWindowPortions: 32,
-	maxWindowBytes:    256 << 20,
+	maxWindow:         128 << 20,
 	maxAnnounced:      256 << 20,
 	leastBatch:        192 << 10,
 	cell:              volume.Vec{4, 4, 2},
