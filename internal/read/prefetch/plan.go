@@ -45,6 +45,108 @@ func newPlan(a *flat.Array, h Hint, guesses int64, l *limits) plan {
 	return p
 }
 
+// world is what a plan has to know besides a read.
+type world struct {
+	speed      vfs.Speed // of the source
+	all        bool      // the sink takes all decoded bytes
+	accepts    bool      // there is a sink, and it takes more
+	reservable int64     // bytes that can be reserved in total
+}
+
+// memory does what a plan decides, as far as it can. It is the [ledger] of a Reader, or that of a test.
+type memory interface {
+	// reserve reserves memory until the window has n bytes. With reclaim, idle readers lose their portions to make room.
+	reserve(n int64, reclaim bool) bool
+	// find returns the portion in memory that has part i.
+	find(i int) (s part, ok bool)
+	// start starts to decode a portion. To make room, portions leave memory that are not in use and behind the reader, and the window
+	// grows up to most bytes. If that is not enough, it does nothing and returns false.
+	start(s part, most int64, isBehind func(part) bool) bool
+	// announce tells the source what is read next.
+	announce(blocks volume.Box)
+	// release ends the window, with all portions.
+	release()
+}
+
+// read decides about a read of n bytes, and has m do it. It returns the portion that has the byte at off, whether it is in memory, and
+// what the read tells about its reader.
+func (p *plan) read(off, n int64, w world, m memory) (s part, ok bool, h habit) {
+	h = p.observe(off, n)
+	p.follow(off, h.sequential, w, m)
+	s, ok = p.prepare(off, n, w, m)
+	return s, ok, h
+}
+
+// follow changes the state after a read, and gets a window for a sequential reader, or gives it back.
+func (p *plan) follow(off int64, sequentially bool, w world, m memory) {
+	switch {
+	case p.state == random && sequentially:
+		for _, x := range p.windows(w) {
+			if m.reserve(x.memory, x.reclaim) {
+				p.enter(x, off)
+				break
+			}
+		}
+	case p.state == paused && sequentially:
+		p.state = sequential
+	case p.state == sequential && !sequentially:
+		p.state = paused
+	}
+	if p.pushing && !w.accepts {
+		if p.pushing = false; p.layout.perSlab() > 1 { // each portion would be decoded for one plane
+			m.release()
+			p.leave()
+		}
+	}
+}
+
+// prepare starts the portion that has the byte at off, and the next ones, if it is time to. It returns the first one, and whether it is in
+// memory.
+func (p *plan) prepare(off, n int64, w world, m memory) (s part, ok bool) {
+	if s, ok = m.find(p.layout.at(off)); !ok {
+		if s = p.portionAt(off, w.speed); p.isLate(s, off) || !p.start(s, s, w, m) {
+			return s, false
+		}
+	}
+	if p.state != sequential {
+		return s, true
+	}
+	last := s
+	for range p.ahead(s, off, n, w.speed) {
+		next, more := p.after(last, w.speed)
+		if !more {
+			break
+		}
+		if x, ok := m.find(next.number); ok {
+			next = x
+		} else if !p.start(next, s, w, m) {
+			break
+		}
+		last = next
+	}
+	return s, true
+}
+
+// start starts a portion, of a reader that reads current, unless it was started before: one that is needed again would be started
+// for each of its planes.
+func (p *plan) start(s, current part, w world, m memory) bool {
+	if !p.mayStart(s) {
+		return false
+	}
+	if !m.reserve(p.layout.windowMemory(s.count), false) {
+		p.thin = true
+		return false
+	}
+	if !m.start(s, p.most(w), func(old part) bool { return p.isBehind(old, current, s) }) {
+		return false
+	}
+	p.next = max(p.next, p.place(s.number)+s.count)
+	if blocks := p.announce(s, w.speed); !blocks.Empty() {
+		m.announce(blocks)
+	}
+	return true
+}
+
 // observe records a read of n bytes. If portions are pushed, the reads of a sequential reader have gaps: it reads the first plane of
 // a slab, in which one read may span several portions, and finds the other planes in the page cache, except for some pages. Its next
 // read is in the slab that it has reached, or in the first portion of the next one.
@@ -88,16 +190,16 @@ type window struct {
 
 // windows returns the windows that the reader may have, the best one first. Portions are whole slabs if there is enough memory, or
 // else parts of slabs if the sink accepts pushes.
-func (p *plan) windows(speed vfs.Speed, all, accepts bool) (windows []window) {
+func (p *plan) windows(w world) (windows []window) {
 	l := newLayout(p.layout.array, p.layout.limits)
 	if l.array.Box().Size()[2] == 1 {
 		return nil // no block is needed twice
 	}
-	if n := p.thickness(speed, l); n > 1 {
-		windows = append(windows, window{l, false, l.windowMemory(n), all && accepts, true})
+	if n := p.thickness(w.speed, l); n > 1 {
+		windows = append(windows, window{l, false, l.windowMemory(n), w.all && w.accepts, true})
 	}
-	windows = append(windows, window{l, len(windows) > 0, l.windowMemory(1), all && accepts, true})
-	for l.rows /= 2; l.rows > 0 && accepts; l.rows /= 2 {
+	windows = append(windows, window{l, len(windows) > 0, l.windowMemory(1), w.all && w.accepts, true})
+	for l.rows /= 2; l.rows > 0 && w.accepts; l.rows /= 2 {
 		if l.bytes() <= l.maxPartialPortion || l.rows == 1 {
 			windows = append(windows, window{l, true, l.windowMemory(1), true, false})
 		}
@@ -166,12 +268,8 @@ func (p *plan) after(s part, speed vfs.Speed) (next part, ok bool) {
 	return p.layout.part(i, n), true
 }
 
-// mayStart reports whether a portion was not started before. One that was started and is needed again would be started for each of its
-// planes.
+// mayStart reports whether a portion was not started before.
 func (p *plan) mayStart(s part) bool { return p.state == sequential && p.place(s.number) >= p.next }
-
-// started records that a portion was started.
-func (p *plan) started(s part) { p.next = max(p.next, p.place(s.number)+s.count) }
 
 // isLate reports whether a reader that reads off first, of a portion that is not in memory, reads less of it than it could have. That
 // is for a reader with HintSequential: the cache has the blocks of the planes that were read before.
@@ -211,15 +309,15 @@ func (p *plan) isBehind(old, s, next part) bool {
 }
 
 // most returns the memory that a window may grow to: for a late source, [limits].maxWindow, or a quarter of what can be reserved.
-func (p *plan) most(speed vfs.Speed, reservable int64) int64 {
-	two := p.layout.windowMemory(p.thickness(speed, p.layout))
+func (p *plan) most(w world) int64 {
+	two := p.layout.windowMemory(p.thickness(w.speed, p.layout))
 	switch {
-	case !speed.Late || speed.Near:
+	case !w.speed.Late || w.speed.Near:
 		return two
 	case p.hint == HintOnce && p.fewBlocks:
 		return p.layout.memory(p.layout.slabs())
 	}
-	return max(two, min(p.layout.maxWindow, reservable/4))
+	return max(two, min(p.layout.maxWindow, w.reservable/4))
 }
 
 // slabsAhead is how many slabs after a slab that is started are announced to the disk at least. One takes a disk about as long as

@@ -38,22 +38,15 @@ func (p *Prefetcher) reserve(r *Reader, n int64, reclaim bool) bool {
 			return false
 		}
 	}
-	r.ledger.reserved += n
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.owners[r] = true
 	return true
 }
 
-// grow reserves memory until a reader has n bytes, and reports whether it has them.
-func (p *Prefetcher) grow(r *Reader, n int64) bool {
-	return n <= r.ledger.reserved || p.reserve(r, n-r.ledger.reserved, false)
-}
-
-// release gives back all that a reader has reserved.
-func (p *Prefetcher) release(r *Reader) {
-	p.cache.Unreserve(r.ledger.reserved)
-	r.ledger.reserved = 0
+// release gives back the n bytes that a reader has reserved.
+func (p *Prefetcher) release(r *Reader, n int64) {
+	p.cache.Unreserve(n)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.owners, r)

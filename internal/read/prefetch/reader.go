@@ -51,6 +51,7 @@ type Array struct {
 func (p *Prefetcher) NewReader(a Array, h Hint) *Reader {
 	r := &Reader{prefetcher: p, array: a, pusher: pusher{array: a.Array, head: a.Head}}
 	r.plan = newPlan(a.Array, h, p.cache.Reservable()/4, p.limits)
+	r.ledger.reader = r
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }

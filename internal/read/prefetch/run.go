@@ -7,11 +7,12 @@ import (
 
 	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/small/guard"
-	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/volume"
 )
 
-// ledger is what a Reader has in memory.
+// ledger is what a Reader has in memory. It is the [memory] of its plan.
 type ledger struct {
+	reader   *Reader
 	portions []*portion // in the order in which they were started
 	reserved int64      // bytes of the budget for portions
 	used     int64      // of these by portions
@@ -19,8 +20,24 @@ type ledger struct {
 	lastRead time.Time
 }
 
-// find returns the portion that has part i of the layout, or nil.
-func (l *ledger) find(i int) *portion {
+func (l *ledger) reserve(n int64, reclaim bool) bool {
+	more := n - l.reserved
+	if more > 0 && !l.reader.prefetcher.reserve(l.reader, more, reclaim) {
+		return false
+	}
+	l.reserved = max(l.reserved, n)
+	return true
+}
+
+func (l *ledger) find(i int) (s part, ok bool) {
+	if s := l.portion(i); s != nil {
+		return s.part, true
+	}
+	return part{}, false
+}
+
+// portion returns the portion that has part i of the layout, or nil.
+func (l *ledger) portion(i int) *portion {
 	for _, s := range l.portions {
 		if s.has(i) {
 			return s
@@ -29,14 +46,8 @@ func (l *ledger) find(i int) *portion {
 	return nil
 }
 
-// inUse reports whether a portion is being decoded, pushed or read.
-func (l *ledger) inUse() bool {
-	return slices.ContainsFunc(l.portions, func(s *portion) bool { return s.hold.InUse() })
-}
-
-// makeRoom drops portions until there are n bytes more, as far as they are behind the reader and not in use. It returns how many bytes
-// the portions and these n bytes take.
-func (l *ledger) makeRoom(n int64, isBehind func(part) bool) int64 {
+func (l *ledger) start(p part, most int64, isBehind func(part) bool) bool {
+	r, n := l.reader, p.memory()
 	for i := 0; i < len(l.portions) && l.used+n > l.reserved; {
 		if s := l.portions[i]; s.hold.InUse() || !isBehind(s.part) {
 			i++
@@ -44,8 +55,26 @@ func (l *ledger) makeRoom(n int64, isBehind func(part) bool) int64 {
 			l.drop(i)
 		}
 	}
-	return l.used + n
+	if l.used+n > max(most, l.reserved) || !l.reserve(l.used+n, false) {
+		return false
+	}
+	s, err := r.prefetcher.load(r.array.Source, p, cache.Never, r.plan.hint == HintSequential)
+	if err != nil {
+		return false // the cache is closed: reading the blocks returns this error
+	}
+	var before <-chan struct{}
+	if n := len(l.portions); n > 0 {
+		before = l.portions[n-1].pushed
+	}
+	l.portions = append(l.portions, s)
+	l.used += n
+	if r.plan.pushing {
+		r.pusher.pushLater(r.ctx, s, before, r.switchOff)
+	}
+	return true
 }
+
+func (l *ledger) announce(blocks volume.Box) { l.reader.array.Source.Announce(l.reader.ctx, blocks) }
 
 // drop releases portion i of the list.
 func (l *ledger) drop(i int) {
@@ -53,6 +82,21 @@ func (l *ledger) drop(i int) {
 	l.portions = slices.Delete(l.portions, i, i+1)
 	l.used -= s.memory()
 	s.hold.Close()
+}
+
+func (l *ledger) release() {
+	for len(l.portions) > 0 {
+		l.drop(len(l.portions) - 1)
+	}
+	if l.reserved > 0 {
+		l.reader.prefetcher.release(l.reader, l.reserved)
+		l.reserved = 0
+	}
+}
+
+// inUse reports whether a portion is being decoded, pushed or read.
+func (l *ledger) inUse() bool {
+	return slices.ContainsFunc(l.portions, func(s *portion) bool { return s.hold.InUse() })
 }
 
 // blockUse is how a read uses blocks that are not in a portion.
@@ -83,115 +127,35 @@ func (r *Reader) prepare(ctx context.Context, off, n int64) (s *portion, how blo
 
 // claim is prepare. If the portion cannot start until another one is pushed, it returns a channel that is closed then. The next call for this
 // read is not the first one.
-func (r *Reader) claim(off, n int64, first bool, how *blockUse) (claimed *portion, room <-chan struct{}) {
+func (r *Reader) claim(off, n int64, first bool, how *blockUse) (s *portion, room <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	guard.Pass("prefetch.plan")
-	h := habit{sequential: true}
+	w := world{r.array.Source.Speed(), r.pusher.sink.All, r.pusher.accepts(), r.prefetcher.cache.Reservable()}
+	var at part
+	var ok bool
 	if first {
-		h = r.plan.observe(off, n)
-		how.keep, r.ledger.lastRead = h.keep, time.Now()
+		r.ledger.lastRead = time.Now()
+		var h habit
+		at, ok, h = r.plan.read(off, n, w, &r.ledger)
+		how.keep = h.keep
 		r.pusher.position.Store(r.plan.end())
-	}
-	speed := r.array.Source.Speed()
-	r.follow(off, h.sequential, speed)
-	s := r.ledger.find(r.plan.layout.at(off))
-	if s == nil {
-		if wanted := r.plan.portionAt(off, speed); r.plan.mayStart(wanted) && !r.plan.isLate(wanted, off) {
-			if s = r.start(wanted, wanted, speed); s == nil && r.plan.pushing && len(r.ledger.portions) > 0 {
-				room = r.ledger.portions[0].pushed
-			}
-		}
-	}
-	if s == nil {
-		if first && r.plan.state == random {
+		if !ok && r.plan.state == random {
 			how.guessed = r.startGuess(h.next, off+n)
 		}
-		return nil, room
+	} else {
+		r.plan.follow(off, true, w, &r.ledger)
+		at, ok = r.plan.prepare(off, n, w, &r.ledger)
 	}
-	s.hold.Acquire()
-	defer func() {
-		if claimed == nil { // after a panic
-			s.hold.Release()
-		}
-	}()
 	guard.Pass("prefetch.plan")
-	if r.plan.state == sequential {
-		r.startAhead(s, off, n, speed)
-	}
-	return s, nil
-}
-
-// follow changes the state after a read, and gets a window for a sequential reader, or gives it back.
-func (r *Reader) follow(off int64, sequentially bool, speed vfs.Speed) {
 	switch {
-	case r.plan.state == random && sequentially:
-		accepts := r.pusher.accepts()
-		for _, w := range r.plan.windows(speed, r.pusher.sink.All, accepts) {
-			if r.prefetcher.reserve(r, w.memory, w.reclaim) {
-				r.plan.enter(w, off)
-				break
-			}
-		}
-	case r.plan.state == paused && sequentially:
-		r.plan.state = sequential
-	case r.plan.state == sequential && !sequentially:
-		r.plan.state = paused
+	case ok:
+		s = r.ledger.portion(r.plan.layout.at(off))
+		s.hold.Acquire()
+	case r.plan.pushing && r.plan.mayStart(at) && len(r.ledger.portions) > 0:
+		room = r.ledger.portions[0].pushed
 	}
-	if r.plan.pushing && r.pusher.refused.Load() {
-		if r.plan.pushing = false; r.plan.layout.perSlab() > 1 {
-			r.releaseAll() // each portion would be decoded for one plane
-		}
-	}
-}
-
-// startAhead starts the portions that are read after s, of which n bytes at off are read.
-func (r *Reader) startAhead(s *portion, off, n int64, speed vfs.Speed) {
-	last := s.part
-	for range r.plan.ahead(last, off, n, speed) {
-		next, ok := r.plan.after(last, speed)
-		if !ok {
-			return
-		}
-		t := r.ledger.find(next.number)
-		if t == nil && r.plan.mayStart(next) {
-			t = r.start(next, s.part, speed)
-		}
-		if t == nil {
-			return
-		}
-		last = t.part
-	}
-}
-
-// start starts to decode a portion, of a reader that reads current. It returns nil if there is no room: the reader still needs the
-// other portions, and the window may not grow.
-func (r *Reader) start(next, current part, speed vfs.Speed) *portion {
-	if !r.prefetcher.grow(r, r.plan.layout.windowMemory(next.count)) {
-		r.plan.thin = true
-		return nil
-	}
-	need := r.ledger.makeRoom(next.memory(), func(s part) bool { return r.plan.isBehind(s, current, next) })
-	if need > r.ledger.reserved && (need > r.plan.most(speed, r.prefetcher.cache.Reservable()) || !r.prefetcher.grow(r, need)) {
-		return nil
-	}
-	ahead := next.number != current.number && r.plan.hint == HintSequential
-	s, err := r.prefetcher.load(r.array.Source, next, cache.Never, ahead)
-	if err != nil {
-		return nil // the cache is closed: reading the blocks returns this error
-	}
-	var before <-chan struct{}
-	if n := len(r.ledger.portions); n > 0 {
-		before = r.ledger.portions[n-1].pushed
-	}
-	r.ledger.portions = append(r.ledger.portions, s)
-	r.ledger.used += next.memory()
-	r.plan.started(next)
-	r.array.Source.Announce(r.ctx, r.plan.announce(next, speed))
-	if r.plan.pushing {
-		r.pusher.pushLater(r.ctx, s, before, r.switchOff)
-	}
-	return s
+	return s, room
 }
 
 // maxGuesses is the number of guesses of a Reader that are loaded or pushed at a time.
@@ -271,11 +235,6 @@ func (r *Reader) releaseIfIdle(now time.Time) bool {
 
 // releaseAll releases all portions and their memory. The state is random afterwards.
 func (r *Reader) releaseAll() {
-	for len(r.ledger.portions) > 0 {
-		r.ledger.drop(len(r.ledger.portions) - 1)
-	}
-	if r.ledger.reserved > 0 {
-		r.prefetcher.release(r)
-	}
+	r.ledger.release()
 	r.plan.leave()
 }
