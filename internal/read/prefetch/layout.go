@@ -25,10 +25,10 @@ func newLayout(a *flat.Array, l *limits) layout {
 }
 
 // slabRows returns the number of rows of blocks in a slab.
-func (l layout) slabRows() int { return l.blocks.Size()[1] }
+func (l layout) slabRows() int { return l.blocks.Max[1] - l.blocks.Min[1] }
 
 // slabs returns the number of slabs.
-func (l layout) slabs() int { return l.blocks.Size()[2] }
+func (l layout) slabs() int { return l.blocks.Max[2] - l.blocks.Min[2] }
 
 // perSlab returns the number of parts that a slab is cut into.
 func (l layout) perSlab() int { return (l.slabRows() + l.rows - 1) / l.rows }

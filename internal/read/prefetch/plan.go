@@ -15,10 +15,11 @@ type plan struct {
 	state   state
 	pushing bool // portions are pushed to the sink
 
-	whole     bool // a read of all of the array needs no portion, and any read at its start makes the reader sequential
-	fewBlocks bool // a program that reads all of the array once, in large pieces, needs no page cache
-	undecided bool // the reader may stop in the slab that it has reached: the next one is not started
-	alone     bool // one thread reads
+	share     int64 // a quarter of what can be reserved
+	whole     bool  // a read of all of the array needs no portion, and any read at its start makes the reader sequential
+	fewBlocks bool  // a program that reads all of the array once, in large pieces, needs no page cache
+	undecided bool  // the reader may stop in the slab that it has reached: the next one is not started
+	alone     bool  // one thread reads
 
 	thin      bool // there was not enough memory for portions of more than a slab
 	origin    int  // number of the part at which the reader has begun, or went on after a jump
@@ -36,21 +37,20 @@ const (
 	paused                  // the window of a sequential reader that reads elsewhere for now
 )
 
-// newPlan returns the plan of an array that was not read yet. Guesses may use some memory.
-func newPlan(a *flat.Array, h Hint, guesses int64, l *limits) plan {
-	p := plan{layout: newLayout(a, l)}
+// newPlan returns the plan of an array that was not read yet. Guesses, and the window of a late source, may use share bytes.
+func newPlan(a *flat.Array, h Hint, share int64, l *limits) plan {
+	p := plan{layout: newLayout(a, l), share: share}
 	bytes := p.layout.arrayBytes()
 	p.whole, p.fewBlocks = h == HintOnce && bytes <= l.maxSmall, bytes <= l.maxOnce
-	p.access = newAccess(a, h, p.whole, guesses, l)
+	p.access = newAccess(a, h, p.whole, share, l)
 	return p
 }
 
 // world is what a plan has to know besides a read.
 type world struct {
-	speed      vfs.Speed // of the source
-	all        bool      // the sink takes all decoded bytes
-	accepts    bool      // there is a sink, and it takes more
-	reservable int64     // bytes that can be reserved in total
+	speed   vfs.Speed // of the source
+	all     bool      // the sink takes all decoded bytes
+	accepts bool      // there is a sink, and it takes more
 }
 
 // memory does what a plan decides, as far as it can. It is the [ledger] of a Reader, or that of a test.
@@ -103,6 +103,9 @@ func (p *plan) follow(off int64, sequentially bool, w world, m memory) {
 // prepare starts the portion that has the byte at off, and the next ones, if it is time to. It returns the first one, and whether it is in
 // memory.
 func (p *plan) prepare(off, n int64, w world, m memory) (s part, ok bool) {
+	if p.state == random {
+		return s, false
+	}
 	if s, ok = m.find(p.layout.at(off)); !ok {
 		if s = p.portionAt(off, w.speed); p.isLate(s, off) || !p.start(s, s, w, m) {
 			return s, false
@@ -113,14 +116,15 @@ func (p *plan) prepare(off, n int64, w world, m memory) (s part, ok bool) {
 	}
 	last := s
 	for range p.ahead(s, off, n, w.speed) {
-		next, more := p.after(last, w.speed)
-		if !more {
+		i := p.numberAt(p.place(last.number) + last.count)
+		if i >= p.layout.count() {
 			break
 		}
-		if x, ok := m.find(next.number); ok {
-			next = x
-		} else if !p.start(next, s, w, m) {
-			break
+		next, ok := m.find(i)
+		if !ok {
+			if next = p.portion(i, w.speed); !p.start(next, s, w, m) {
+				break
+			}
 		}
 		last = next
 	}
@@ -137,7 +141,7 @@ func (p *plan) start(s, current part, w world, m memory) bool {
 		p.thin = true
 		return false
 	}
-	if !m.start(s, p.most(w), func(old part) bool { return p.isBehind(old, current, s) }) {
+	if !m.start(s, p.most(w.speed), func(old part) bool { return p.isBehind(old, current, s) }) {
 		return false
 	}
 	p.next = max(p.next, p.place(s.number)+s.count)
@@ -249,23 +253,19 @@ func (p *plan) numberAt(place int) int {
 // portionAt returns the portion with the byte at off that may be started.
 func (p *plan) portionAt(off int64, speed vfs.Speed) part {
 	i := p.layout.at(off)
-	if n := p.thickness(speed, p.layout); n > 1 && p.place(p.aligned(i)) >= p.next {
-		return p.layout.part(p.aligned(i), n)
+	if first := p.aligned(i); p.thickness(speed, p.layout) > 1 && p.place(first) >= p.next {
+		i = first
 	}
-	return p.layout.part(i, 1)
+	return p.portion(i, speed)
 }
 
-// after returns the portion that is read after s. ok is false if s is the last one.
-func (p *plan) after(s part, speed vfs.Speed) (next part, ok bool) {
-	i := p.numberAt(p.place(s.number) + s.count)
-	if i >= p.layout.count() {
-		return part{}, false
-	}
+// portion returns the portion that starts with part i.
+func (p *plan) portion(i int, speed vfs.Speed) part {
 	n := p.thickness(speed, p.layout)
 	if i != p.aligned(i) {
 		n = 1
 	}
-	return p.layout.part(i, n), true
+	return p.layout.part(i, n)
 }
 
 // mayStart reports whether a portion was not started before.
@@ -309,15 +309,15 @@ func (p *plan) isBehind(old, s, next part) bool {
 }
 
 // most returns the memory that a window may grow to: for a late source, [limits].maxWindow, or a quarter of what can be reserved.
-func (p *plan) most(w world) int64 {
-	two := p.layout.windowMemory(p.thickness(w.speed, p.layout))
+func (p *plan) most(speed vfs.Speed) int64 {
+	two := p.layout.windowMemory(p.thickness(speed, p.layout))
 	switch {
-	case !w.speed.Late || w.speed.Near:
+	case !speed.Late || speed.Near:
 		return two
 	case p.hint == HintOnce && p.fewBlocks:
 		return p.layout.memory(p.layout.slabs())
 	}
-	return max(two, min(p.layout.maxWindow, w.reservable/4))
+	return max(two, min(p.layout.maxWindow, p.share))
 }
 
 // slabsAhead is how many slabs after a slab that is started are announced to the disk at least. One takes a disk about as long as

@@ -131,7 +131,7 @@ func (r *Reader) claim(off, n int64, first bool, how *blockUse) (s *portion, roo
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	guard.Pass("prefetch.plan")
-	w := world{r.array.Source.Speed(), r.pusher.sink.All, r.pusher.accepts(), r.prefetcher.cache.Reservable()}
+	w := world{r.array.Source.Speed(), r.pusher.sink.All, r.pusher.accepts()}
 	var at part
 	var ok bool
 	if first {
