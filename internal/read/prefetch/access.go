@@ -20,8 +20,8 @@ type habit struct {
 	next       guess      // what a reader of patches probably reads next
 }
 
-// newAccess returns the access of an array that was not read yet. Guesses may use some memory. fromFirst says that any read at
-// the start makes the reader sequential.
+// newAccess returns the access of an array that was not read yet. Guesses may use some memory. fromFirst says that any
+// read at the start makes the reader sequential.
 func newAccess(a *flat.Array, h Hint, fromFirst bool, memory int64, l *limits) access {
 	d := detector{limits: l, plane: a.PlaneBytes(), head: l.headLength}
 	if fromFirst {
@@ -92,8 +92,8 @@ func (d *detector) observe(off, n int64) observation {
 	jumped := !d.wide.add(off, n, d.wideSlack, d.limits)
 	contiguous := d.narrow.add(off, n, d.narrowSlack, d.limits)
 	if !d.sequential() && d.narrow.dense(d.threshold(d.narrow)) {
-		// The wide stretch also contains the place where the reader was in between. Since its return, the reader left no
-		// gap.
+		// The wide stretch also contains the place where the reader was in between. Since its return, the reader left
+		// no gap.
 		d.wide, jumped = d.narrow, true
 	}
 	first := (d.narrow.start + d.page - 1) / d.plane // the plane in which the reader started

@@ -9,8 +9,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// layout cuts an array into parts: slabs, each cut into groups of rows of blocks. Parts have numbers, in the order in which
-// a sequential reader first reaches them. A portion is a part, or several slabs.
+// layout cuts an array into parts: slabs, each cut into groups of rows of blocks. Parts have numbers, in the order in
+// which a sequential reader first reaches them. A portion is a part, or several slabs.
 type layout struct {
 	*limits
 	array  *flat.Array
@@ -67,8 +67,8 @@ func (l layout) arrayBytes() int64 {
 	return product(int64(l.array.Grid().BlockBytes()), l.blocks.Size())
 }
 
-// bytes returns the size of the decoded blocks of the largest part, in bytes. It is unlimited for a part that is too large: users
-// name boxes of any size.
+// bytes returns the size of the decoded blocks of the largest part, in bytes. It is unlimited for a part that is too
+// large: users name boxes of any size.
 func (l layout) bytes() int64 { return l.perPart(int64(l.array.Grid().BlockBytes()), 1) }
 
 // memory returns the memory for the largest portion of some slabs, in bytes, or unlimited.
@@ -132,8 +132,8 @@ func (p part) run(plane int64) span.Span {
 	return span.Of(start, p.array.RowBytes()*int64(p.box.Size()[1]))
 }
 
-// runAt returns the number of the plane that has the byte at off of the array, and the part of its run from off on. That is empty
-// if the byte is not in the part.
+// runAt returns the number of the plane that has the byte at off of the array, and the part of its run from off on.
+// That is empty if the byte is not in the part.
 func (p part) runAt(off int64) (plane int64, rest span.Span) {
 	plane = off/p.array.PlaneBytes() - p.array.Offset(p.box.Min)/p.array.PlaneBytes()
 	if plane < 0 || plane >= p.planes() || !p.run(plane).Contains(off) {
@@ -142,8 +142,8 @@ func (p part) runAt(off int64) (plane int64, rest span.Span) {
 	return plane, p.run(plane).From(off)
 }
 
-// blocksOf returns which of the blocks of the part a run of one of its planes needs: from first to last in their order. There are none
-// if first is larger.
+// blocksOf returns which of the blocks of the part a run of one of its planes needs: from first to last in their order.
+// There are none if first is larger.
 func (p part) blocksOf(run span.Span) (first, last int) {
 	side, size := p.array.Grid().Block, p.blocks.Size()
 	y, z := p.array.RowAt(run.Start())

@@ -6,9 +6,9 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// plan decides what is done for the reads of a file, and before them: how large the window is, which portions are decoded, what
-// is announced. It is pure: no clock, no goroutine, no I/O. The speed of the source is an argument, and the [Reader] says which
-// portions it has started. So tests try all cases.
+// plan decides what is done for the reads of a file, and before them: how large the window is, which portions are
+// decoded, what is announced. It is pure: no clock, no goroutine, no I/O. The speed of the source is an argument, and
+// the [Reader] says which portions it has started. So tests try all cases.
 type plan struct {
 	access
 	layout  layout
@@ -37,7 +37,8 @@ const (
 	paused                  // the window of a sequential reader that reads elsewhere for now
 )
 
-// newPlan returns the plan of an array that was not read yet. Guesses, and the window of a late source, may use share bytes.
+// newPlan returns the plan of an array that was not read yet. Guesses, and the window of a late source, may use share
+// bytes.
 func newPlan(a *flat.Array, h Hint, share int64, l *limits) plan {
 	p := plan{layout: newLayout(a, l), share: share}
 	bytes := p.layout.arrayBytes()
@@ -55,12 +56,13 @@ type world struct {
 
 // memory does what a plan decides, as far as it can. It is the [ledger] of a Reader, or that of a test.
 type memory interface {
-	// reserve reserves memory until the window has n bytes. With reclaim, idle readers lose their portions to make room.
+	// reserve reserves memory until the window has n bytes. With reclaim, idle readers lose their portions to make
+	// room.
 	reserve(n int64, reclaim bool) bool
 	// find returns the portion in memory that has part i.
 	find(i int) (s part, ok bool)
-	// start starts to decode a portion. To make room, portions leave memory that are not in use and behind the reader, and the window
-	// grows up to most bytes. If that is not enough, it does nothing and returns false.
+	// start starts to decode a portion. To make room, portions leave memory that are not in use and behind the reader,
+	// and the window grows up to most bytes. If that is not enough, it does nothing and returns false.
 	start(s part, most int64, isBehind func(part) bool) bool
 	// announce tells the source what is read next.
 	announce(blocks volume.Box)
@@ -68,8 +70,8 @@ type memory interface {
 	release()
 }
 
-// read decides about a read of n bytes, and has m do it. It returns the portion that has the byte at off, whether it is in memory, and
-// what the read tells about its reader.
+// read decides about a read of n bytes, and has m do it. It returns the portion that has the byte at off, whether it is
+// in memory, and what the read tells about its reader.
 func (p *plan) read(off, n int64, w world, m memory) (s part, ok bool, h habit) {
 	h = p.observe(off, n)
 	p.follow(off, h.sequential, w, m)
@@ -100,8 +102,8 @@ func (p *plan) follow(off int64, sequentially bool, w world, m memory) {
 	}
 }
 
-// prepare starts the portion that has the byte at off, and the next ones, if it is time to. It returns the first one, and whether it is in
-// memory.
+// prepare starts the portion that has the byte at off, and the next ones, if it is time to. It returns the first one,
+// and whether it is in memory.
 func (p *plan) prepare(off, n int64, w world, m memory) (s part, ok bool) {
 	if p.state == random {
 		return s, false
@@ -131,8 +133,8 @@ func (p *plan) prepare(off, n int64, w world, m memory) (s part, ok bool) {
 	return s, true
 }
 
-// start starts a portion, of a reader that reads current, unless it was started before: one that is needed again would be started
-// for each of its planes.
+// start starts a portion, of a reader that reads current, unless it was started before: one that is needed again would
+// be started for each of its planes.
 func (p *plan) start(s, current part, w world, m memory) bool {
 	if !p.mayStart(s) {
 		return false
@@ -151,9 +153,9 @@ func (p *plan) start(s, current part, w world, m memory) bool {
 	return true
 }
 
-// observe records a read of n bytes. If portions are pushed, the reads of a sequential reader have gaps: it reads the first plane of
-// a slab, in which one read may span several portions, and finds the other planes in the page cache, except for some pages. Its next
-// read is in the slab that it has reached, or in the first portion of the next one.
+// observe records a read of n bytes. If portions are pushed, the reads of a sequential reader have gaps: it reads the
+// first plane of a slab, in which one read may span several portions, and finds the other planes in the page cache,
+// except for some pages. Its next read is in the slab that it has reached, or in the first portion of the next one.
 func (p *plan) observe(off, n int64) habit {
 	var h habit
 	i, start := p.layout.at(off), p.layout.slabStart(p.reached)
@@ -192,8 +194,8 @@ type window struct {
 	reclaim bool // idle readers lose their portions to make room
 }
 
-// windows returns the windows that the reader may have, the best one first. Portions are whole slabs if there is enough memory, or
-// else parts of slabs if the sink accepts pushes.
+// windows returns the windows that the reader may have, the best one first. Portions are whole slabs if there is enough
+// memory, or else parts of slabs if the sink accepts pushes.
 func (p *plan) windows(w world) (windows []window) {
 	l := newLayout(p.layout.array, p.layout.limits)
 	if l.array.Box().Size()[2] == 1 {
@@ -211,8 +213,8 @@ func (p *plan) windows(w world) (windows []window) {
 	return windows
 }
 
-// thickness returns the number of slabs of a portion: those of a cell if requests to the source should be long, unless a disk cache
-// answers for it.
+// thickness returns the number of slabs of a portion: those of a cell if requests to the source should be long, unless
+// a disk cache answers for it.
 func (p *plan) thickness(speed vfs.Speed, l layout) int {
 	if p.thin || speed.Long == 0 || speed.Near || l.perSlab() > 1 || l.blocks.Min[2]%l.cell[2] != 0 {
 		return 1
@@ -231,8 +233,8 @@ func (p *plan) leave() {
 	p.state, p.thin, p.pushing, p.layout = random, false, false, newLayout(p.layout.array, p.layout.limits)
 }
 
-// place returns the place of part i in the order of reading, from origin on. A reader that has begun in the middle of a plane needs the
-// first parts of this slab for the next plane. What lies before the slab has places below 0.
+// place returns the place of part i in the order of reading, from origin on. A reader that has begun in the middle of a
+// plane needs the first parts of this slab for the next plane. What lies before the slab has places below 0.
 func (p *plan) place(i int) int {
 	per, first := p.layout.perSlab(), p.layout.slabStart(p.origin)
 	if i < first || i >= first+per {
@@ -271,16 +273,17 @@ func (p *plan) portion(i int, speed vfs.Speed) part {
 // mayStart reports whether a portion was not started before.
 func (p *plan) mayStart(s part) bool { return p.state == sequential && p.place(s.number) >= p.next }
 
-// isLate reports whether a reader that reads off first, of a portion that is not in memory, reads less of it than it could have. That
-// is for a reader with HintSequential: the cache has the blocks of the planes that were read before.
+// isLate reports whether a reader that reads off first, of a portion that is not in memory, reads less of it than it
+// could have. That is for a reader with HintSequential: the cache has the blocks of the planes that were read before.
 func (p *plan) isLate(s part, off int64) bool {
 	_, z := s.array.RowAt(off)
 	return p.hint == HintSequential && z-s.box.Min[2] > s.array.Grid().Block[2]/4
 }
 
-// ahead returns how many portions after s should be in memory when n bytes at off of s are read. There are none until an
-// eighth of s is read: reads of the portion before, whose memory is used again, may still be in progress. Of a late source there are
-// more, one more with each portion that the reader has come to. An array that is read once is requested from it at once.
+// ahead returns how many portions after s should be in memory when n bytes at off of s are read. There are none until
+// an eighth of s is read: reads of the portion before, whose memory is used again, may still be in progress. Of a late
+// source there are more, one more with each portion that the reader has come to. An array that is read once is
+// requested from it at once.
 func (p *plan) ahead(s part, off, n int64, speed vfs.Speed) int {
 	plane, rest := s.runAt(off)
 	run := s.run(0).Len()
@@ -308,7 +311,8 @@ func (p *plan) isBehind(old, s, next part) bool {
 	return place < p.place(s.number) || place > p.place(next.number)
 }
 
-// most returns the memory that a window may grow to: for a late source, [limits].maxWindow, or a quarter of what can be reserved.
+// most returns the memory that a window may grow to: for a late source, [limits].maxWindow, or a quarter of what can be
+// reserved.
 func (p *plan) most(speed vfs.Speed) int64 {
 	two := p.layout.windowMemory(p.thickness(speed, p.layout))
 	switch {
@@ -320,13 +324,14 @@ func (p *plan) most(speed vfs.Speed) int64 {
 	return max(two, min(p.layout.maxWindow, p.share))
 }
 
-// slabsAhead is how many slabs after a slab that is started are announced to the disk at least. One takes a disk about as long as
-// two cores need to decode another.
+// slabsAhead is how many slabs after a slab that is started are announced to the disk at least. One takes a disk about
+// as long as two cores need to decode another.
 const slabsAhead = 2
 
-// announce returns the blocks that a sequential reader reads with a portion that is started, and after it: what its source
-// is told. They are an even number of slabs: in Morton order, four blocks of a slab follow each other in the file, but 32 blocks
-// of two slabs. So a disk gets few long requests, and none twice. A source that may answer late has many requests in flight instead.
+// announce returns the blocks that a sequential reader reads with a portion that is started, and after it: what its
+// source is told. They are an even number of slabs: in Morton order, four blocks of a slab follow each other in the
+// file, but 32 blocks of two slabs. So a disk gets few long requests, and none twice. A source that may answer late has
+// many requests in flight instead.
 func (p *plan) announce(s part, speed vfs.Speed) (blocks volume.Box) {
 	if p.undecided || p.layout.perSlab() > 1 || !speed.AtOnce {
 		return volume.Box{}
@@ -342,8 +347,8 @@ func (p *plan) announce(s part, speed vfs.Speed) (blocks volume.Box) {
 	return p.layout.part(from, end-from).blocks
 }
 
-// announcedEnd returns the part after the last one that is announced when part i is started. It is the end of a pair of slabs, or of the
-// array. It is i if a pair is too large.
+// announcedEnd returns the part after the last one that is announced when part i is started. It is the end of a pair of
+// slabs, or of the array. It is i if a pair is too large.
 func (l layout) announcedEnd(i int) int {
 	if l.bytes() > l.maxAnnounced/2 {
 		return i

@@ -184,8 +184,8 @@ func (c planCase) checkPushes(t testing.TB, pieces []span.Span, file span.Span) 
 	}
 }
 
-// TestAllPlans makes about a million plans: for small arrays in all places of a block, speeds of sources, sinks, budgets and orders. With
-// -every 1, it makes 19 millions.
+// TestAllPlans makes about a million plans: for small arrays in all places of a block, speeds of sources, sinks,
+// budgets and orders. With -every 1, it makes 19 millions.
 func TestAllPlans(t *testing.T) {
 	plans, step := 0, 19
 	if *every == 1 {
@@ -215,8 +215,9 @@ func TestAllPlans(t *testing.T) {
 	}
 }
 
-// TestAheadOfLateSource: the window of a reader of a late source has one portion more with each that the reader has come to, up to
-// the bound of its memory. It has two portions of any other source, and of one for which a disk cache answers.
+// TestAheadOfLateSource: the window of a reader of a late source has one portion more with each that the reader has
+// come to, up to the bound of its memory. It has two portions of any other source, and of one for which a disk cache
+// answers.
 func TestAheadOfLateSource(t *testing.T) {
 	size := volume.Vec{512, 512, 1024} // slabs of 8 MiB
 	a := flat.New(voxeltest.Grid(size, volume.Cube(32), volume.Uint8, 1), volume.Box{Max: size}, volume.Box{Max: size})

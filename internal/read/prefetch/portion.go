@@ -9,9 +9,9 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// portion is a part of an array that is decoded before a reader needs it. A slab has up to as many planes of the array as a
-// block has, and a reader of the whole array needs each block for each of these planes. With portions, each block is
-// decoded once, and replies are gathered from the blocks. That takes a third of the time of copying each block to
+// portion is a part of an array that is decoded before a reader needs it. A slab has up to as many planes of the array
+// as a block has, and a reader of the whole array needs each block for each of these planes. With portions, each block
+// is decoded once, and replies are gathered from the blocks. That takes a third of the time of copying each block to
 // where its rows belong, because then the processor has to load the memory that it is about to overwrite.
 type portion struct {
 	part
@@ -19,8 +19,8 @@ type portion struct {
 	pushed <-chan struct{} // closed when the portion is pushed; nil if it is not pushed. Protected by mu of the Reader.
 }
 
-// load starts to decode the blocks of a part. ahead says that one core is left to the reader until it waits for them. That is for
-// readers of many small files: they wait for a reply several times for each file.
+// load starts to decode the blocks of a part. ahead says that one core is left to the reader until it waits for them.
+// That is for readers of many small files: they wait for a reply several times for each file.
 func (l *limits) load(src *cache.Source, s part, keep cache.Keep, ahead bool) (*portion, error) {
 	blocks := slices.Collect(s.blocks.All())
 	o := cache.HoldOptions{Keep: keep, Ahead: ahead}
@@ -61,16 +61,16 @@ func cells(blocks []volume.Vec, cell volume.Vec) []int32 {
 	return of
 }
 
-// batchSize returns the number of blocks of a portion that are loaded at once, which is least or more. It is two rows of blocks, because in
-// Morton order groups of four of these blocks are neighbours in the file. It is less if there would be fewer than
-// four batches for each core.
+// batchSize returns the number of blocks of a portion that are loaded at once, which is least or more. It is two rows
+// of blocks, because in Morton order groups of four of these blocks are neighbours in the file. It is less if there
+// would be fewer than four batches for each core.
 func batchSize(size volume.Vec, least int) int {
 	const batchesPerCore = 4
 	return max(min(2*size[0], size[0]*size[1]*size[2]/(batchesPerCore*runtime.GOMAXPROCS(0))), least, 1)
 }
 
-// readWhole reads all of a small array that is read once. It needs no portion: the goroutine that decodes a block copies its rows. The
-// block is in the cache of its core then, and its memory is used for the next block.
+// readWhole reads all of a small array that is read once. It needs no portion: the goroutine that decodes a block
+// copies its rows. The block is in the cache of its core then, and its memory is used for the next block.
 func (l *limits) readWhole(ctx context.Context, a Array, p []byte) error {
 	size := batchSize(a.Blocks().Size(), l.leastBlocks(a.Source))
 	return a.Fill(p, 0, func(blocks []volume.Vec, copyBlock func(at volume.Vec, voxels []byte)) error {

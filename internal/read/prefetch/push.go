@@ -21,8 +21,8 @@ const maxPushers = 4
 func pushers() int { return min(maxPushers, runtime.GOMAXPROCS(0)) }
 
 // pusher pushes portions to a sink, except for their first plane, which the reader is reading. The sink then serves
-// these bytes itself. If portions are parts of slabs, a portion is gone before the reader starts with the second plane of
-// the slab, but the sink keeps this plane while it has room.
+// these bytes itself. If portions are parts of slabs, a portion is gone before the reader starts with the second plane
+// of the slab, but the sink keeps this plane while it has room.
 type pusher struct {
 	array *flat.Array
 	head  int64    // bytes in the file before the array
@@ -73,9 +73,9 @@ func (p *pusher) read(ctx context.Context, s *portion, buffer []byte, piece span
 	return s.read(ctx, buffer[:n], piece.Start()-p.head) == n && ctx.Err() == nil
 }
 
-// pushPieces pushes pieces of the file. Several goroutines push: one alone takes as long as two cores take to decode the next portion.
-// Pieces with a damaged block are left out, and those up to ahead bytes after a sequential reader, who
-// reads them itself. For other readers, ahead is negative.
+// pushPieces pushes pieces of the file. Several goroutines push: one alone takes as long as two cores take to decode
+// the next portion. Pieces with a damaged block are left out, and those up to ahead bytes after a sequential reader,
+// who reads them itself. For other readers, ahead is negative.
 func (p *pusher) pushPieces(ctx context.Context, s *portion, pieces []span.Span, ahead int64) {
 	next := atomic.Int64{}
 	p.together(len(pieces), func() {
@@ -118,8 +118,8 @@ func (p *pusher) pushRuns(ctx context.Context, s *portion, to target) {
 	p.partial = partial
 }
 
-// pushRun pushes the whole pages of a run, a span of the file. It adds incomplete pages to partial, and completes pages of the portion
-// before. It returns false if the sink refuses.
+// pushRun pushes the whole pages of a run, a span of the file. It adds incomplete pages to partial, and completes pages
+// of the portion before. It returns false if the sink refuses.
 func (p *pusher) pushRun(run span.Span, voxels []byte, partial map[int64][]byte) bool {
 	bytesOf := func(s span.Span) []byte { return voxels[s.Start()-run.Start() : s.End()-run.Start()] }
 	whole := run.AlignIn(p.sink.Page)
@@ -135,8 +135,8 @@ func (p *pusher) pushRun(run span.Span, voxels []byte, partial map[int64][]byte)
 	return true
 }
 
-// completePage pushes the page of which part is the end or the middle, if the bytes before the part are known and it becomes complete. If it
-// does not, it adds the page to partial. It returns false if the sink refuses.
+// completePage pushes the page of which part is the end or the middle, if the bytes before the part are known and it
+// becomes complete. If it does not, it adds the page to partial. It returns false if the sink refuses.
 func (p *pusher) completePage(part span.Span, voxels []byte, partial map[int64][]byte) bool {
 	start := part.AlignOut(p.sink.Page).Start()
 	var before []byte
@@ -156,8 +156,8 @@ func (p *pusher) completePage(part span.Span, voxels []byte, partial map[int64][
 	return true
 }
 
-// buffers holds unused buffers for pushes. Each push has its own: a Reader that lost its portions may still push them when it starts
-// others.
+// buffers holds unused buffers for pushes. Each push has its own: a Reader that lost its portions may still push them
+// when it starts others.
 var buffers = make(bufferPool, 2*maxPushers)
 
 // bufferPool holds unused buffers. A sync.Pool would lose them at each garbage collection.

@@ -9,20 +9,22 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// target is where pushes go, as far as a plan has to know it: bytes of the file before the array, and pages and pieces of the sink.
+// target is where pushes go, as far as a plan has to know it: bytes of the file before the array, and pages and pieces
+// of the sink.
 type target struct{ head, page, piece int64 }
 
 func newTarget(head int64, s vfs.Sink) target { return target{head, s.Page, s.Piece} }
 
-// planesAfterFirst returns what is pushed of a portion of whole planes, in pieces of the file: all but the first plane, which the reader
-// is reading.
+// planesAfterFirst returns what is pushed of a portion of whole planes, in pieces of the file: all but the first plane,
+// which the reader is reading.
 func (t target) planesAfterFirst(s part) []span.Span {
 	first := s.run(0)
 	rest := span.Of(first.End(), (s.planes()-1)*first.Len())
 	return slices.Collect(rest.Add(t.head).AlignIn(t.page).Cut(t.piece))
 }
 
-// runsAfterFirst returns what is pushed of a portion of parts of planes, in pieces of the file. They need not be whole pages.
+// runsAfterFirst returns what is pushed of a portion of parts of planes, in pieces of the file. They need not be whole
+// pages.
 func (t target) runsAfterFirst(s part) iter.Seq[span.Span] {
 	return func(yield func(span.Span) bool) {
 		for plane := int64(1); plane < s.planes(); plane++ {
@@ -41,7 +43,8 @@ func (t target) rows(rows span.Span, z, plane int64) iter.Seq[span.Span] {
 	return rows.Add(in.Start()).AlignOut(t.page).Clip(in.AlignIn(t.page)).Cut(t.piece)
 }
 
-// guessed returns what is pushed of a guess, in pieces of the file: the rest of the plane that is being read, and the run of each plane.
+// guessed returns what is pushed of a guess, in pieces of the file: the rest of the plane that is being read, and the
+// run of each plane.
 func (t target) guessed(g guess, rest span.Span, plane int64) (pieces []span.Span) {
 	add := func(rows span.Span, z int64) {
 		if !rows.Empty() {
@@ -63,8 +66,8 @@ func (t target) guessed(g guess, rest span.Span, plane int64) (pieces []span.Spa
 	return pieces
 }
 
-// guessed returns the part of the array that has the blocks of a guess and of the same rows in the plane before, and the rest of
-// the run in the plane that is being read, up to end. ok is false if there is nothing to push, or too much.
+// guessed returns the part of the array that has the blocks of a guess and of the same rows in the plane before, and
+// the rest of the run in the plane that is being read, up to end. ok is false if there is nothing to push, or too much.
 func (p *plan) guessed(g guess, end int64, t target) (s part, rest span.Span, ok bool) {
 	a := p.layout.array
 	plane := a.PlaneBytes()

@@ -105,8 +105,9 @@ type blockUse struct {
 	guessed <-chan struct{} // the read waits until it is closed: what is being pushed is probably read next; may be nil
 }
 
-// prepare records a read of n bytes, and starts what the plan wants. It returns the portion that contains the byte at off, with a use of its
-// hold, if there is one, and how the read gets blocks without a portion. No read needs what is started here: a panic switches it off.
+// prepare records a read of n bytes, and starts what the plan wants. It returns the portion that contains the byte at
+// off, with a use of its hold, if there is one, and how the read gets blocks without a portion. No read needs what is
+// started here: a panic switches it off.
 func (r *Reader) prepare(ctx context.Context, off, n int64) (s *portion, how blockUse) {
 	how.keep = cache.IfSeen
 	if r.off.Load() {
@@ -125,8 +126,8 @@ func (r *Reader) prepare(ctx context.Context, off, n int64) (s *portion, how blo
 	return s, how
 }
 
-// claim is prepare. If the portion cannot start until another one is pushed, it returns a channel that is closed then. The next call for this
-// read is not the first one.
+// claim is prepare. If the portion cannot start until another one is pushed, it returns a channel that is closed then.
+// The next call for this read is not the first one.
 func (r *Reader) claim(off, n int64, first bool, how *blockUse) (s *portion, room <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -161,8 +162,9 @@ func (r *Reader) claim(off, n int64, first bool, how *blockUse) (s *portion, roo
 // maxGuesses is the number of guesses of a Reader that are loaded or pushed at a time.
 const maxGuesses = 4
 
-// startGuess starts to load the blocks of a guess, and to push it. end is the end of the read that led to it. It returns a
-// channel that is closed when the guess is pushed. It does nothing and returns nil if there is no sink, or no memory.
+// startGuess starts to load the blocks of a guess, and to push it. end is the end of the read that led to it. It
+// returns a channel that is closed when the guess is pushed. It does nothing and returns nil if there is no sink, or no
+// memory.
 func (r *Reader) startGuess(g guess, end int64) <-chan struct{} {
 	if g.run.Empty() || !r.pusher.sink.All || !r.pusher.accepts() || r.ledger.guesses >= maxGuesses {
 		return nil
@@ -203,7 +205,8 @@ func (r *Reader) startGuess(g guess, end int64) <-chan struct{} {
 	return pushed
 }
 
-// switchOff ends everything that is done ahead of the reader, because of a panic there. Then each read gets its blocks through the cache.
+// switchOff ends everything that is done ahead of the reader, because of a panic there. Then each read gets its blocks
+// through the cache.
 func (r *Reader) switchOff(err error) {
 	guard.Report(err, "path", r.array.Name)
 	r.pusher.refused.Store(true)

@@ -31,7 +31,8 @@ type series struct {
 }
 
 const (
-	// nextTo has the bits of series.opened after two planes in order. A reader that opened them may open more of their slab.
+	// nextTo has the bits of series.opened after two planes in order. A reader that opened them may open more of their
+	// slab.
 	nextTo = 0b11
 	// inOrder has the bits of series.opened after four planes in order. A reader that opened them will probably open
 	// those of the next slab, too.
