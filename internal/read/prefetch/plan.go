@@ -1,6 +1,8 @@
 package prefetch
 
 import (
+	"maps"
+
 	"github.com/wkwfs/wkwfs/internal/read/flat"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
@@ -21,11 +23,11 @@ type plan struct {
 	undecided bool  // the reader may stop in the slab that it has reached: the next one is not started
 	alone     bool  // one thread reads
 
-	thin      bool // there was not enough memory for portions of more than a slab
-	origin    int  // number of the part at which the reader has begun, or went on after a jump
-	next      int  // place of the first part after those that were started, counted from origin in the order of reading
-	reached   int  // number of the part that the reader has reached
-	announced int  // number of the part after the last one that was announced
+	thin      bool         // there was not enough memory for portions of more than a slab
+	origin    int          // number of the part at which the reader has begun, or went on after a jump
+	started   map[int]bool // parts of the slab that the reader has reached, and later ones: they are not started again
+	reached   int          // number of the part that the reader has reached
+	announced int          // number of the part after the last one that was announced
 }
 
 // state is how a Reader is read and what its portions are for. The package comment draws the transitions.
@@ -136,7 +138,7 @@ func (p *plan) prepare(off, n int64, w world, m memory) (s part, ok bool) {
 // start starts a portion, of a reader that reads current, unless it was started before: one that is needed again would
 // be started for each of its planes.
 func (p *plan) start(s, current part, w world, m memory) bool {
-	if !p.mayStart(s) {
+	if !p.mayStart(s.number) {
 		return false
 	}
 	if !m.reserve(p.layout.windowMemory(s.count), false) {
@@ -146,7 +148,9 @@ func (p *plan) start(s, current part, w world, m memory) bool {
 	if !m.start(s, p.most(w.speed), func(old part) bool { return p.isBehind(old, current, s) }) {
 		return false
 	}
-	p.next = max(p.next, p.place(s.number)+s.count)
+	for i := range s.count {
+		p.started[s.number+i] = true
+	}
 	if blocks := p.announce(s, w.speed); !blocks.Empty() {
 		m.announce(blocks)
 	}
@@ -170,12 +174,13 @@ func (p *plan) observe(off, n int64) habit {
 		p.begin(i)
 	case i > p.reached:
 		p.reached = i
+		maps.DeleteFunc(p.started, func(i int, _ bool) bool { return i < p.layout.slabStart(p.reached) })
 	}
 	return h
 }
 
 // begin records that a sequential reader reads on from part i: it may need all portions from there on.
-func (p *plan) begin(i int) { p.origin, p.next, p.reached = p.aligned(i), 0, i }
+func (p *plan) begin(i int) { p.origin, p.started, p.reached = p.aligned(i), map[int]bool{}, i }
 
 // aligned returns the number of the first part of the cells of part i.
 func (p *plan) aligned(i int) int {
@@ -255,7 +260,7 @@ func (p *plan) numberAt(place int) int {
 // portionAt returns the portion with the byte at off that may be started.
 func (p *plan) portionAt(off int64, speed vfs.Speed) part {
 	i := p.layout.at(off)
-	if first := p.aligned(i); p.thickness(speed, p.layout) > 1 && p.place(first) >= p.next {
+	if first := p.aligned(i); p.thickness(speed, p.layout) > 1 && p.mayStart(first) {
 		i = first
 	}
 	return p.portion(i, speed)
@@ -270,8 +275,10 @@ func (p *plan) portion(i int, speed vfs.Speed) part {
 	return p.layout.part(i, n)
 }
 
-// mayStart reports whether a portion was not started before.
-func (p *plan) mayStart(s part) bool { return p.state == sequential && p.place(s.number) >= p.next }
+// mayStart reports whether a portion that starts with part i may be started: it was not, and the reader is not past it.
+func (p *plan) mayStart(i int) bool {
+	return p.state == sequential && i >= p.aligned(p.layout.slabStart(p.reached)) && !p.started[i]
+}
 
 // isLate reports whether a reader that reads off first, of a portion that is not in memory, reads less of it than it
 // could have. That is for a reader with HintSequential: the cache has the blocks of the planes that were read before.

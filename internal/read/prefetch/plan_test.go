@@ -17,7 +17,7 @@ import (
 
 // TestPlanIsPure parses the files of access and plan: they use no clock, no goroutine, no lock, no channel and no I/O.
 func TestPlanIsPure(t *testing.T) {
-	imports := []string{"iter", "math", "slices", "cache", "internal/read/flat", "internal/small/span", "internal/vfs", "volume"}
+	imports := []string{"iter", "maps", "math", "slices", "cache", "internal/read/flat", "internal/small/span", "internal/vfs", "volume"}
 	ofCache := []string{"Keep", "Never", "IfSeen", "ShortTerm", "Always", "BlockMemory"}
 	for _, name := range []string{"access.go", "patches.go", "plan.go", "layout.go", "pushes.go"} {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
@@ -212,6 +212,28 @@ func TestAllPlans(t *testing.T) {
 	}
 	if t.Logf("%d plans", plans); plans < 19_000_000/step {
 		t.Errorf("%d plans only", plans)
+	}
+}
+
+// TestStartedInNextPlane: a portion of some rows of a slab that found no room in the first plane starts in the next
+// one. Otherwise its blocks would be decoded for each plane.
+func TestStartedInNextPlane(t *testing.T) {
+	size := volume.Vec{4, 16, 8}
+	a := flat.New(voxeltest.Grid(size, volume.Cube(4), volume.Uint8, 1), volume.Box{Max: size}, volume.Box{Max: size})
+	p := newPlan(a, NoHint, 0, &tiny)
+	busy := false
+	mem := &planned{t: t, plan: &p, budget: 2 * tinyBlock, inUse: func(part) bool { return busy }, starts: map[int]int{}}
+	for off := int64(0); off < 2*a.PlaneBytes(); off += 8 {
+		busy = off >= 16 && off < 48
+		p.read(off, 8, world{speed: vfs.Speed{AtOnce: true}, all: true, accepts: true}, mem)
+	}
+	if p.layout.perSlab() != 4 {
+		t.Fatalf("a slab has %d portions", p.layout.perSlab())
+	}
+	for i := range 4 {
+		if mem.starts[i] != 1 {
+			t.Errorf("portion %d was started %d times", i, mem.starts[i])
+		}
 	}
 }
 

@@ -153,7 +153,7 @@ func (r *Reader) claim(off, n int64, first bool, how *blockUse) (s *portion, roo
 	case ok:
 		s = r.ledger.portion(r.plan.layout.at(off))
 		s.hold.Acquire()
-	case r.plan.pushing && r.plan.mayStart(at) && len(r.ledger.portions) > 0:
+	case r.plan.pushing && r.plan.mayStart(at.number) && len(r.ledger.portions) > 0:
 		room = r.ledger.portions[0].pushed
 	}
 	return s, room
