@@ -27,6 +27,7 @@ type plan struct {
 	origin    int          // number of the part at which the reader has begun, or went on after a jump
 	started   map[int]bool // parts of the slab that the reader has reached, and later ones: they are not started again
 	reached   int          // number of the part that the reader has reached
+	current   part         // the portion that was found in memory last
 	announced int          // number of the part after the last one that was announced
 }
 
@@ -115,6 +116,7 @@ func (p *plan) prepare(off, n int64, w world, m memory) (s part, ok bool) {
 			return s, false
 		}
 	}
+	p.current = s
 	if p.state != sequential {
 		return s, true
 	}
@@ -162,8 +164,12 @@ func (p *plan) start(s, current part, w world, m memory) bool {
 // except for some pages. Its next read is in the slab that it has reached, or in the first portion of the next one.
 func (p *plan) observe(off, n int64) habit {
 	var h habit
-	i, start := p.layout.at(off), p.layout.slabStart(p.reached)
-	if p.pushing && p.state == sequential && i >= start && i <= start+p.layout.perSlab() {
+	i, first := p.layout.at(off), p.layout.slabStart(p.reached)
+	next := first + p.layout.perSlab()
+	if p.current.has(p.reached) {
+		first, next = min(first, p.current.number), max(next, p.current.number+p.current.count)
+	}
+	if p.pushing && p.state == sequential && i >= first && i <= next {
 		h = p.skipTo(off + n)
 	} else {
 		h = p.access.observe(off, n)
@@ -230,6 +236,7 @@ func (p *plan) thickness(speed vfs.Speed, l layout) int {
 // enter records that the reader has got a window, and reads from off.
 func (p *plan) enter(w window, off int64) {
 	p.state, p.layout, p.thin, p.pushing, p.announced = sequential, w.layout, w.thin, w.pushing, 0
+	p.current = part{}
 	p.begin(p.layout.at(off))
 }
 

@@ -237,6 +237,34 @@ func TestStartedInNextPlane(t *testing.T) {
 	}
 }
 
+// TestFirstPlanes: a reader that finds all but the first plane of each portion in the page cache stays sequential, with
+// portions of one slab and of two. Each slab is decoded once.
+func TestFirstPlanes(t *testing.T) {
+	size := volume.Vec{8, 8, 64}
+	a := flat.New(voxeltest.Grid(size, volume.Cube(4), volume.Uint8, 1), volume.Box{Max: size}, volume.Box{Max: size})
+	for _, c := range []struct {
+		speed  vfs.Speed
+		planes int64 // of a portion
+	}{{vfs.Speed{AtOnce: true}, 4}, {vfs.Speed{Late: true}, 4}, {vfs.Speed{Late: true, Long: 64}, 8}} {
+		p := newPlan(a, NoHint, 0, &tiny)
+		mem := &planned{t: t, plan: &p, budget: 400 * tinyBlock, inUse: func(part) bool { return false }, starts: map[int]int{}}
+		w := world{speed: c.speed, all: true, accepts: true}
+		p.read(0, 16, w, mem)
+		for z := int64(0); z < 64; z += c.planes {
+			for off := int64(0); off < 64; off += 16 {
+				if p.read(z*64+off, 16, w, mem); p.state != sequential {
+					t.Fatalf("%+v: state %d at plane %d", c.speed, p.state, z)
+				}
+			}
+		}
+		for i := range 16 {
+			if mem.starts[i] != 1 {
+				t.Errorf("%+v: slab %d was started %d times", c.speed, i, mem.starts[i])
+			}
+		}
+	}
+}
+
 // TestAheadOfLateSource: the window of a reader of a late source has one portion more with each that the reader has
 // come to, up to the bound of its memory. It has two portions of any other source, and of one for which a disk cache
 // answers.
