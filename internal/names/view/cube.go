@@ -97,6 +97,6 @@ func (f *cubeFile) openBox(describe func(volume.Grid, fs.FileInfo) (volume.Box, 
 		c.Close()
 		return nil, err
 	}
-	array := prefetch.Array{Array: flat.New(c.Grid(), box, volume.Box{Max: c.Grid().Size}), Source: blocks, Version: c.Version()}
+	array := prefetch.Array{Array: flat.New(c.Grid(), box, volume.Box{Max: c.Grid().Size}), Source: blocks}
 	return newFile(info, header.Layout{}, f.fsys.prefetch.NewReader(array, prefetch.NoHint), func() { c.Close() }), nil
 }

@@ -32,7 +32,7 @@ type snapshot struct {
 
 // array returns the voxels of a box, in absolute voxels of the mag, as an array. Its file has head bytes in front of them.
 func (s *snapshot) array(box volume.Box, head int) prefetch.Array {
-	return prefetch.Array{Array: s.Flat(box), Source: s.blocks, Version: s.Version(), Head: int64(head), Name: s.path}
+	return prefetch.Array{Array: s.Flat(box), Source: s.blocks, Head: int64(head), Name: s.path}
 }
 
 // fileVersion returns the version of files that are made of the snapshot.

@@ -36,8 +36,7 @@ var tiny = limits{
 	maxPartialPortion: 100,
 	maxSmall:          60,
 	maxOnce:           300,
-	maxWindowPortions: 4,
-	maxWindowBytes:    60 * tinyBlock,
+	maxWindow:         60 * tinyBlock,
 	maxAnnounced:      150,
 	leastBatch:        16,
 	cell:              volume.Vec{2, 2, 2},
@@ -162,7 +161,7 @@ func (c enumerated) run(t testing.TB, p *Prefetcher) {
 	}
 	a := flat.New(grid, box, valid)
 	src.blocks = a.Blocks()
-	array := Array{Array: a, Source: p.cache.Source(src), Version: vfs.Version{1}, Head: c.head}
+	array := Array{Array: a, Source: p.cache.Source(src), Head: c.head}
 	r.plane = a.PlaneBytes()
 	r.read(p, array)
 	synctest.Wait()
@@ -171,8 +170,8 @@ func (c enumerated) run(t testing.TB, p *Prefetcher) {
 	} else {
 		p.cache.Unreserve(free)
 	}
-	if len(p.portions) > 0 || len(p.owners) > 0 {
-		t.Errorf("%d portions and %d owners are left", len(p.portions), len(p.owners))
+	if len(p.owners) > 0 {
+		t.Errorf("%d readers still own memory", len(p.owners))
 	}
 }
 
@@ -296,19 +295,19 @@ func (r *enumeratedRun) read(p *Prefetcher, a Array) {
 	}
 }
 
-// part is a read.
-type part struct {
+// turn is a read.
+type turn struct {
 	span.Span
 	second bool // of the second reader
 }
 
 // parts yields the reads of the array.
-func (r *enumeratedRun) parts() iter.Seq[part] {
+func (r *enumeratedRun) parts() iter.Seq[turn] {
 	size := int64(len(r.want))
-	return func(yield func(part) bool) {
+	return func(yield func(turn) bool) {
 		all := func(s iter.Seq[span.Span]) {
 			for p := range s {
-				if !yield(part{p, false}) {
+				if !yield(turn{p, false}) {
 					return
 				}
 			}
@@ -317,7 +316,7 @@ func (r *enumeratedRun) parts() iter.Seq[part] {
 		case inPieces:
 			all(span.Of(0, size).Cut(5))
 		case inOne:
-			yield(part{span.Of(0, size), false})
+			yield(turn{span.Of(0, size), false})
 		case inPages, backward, scattered:
 			n, unit := file.Pieces(tinyPage), int64(tinyPage)
 			if r.readers == inPages {
@@ -330,27 +329,27 @@ func (r *enumeratedRun) parts() iter.Seq[part] {
 				case r.readers == scattered && n%7 != 0:
 					i = i * 7 % n
 				}
-				if s := file.Piece(i, unit).From(r.head).Add(-r.head); !s.Empty() && !yield(part{s, false}) {
+				if s := file.Piece(i, unit).From(r.head).Add(-r.head); !s.Empty() && !yield(turn{s, false}) {
 					return
 				}
 			}
 		case inPlanes:
 			for z := range size / r.plane {
 				plane := span.Of(z*r.plane, r.plane)
-				if !yield(part{plane.To(plane.Start() + tinyPage), false}) || r.plane > tinyPage && !yield(part{plane.From(plane.Start() + tinyPage), false}) {
+				if !yield(turn{plane.To(plane.Start() + tinyPage), false}) || r.plane > tinyPage && !yield(turn{plane.From(plane.Start() + tinyPage), false}) {
 					return
 				}
 			}
 		case strided:
 			for z := range size / r.plane {
 				rows := span.Of(z*r.plane, r.plane).From(z*r.plane + r.plane/3).To(z*r.plane + r.plane/3 + 2*tinyPage)
-				if !yield(part{rows, false}) {
+				if !yield(turn{rows, false}) {
 					return
 				}
 			}
 		case two, twoInOne:
 			for s := range span.Of(0, size).Cut(6) {
-				if !yield(part{s, false}) || !yield(part{s.Add(size/2 - size/2%6).To(size), true}) {
+				if !yield(turn{s, false}) || !yield(turn{s.Add(size/2 - size/2%6).To(size), true}) {
 					return
 				}
 			}

@@ -156,7 +156,7 @@ func TestPlaneIsNoPatch(t *testing.T) {
 	defer r.mu.Unlock()
 	for _, z := range []int64{70, 9, 300, 40} {
 		for _, i := range []int64{0, 1, 2, 3, 4, 5, 6, 8, 7} { // the last two overtake each other
-			if _, _, g := r.recordRead(z*m+i*128*k, 128*k); g != (guess{}) {
+			if g := r.plan.observe(z*m+i*128*k, 128*k).next; g != (guess{}) {
 				t.Errorf("plane %d, read %d: guessed %v", z, i, g)
 			}
 		}
@@ -176,8 +176,8 @@ func TestGuessWaits(t *testing.T) {
 				t.Errorf("plane %d: waited %v, expected %v at most", z, waited, maxGuessWait)
 			}
 		}
-		if r.guesses > maxGuesses || r.guesses == 0 {
-			t.Errorf("%d guesses at a time, expected %d at most", r.guesses, maxGuesses)
+		if r.ledger.guesses > maxGuesses || r.ledger.guesses == 0 {
+			t.Errorf("%d guesses at a time, expected %d at most", r.ledger.guesses, maxGuesses)
 		}
 		close(stuck)
 		r.Close()

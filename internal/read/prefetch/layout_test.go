@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/read/flat"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -15,7 +16,7 @@ func arrayOf(size volume.Vec, box volume.Box) *flat.Array {
 	return flat.New(g, box, volume.Box{Max: size})
 }
 
-// TestLayout checks layouts of boxes whose sides are close to multiples of a block: that portionAt returns the portion that
+// TestLayout checks layouts of boxes whose sides are close to multiples of a block: that at returns the part that
 // contains the byte, and that the portions together contain each block with valid voxels once.
 func TestLayout(t *testing.T) {
 	const side = 8
@@ -26,41 +27,44 @@ func TestLayout(t *testing.T) {
 			for _, z := range lengths {
 				lo := volume.Vec{0, start, start}
 				a := arrayOf(size, volume.Box{Min: lo, Max: lo.Add(volume.Vec{2, y, z})})
-				for rows := 1; rows <= newLayout(a, &usual).slabRows(); rows++ {
-					l := newLayout(a, &usual)
-					l.rows = rows
-					checkLayout(t, l)
+				l := newLayout(a, &usual)
+				checkLayout(t, l, 2)
+				for l.rows = 1; l.rows <= l.slabRows(); l.rows++ {
+					checkLayout(t, l, 1)
 				}
-				checkLayout(t, newLayout(a, &usual).thick())
 			}
 		}
 	}
 }
 
-func checkLayout(t *testing.T, l layout) {
+func checkLayout(t *testing.T, l layout, slabs int) {
 	t.Helper()
 	a := l.array
-	name := fmt.Sprintf("box %v, %d rows, %d slabs", a.Box(), l.rows, l.slabs)
+	name := fmt.Sprintf("box %v, %d rows, %d slabs", a.Box(), l.rows, slabs)
 	for off := int64(0); off < a.Size(); off += a.RowBytes() {
-		i := l.portionAt(off)
+		i := l.at(off)
 		y, z := a.RowAt(off)
 		at := volume.Vec{a.Box().Min[0], y, z}
-		if in := at.Sub(l.portionBox(i).Min); i < 0 || i >= l.count() || !in.In(l.portionBox(i).Size()) {
-			t.Fatalf("%s: portionAt returns portion %[4]d of %[5]d for row %[2]d of plane %[3]d, which is not in it", name, y, z, i, l.count())
+		if box := l.part(i, slabs).box; i < 0 || i >= l.count() || !box.Contains(at) {
+			t.Fatalf("%s: at returns part %[4]d of %[5]d for row %[2]d of plane %[3]d, which is not in it", name, y, z, i, l.count())
 		}
 	}
-	blocks, bytes := map[volume.Vec]bool{}, int64(0)
-	for i := range l.count() {
-		for b := range l.validBlocks(i).All() {
+	blocks, most := map[volume.Vec]bool{}, int64(0)
+	for i := 0; i < l.count(); i += slabs {
+		s := l.part(i, slabs)
+		for b := range s.blocks.All() {
 			if blocks[b] {
 				t.Fatalf("%s: block %v is in two portions", name, b)
 			}
 			blocks[b] = true
 		}
-		n := l.portionBlocks(i).Size()
-		bytes = max(bytes, int64(n[0]*n[1]*n[2]*8*8*8))
-		if l.slabStart(i) > i || l.slabStart(i)+l.portionsPerSlab() <= i || l.slabStart(i)%l.portionsPerSlab() != 0 {
-			t.Fatalf("%s: portion %d: its slab starts with portion %d and has %d portions", name, i, l.slabStart(i), l.portionsPerSlab())
+		n := s.box.Div(volume.Cube(8)).Size()
+		most = max(most, int64(n[0]*n[1]*n[2])*cache.BlockMemory(8*8*8))
+		if s.memory() > l.memory(slabs) {
+			t.Fatalf("%s: part %d has %d bytes, more than %d", name, i, s.memory(), l.memory(slabs))
+		}
+		if l.slabStart(i) > i || l.slabStart(i)+l.perSlab() <= i || l.slabStart(i)%l.perSlab() != 0 {
+			t.Fatalf("%s: part %d: its slab starts with part %d and has %d parts", name, i, l.slabStart(i), l.perSlab())
 		}
 	}
 	valid := a.Box().Intersect(a.Valid())
@@ -74,8 +78,8 @@ func checkLayout(t *testing.T, l layout) {
 	if len(blocks) != want {
 		t.Fatalf("%s: %d blocks in portions, expected %d", name, len(blocks), want)
 	}
-	if l.portionBytes() != bytes {
-		t.Fatalf("%s: the largest portion has %d bytes, expected %d", name, l.portionBytes(), bytes)
+	if l.memory(slabs) != most {
+		t.Fatalf("%s: the largest portion has %d bytes, expected %d", name, l.memory(slabs), most)
 	}
 }
 
@@ -86,13 +90,13 @@ func TestLayoutOfHugeBoxes(t *testing.T) {
 		for _, lo := range []volume.Vec{{}, volume.Cube(-far), volume.Cube(far)} {
 			a := arrayOf(volume.Cube(100), volume.Box{Min: lo, Max: lo.Add(size)})
 			l := newLayout(a, &usual)
-			if l.portionBytes() <= 0 || l.windowMemory() < l.portionBytes() || l.arrayBytes() < l.portionBytes() {
-				t.Errorf("%v: a portion has %d bytes, a window needs %d, the array has %d", size, l.portionBytes(), l.windowMemory(), l.arrayBytes())
+			if l.bytes() <= 0 || l.windowMemory(1) < l.bytes() || l.arrayBytes() < l.bytes() {
+				t.Errorf("%v: a portion has %d bytes, a window needs %d, the array has %d", size, l.bytes(), l.windowMemory(1), l.arrayBytes())
 			}
-			if i := l.portionAt(a.Size() - 1); i != l.count()-1 {
+			if i := l.at(a.Size() - 1); i != l.count()-1 {
 				t.Errorf("%v: the last byte is in portion %d of %d", size, i, l.count())
 			}
-			l.validBlocks(l.count() - 1)
+			l.part(l.count()-1, 1)
 		}
 	}
 }

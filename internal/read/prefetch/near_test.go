@@ -18,7 +18,7 @@ func TestNear(t *testing.T) {
 			s.near.Store(far > 0)
 			r := s.openAll(NoHint)
 			defer r.Close()
-			slab := newLayout(r.array, &usual).portionMemory()
+			slab := newLayout(r.array.Array, &usual).memory(1)
 			for z := range int64(32) {
 				if z == far {
 					s.near.Store(false)
@@ -28,8 +28,8 @@ func TestNear(t *testing.T) {
 				if z >= test.thick {
 					want *= 2
 				}
-				if z > 0 && (r.window.reserved < want || s.near.Load() && r.window.reserved > want) {
-					t.Errorf("far from plane %d: %d bytes reserved in plane %d, want %d", far, r.window.reserved, z, want)
+				if z > 0 && (r.ledger.reserved < want || s.near.Load() && r.ledger.reserved > want) {
+					t.Errorf("far from plane %d: %d bytes reserved in plane %d, want %d", far, r.ledger.reserved, z, want)
 				}
 			}
 			s.expectState(r, sequential)
@@ -52,7 +52,7 @@ func TestNearDoesNotGrow(t *testing.T) {
 			for z := range int64(32) { // it waits for each slab
 				s.read(r, z*scenePlane, scenePlane/8)
 			}
-			if got := len(r.window.portions); (got > 2) == near {
+			if got := len(r.ledger.portions); (got > 2) == near {
 				t.Errorf("near %v: a window of %d portions", near, got)
 			}
 		})

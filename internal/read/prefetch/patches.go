@@ -9,11 +9,12 @@ import (
 )
 
 // patches recognises readers that copy patches out of a mapped file, and guesses what they read next. A patch is a box
-// that has some rows of each of its planes: the kernel reads these rows of one plane after the other. Several threads may
-// copy patches at the same time.
+// that has some rows of each of its planes: the kernel reads these rows of one plane after the other. Several threads
+// may copy patches at the same time.
 //
-// A guess is about no more planes than the reader has read of this patch, or of the patches before. Only a read proves that a
-// reader has come to a plane. So a guess leaves out a page of the last plane. Planes are numbered from 0, all other numbers are bytes.
+// A guess is about no more planes than the reader has read of this patch, or of the patches before. Only a read proves
+// that a reader has come to a plane. So a guess leaves out a page of the last plane. Planes are numbered from 0, all
+// other numbers are bytes.
 type patches struct {
 	*limits
 	plane int64 // size of a plane of the array
@@ -34,9 +35,9 @@ type patches struct {
 	fromStart bool  // the reader needs the first half of what the kernel reads, so it does not map the file
 }
 
-// guess is what a reader of a patch probably reads next: a run of each of the planes [from, to). If proof is true, the page in the
-// middle of the run of the last plane is left out: its read proves the guess. It is in the middle because the kernel reads the pages
-// around it, too, if they are not in memory.
+// guess is what a reader of a patch probably reads next: a run of each of the planes [from, to). If proof is true, the
+// page in the middle of the run of the last plane is left out: its read proves the guess. It is in the middle because
+// the kernel reads the pages around it, too, if they are not in memory.
 type guess struct {
 	run      span.Span
 	from, to int64
@@ -46,7 +47,8 @@ type guess struct {
 const (
 	// maxPatches is the number of patches that are remembered.
 	maxPatches = 8
-	// maxUnproven is the number of remembered patches that may be guessed when they begin without a read that proves them.
+	// maxUnproven is the number of remembered patches that may be guessed when they begin without a read that proves
+	// them.
 	maxUnproven = 6
 	// leastPatches is the number of patches after which a run that was too short once is tried again.
 	leastPatches = 32
@@ -85,8 +87,8 @@ func (p *patches) observe(off, n int64) (strided bool, g guess) {
 	return p.goOn(&p.recent[len(p.recent)-1], z, read)
 }
 
-// begin adds a patch that begins with a read of plane z. If a page of a mapped file is not in memory, the kernel reads as much
-// before this page as after it: so the reader needs the middle of the read.
+// begin adds a patch that begins with a read of plane z. If a page of a mapped file is not in memory, the kernel reads
+// as much before this page as after it: so the reader needs the middle of the read.
 func (p *patches) begin(z int64, read span.Span, middle int64) guess {
 	if len(p.recent) > 0 {
 		p.learn(&p.recent[len(p.recent)-1])
@@ -114,7 +116,8 @@ func (p *patches) begin(z int64, read span.Span, middle int64) guess {
 	return g
 }
 
-// depth returns the number of planes that a new patch probably has, or 0 if too many guesses turned out to be wrong, or may.
+// depth returns the number of planes that a new patch probably has, or 0 if too many guesses turned out to be wrong, or
+// may.
 func (p *patches) depth() (depth int64) {
 	unproven := 0
 	for i := range p.recent {
@@ -130,8 +133,9 @@ func (p *patches) depth() (depth int64) {
 	return depth
 }
 
-// learn records how long the run of a patch was that probably ends. A length that was enough may be too long: the next patch has
-// one page less. But it has no less than was found to be needed, because a run that is too short costs more than one that is too long.
+// learn records how long the run of a patch was that probably ends. A length that was enough may be too long: the next
+// patch has one page less. But it has no less than was found to be needed, because a run that is too short costs more
+// than one that is too long.
 func (p *patches) learn(q *patch) {
 	if q.planes() == 1 || !q.typical {
 		return
@@ -188,8 +192,8 @@ func (p *patches) correct(q *patch, read span.Span) guess {
 	return g
 }
 
-// guess returns what follows the last plane that was read of a patch: the planes up to the last one that was guessed when the
-// patch began. Of a patch with more planes, it returns as many planes as were read more, in the same slab.
+// guess returns what follows the last plane that was read of a patch: the planes up to the last one that was guessed
+// when the patch began. Of a patch with more planes, it returns as many planes as were read more, in the same slab.
 func (p *patches) guess(q *patch) guess {
 	from, slabs := q.last+1, p.slabs(q)
 	end := q.first + q.guessed
@@ -212,3 +216,44 @@ func (p *patches) slabEnd(z int64) int64 { return z - (z+p.above)%p.slab + p.sla
 func (p *patches) slabs(q *patch) int64 {
 	return p.memory / ((q.read.Union(q.need).Len()/p.rows + 2) * p.rowMemory)
 }
+
+// patch is a place that a reader reads, plane by plane.
+type patch struct {
+	first, last int64     // the planes that were read first and last
+	read        span.Span // all that was read of a plane
+	need        span.Span // what the reader needs of a plane, as far as known
+
+	readahead int64 // start of the last read of the first plane
+	pushed    int64 // the first plane after those that were guessed
+	typical   bool  // the first read was as long as those of other patches: no page of it was in memory before
+	guessed   int64 // planes that were guessed when the patch began; 0: none
+	proof     bool  // the last plane that was guessed lacks a page
+}
+
+// continues reports whether a read of plane z probably belongs to patch q.
+func (p *patches) continues(q *patch, z int64, read span.Span) bool {
+	switch {
+	case z < q.last-1 || z > max(q.last+1, q.pushed):
+		return false
+	case z <= q.last || q.pushed == q.last+1 || q.proves(z):
+		return read.Start() <= q.read.End()+p.strideSlack && read.End() >= q.read.Start()-p.strideSlack
+	case z < q.pushed && p.misses(q, read):
+		return true
+	}
+	return p.near(read.Start(), q.read.Start())
+}
+
+// proves reports whether a read of plane z shows that the guess was right up to this plane.
+func (q *patch) proves(z int64) bool { return q.proof && z == q.pushed-1 }
+
+// misses reports whether the read is of the pages after a guess of patch q, or before it, which the reader needs as
+// well.
+func (p *patches) misses(q *patch, read span.Span) bool {
+	return p.near(read.Start(), q.need.End()) || p.near(read.End(), q.need.Start())
+}
+
+// near reports whether two offsets in a plane are in the same page or in neighbours. Planes need not consist of pages.
+func (p *patches) near(a, b int64) bool { return a-b < 2*p.page && b-a < 2*p.page }
+
+// planes returns the number of planes that the patch is known to have.
+func (q *patch) planes() int64 { return q.last - q.first + 1 }

@@ -21,13 +21,14 @@ const maxPushers = 4
 func pushers() int { return min(maxPushers, runtime.GOMAXPROCS(0)) }
 
 // pusher pushes portions to a sink, except for their first plane, which the reader is reading. The sink then serves
-// these bytes itself. If portions are parts of slabs, a portion is gone before the reader starts with the second plane of
-// the slab, but the sink keeps this plane while it has room.
+// these bytes itself. If portions are parts of slabs, a portion is gone before the reader starts with the second plane
+// of the slab, but the sink keeps this plane while it has room.
 type pusher struct {
 	array *flat.Array
 	head  int64    // bytes in the file before the array
 	sink  vfs.Sink // Write is nil if there is no sink
 
+	running  sync.WaitGroup   // goroutines that push
 	refused  atomic.Bool      // the sink accepts nothing more
 	position atomic.Int64     // offset in the array that the reader has reached
 	partial  map[int64][]byte // incomplete pages at the ends of runs of the last portion, by their offset in the file
@@ -36,42 +37,56 @@ type pusher struct {
 // accepts reports whether there is a sink that accepts pushes.
 func (p *pusher) accepts() bool { return p.sink.Write != nil && !p.refused.Load() }
 
+// pushLater pushes a portion in a new goroutine, after it is decoded and the portion before it, if any, is pushed.
+func (p *pusher) pushLater(ctx context.Context, s *portion, before <-chan struct{}, failed func(error)) {
+	pushed := make(chan struct{})
+	s.pushed = pushed
+	s.hold.Acquire()
+	p.running.Go(guard.FuncElse("prefetch.push", func() {
+		defer close(pushed)
+		defer s.hold.Release()
+		err := s.hold.WaitAll(ctx)
+		if before != nil {
+			<-before // even if this portion is not pushed: the next portion waits only for this one
+		}
+		if err == nil {
+			p.push(ctx, s)
+		}
+	}, failed))
+}
+
 // push pushes a decoded portion. Portions are pushed one at a time, in the order of the file.
-func (p *pusher) push(ctx context.Context, s portionView) {
+func (p *pusher) push(ctx context.Context, s *portion) {
 	guard.Pass("prefetch.push")
-	switch {
+	switch to := newTarget(p.head, p.sink); {
 	case !p.accepts():
 	case s.run(0).Len() == p.array.PlaneBytes():
-		p.pushPlanes(ctx, s)
+		p.pushPieces(ctx, s, to.planesAfterFirst(s.part), p.sink.Ahead)
 	default:
-		p.pushRuns(ctx, s)
+		p.pushRuns(ctx, s, to)
 	}
 }
 
-// inFile returns a span of the array as a span of the file.
-func (p *pusher) inFile(array span.Span) span.Span { return array.Add(p.head) }
-
 // read copies a span of the file to buffer. It returns false if ctx is done or a block cannot be read.
-func (p *pusher) read(ctx context.Context, s portionView, buffer []byte, piece span.Span) bool {
+func (p *pusher) read(ctx context.Context, s *portion, buffer []byte, piece span.Span) bool {
 	n := int(piece.Len())
 	return s.read(ctx, buffer[:n], piece.Start()-p.head) == n && ctx.Err() == nil
 }
 
-// pushPlanes pushes a portion of whole planes, which are one span of the file. Several goroutines push: one alone
-// takes as long as two cores take to decode the next portion.
-func (p *pusher) pushPlanes(ctx context.Context, s portionView) {
-	pages := p.inFile(s.planesAfterFirst()).AlignIn(p.sink.Page)
+// pushPieces pushes pieces of the file. Several goroutines push: one alone takes as long as two cores take to decode
+// the next portion. Pieces with a damaged block are left out, and those up to ahead bytes after a sequential reader,
+// who reads them itself. For other readers, ahead is negative.
+func (p *pusher) pushPieces(ctx context.Context, s *portion, pieces []span.Span, ahead int64) {
 	next := atomic.Int64{}
-	p.together(int(min(pages.Pieces(p.sink.Piece), maxPushers)), func() {
+	p.together(len(pieces), func() {
 		buffer := buffers.get(p.sink.Piece)
 		defer buffers.put(buffer)
-		for !p.refused.Load() {
-			piece := pages.Piece(next.Add(1)-1, p.sink.Piece)
-			switch {
-			case piece.Empty():
-				return
-			case piece.Start() < p.head+p.position.Load()+p.sink.Ahead: // the reader is there already
-			case !p.read(ctx, s, buffer, piece), !p.sink.Write(buffer[:piece.Len()], piece.Start()):
+		for i := next.Add(1) - 1; i < int64(len(pieces)) && ctx.Err() == nil && p.accepts(); i = next.Add(1) - 1 {
+			piece := pieces[i]
+			if ahead >= 0 && piece.Start() < p.head+p.position.Load()+ahead || !p.read(ctx, s, buffer, piece) {
+				continue
+			}
+			if !p.sink.Write(buffer[:piece.Len()], piece.Start()) {
 				p.refused.Store(true)
 			}
 		}
@@ -90,23 +105,21 @@ func (p *pusher) together(n int, f func()) {
 }
 
 // pushRuns pushes a portion that contains a part of each of its planes.
-func (p *pusher) pushRuns(ctx context.Context, s portionView) {
+func (p *pusher) pushRuns(ctx context.Context, s *portion, to target) {
 	partial := map[int64][]byte{}
 	buffer := buffers.get(p.sink.Piece)
 	defer buffers.put(buffer)
-	for plane := int64(1); plane < s.planes(); plane++ {
-		for piece := range p.inFile(s.run(plane)).Cut(p.sink.Piece) {
-			if !p.read(ctx, s, buffer, piece) || !p.pushRun(piece, buffer[:piece.Len()], partial) {
-				p.refused.Store(true)
-				return
-			}
+	for piece := range to.runsAfterFirst(s.part) {
+		if !p.read(ctx, s, buffer, piece) || !p.pushRun(piece, buffer[:piece.Len()], partial) {
+			p.refused.Store(true)
+			return
 		}
 	}
 	p.partial = partial
 }
 
-// pushRun pushes the whole pages of a run, a span of the file. It adds incomplete pages to partial, and completes pages of the portion
-// before. It returns false if the sink refuses.
+// pushRun pushes the whole pages of a run, a span of the file. It adds incomplete pages to partial, and completes pages
+// of the portion before. It returns false if the sink refuses.
 func (p *pusher) pushRun(run span.Span, voxels []byte, partial map[int64][]byte) bool {
 	bytesOf := func(s span.Span) []byte { return voxels[s.Start()-run.Start() : s.End()-run.Start()] }
 	whole := run.AlignIn(p.sink.Page)
@@ -122,8 +135,8 @@ func (p *pusher) pushRun(run span.Span, voxels []byte, partial map[int64][]byte)
 	return true
 }
 
-// completePage pushes the page of which part is the end or the middle, if the bytes before the part are known and it becomes complete. If it
-// does not, it adds the page to partial. It returns false if the sink refuses.
+// completePage pushes the page of which part is the end or the middle, if the bytes before the part are known and it
+// becomes complete. If it does not, it adds the page to partial. It returns false if the sink refuses.
 func (p *pusher) completePage(part span.Span, voxels []byte, partial map[int64][]byte) bool {
 	start := part.AlignOut(p.sink.Page).Start()
 	var before []byte
@@ -143,8 +156,8 @@ func (p *pusher) completePage(part span.Span, voxels []byte, partial map[int64][
 	return true
 }
 
-// buffers holds unused buffers for pushes. Each push has its own: a Reader that lost its portions may still push them when it starts
-// others.
+// buffers holds unused buffers for pushes. Each push has its own: a Reader that lost its portions may still push them
+// when it starts others.
 var buffers = make(bufferPool, 2*maxPushers)
 
 // bufferPool holds unused buffers. A sync.Pool would lose them at each garbage collection.

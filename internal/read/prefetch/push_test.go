@@ -26,14 +26,13 @@ func TestPushedPages(t *testing.T) {
 			l := newLayout(array, &usual)
 			want := src.Flat(volume.Box{Max: side})
 			for i := range l.count() {
-				s, err := usual.newPortion(blocks.Source(src), portionKey{blocks: l.validBlocks(i)}, cache.Never, false)
+				s, err := usual.load(blocks.Source(src), l.part(i, 1), cache.Never, false)
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer s.hold.Close()
-				view := portionView{s, array, l.portionBox(i)}
-				start := head + view.run(0).Start() + array.PlaneBytes()
-				end := head + view.run(0).Start() + view.planes()*array.PlaneBytes()
+				start := head + s.run(0).Start() + array.PlaneBytes()
+				end := head + s.run(0).Start() + s.planes()*array.PlaneBytes()
 				missing := max(end/pageSize-(start+pageSize-1)/pageSize, 0)
 				var mu sync.Mutex
 				p := pusher{array: array, head: head, sink: vfs.Sink{All: true, Page: pageSize, Piece: 256 << 10, Ahead: usual.kernelReadahead, Write: func(b []byte, off int64) bool {
@@ -46,7 +45,7 @@ func TestPushedPages(t *testing.T) {
 					return true
 				}}}
 				p.position.Store(-usual.kernelReadahead)
-				p.push(t.Context(), view)
+				p.push(t.Context(), s)
 				if missing != 0 {
 					t.Errorf("%v after %d, portion %d: %d pages were not pushed", side, head, i, missing)
 				}

@@ -55,12 +55,12 @@ func TestStates(t *testing.T) {
 						s.read(r, 0, 4*k)
 						s.expectState(r, sequential)
 					case 'e':
-						before := r.state
+						before := r.plan.state
 						s.read(r, min(28*scenePlane, r.array.Size()-4*k), 4*k)
 						s.expectState(r, map[state]state{random: random, sequential: paused}[before])
 					case 'i':
 						synctest.Wait()
-						before := r.state
+						before := r.plan.state
 						other := s.openAll(NoHint)
 						time.Sleep(idleTime)
 						s.read(other, 0, 4*64*k)

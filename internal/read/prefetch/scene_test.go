@@ -114,7 +114,7 @@ func (s *scene) Fill(ctx context.Context, blocks []volume.Block, memory func(at 
 // open returns a reader of a box.
 func (s *scene) open(box volume.Box, h Hint) *Reader {
 	a := flat.New(s.Grid(), box, volume.Box{Max: sceneSize})
-	return s.prefetcher.NewReader(Array{Array: a, Source: s.source, Version: vfs.Version{1}}, h)
+	return s.prefetcher.NewReader(Array{Array: a, Source: s.source}, h)
 }
 
 // openAll returns a reader of the whole volume.
@@ -144,8 +144,8 @@ func (s *scene) read(r *Reader, off, n int64) {
 // expectState checks the state of a reader, and that it has memory except in the random state.
 func (s *scene) expectState(r *Reader, want state) {
 	s.t.Helper()
-	if r.state != want || (r.window.reserved > 0) != (want != random) {
-		s.t.Errorf("state %d with %d bytes, expected %d", r.state, r.window.reserved, want)
+	if r.plan.state != want || (r.ledger.reserved > 0) != (want != random) {
+		s.t.Errorf("state %d with %d bytes, expected %d", r.plan.state, r.ledger.reserved, want)
 	}
 }
 

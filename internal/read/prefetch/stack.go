@@ -31,7 +31,8 @@ type series struct {
 }
 
 const (
-	// nextTo has the bits of series.opened after two planes in order. A reader that opened them may open more of their slab.
+	// nextTo has the bits of series.opened after two planes in order. A reader that opened them may open more of their
+	// slab.
 	nextTo = 0b11
 	// inOrder has the bits of series.opened after four planes in order. A reader that opened them will probably open
 	// those of the next slab, too.
@@ -62,11 +63,8 @@ func (s *Stack) Open(z int) (r *Reader, closed func()) {
 		x.off = err != nil
 		guard.Report(err)
 	}
-	if x.reader != nil && x.users > 1 {
-		x.reader.alone.Store(false)
-	}
-	if x.reader != nil && isNext && x.opened&inOrder == inOrder {
-		x.reader.undecided.Store(false)
+	if x.reader != nil {
+		x.tellReader(isNext && x.opened&inOrder == inOrder)
 	}
 	return x.reader, func() { s.closed(x) }
 }
@@ -76,8 +74,16 @@ func (s *Stack) openReader(x *series) {
 	guard.Pass("prefetch.series")
 	a, closeArray := s.openArray()
 	x.reader, x.closeArray = s.prefetcher.NewReader(a, HintSequential), closeArray
-	x.reader.undecided.Store(true)
-	x.reader.alone.Store(true)
+	x.reader.plan.undecided, x.reader.plan.alone = true, true // nobody else has it yet
+}
+
+// tellReader tells the plan of the reader how many threads read, and whether they will go on.
+func (x *series) tellReader(goOn bool) {
+	x.reader.mu.Lock()
+	defer x.reader.mu.Unlock()
+	p := &x.reader.plan
+	p.alone = p.alone && x.users == 1
+	p.undecided = p.undecided && !goOn
 }
 
 // add adds plane z to the series that it is close to, or to a new one. isNext reports whether z is larger than all

@@ -15,7 +15,7 @@ func TestStack(t *testing.T) {
 		stack := s.prefetcher.NewStack(func() (Array, func()) {
 			arrays++
 			r := s.openAll(HintSequential)
-			return Array{Array: r.array, Source: r.source, Version: r.version}, func() { arrays--; r.Close() }
+			return r.array, func() { arrays--; r.Close() }
 		})
 		openPlane := func(z int, wantReader bool) (closed func()) {
 			t.Helper()
@@ -72,7 +72,7 @@ func TestStackAhead(t *testing.T) {
 			inScene(t, fitsTwoReaders, func(t *testing.T, s *scene) {
 				stack := s.prefetcher.NewStack(func() (Array, func()) {
 					r := s.openAll(HintSequential)
-					return Array{Array: r.array, Source: r.source, Version: r.version}, r.Close
+					return r.array, r.Close
 				})
 				closeLast := func() {}
 				for _, z := range c.planes {
