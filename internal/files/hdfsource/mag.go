@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/wkwfs/wkwfs/hdf5"
@@ -98,10 +99,20 @@ func (m *mag) OpenCube(c volume.Vec) (volume.CubeFile, error) {
 	if err := m.only(c[:]); err != nil {
 		return nil, err
 	}
-	now, err := m.version()
+	now, err := m.acquire()
 	if err != nil {
 		return nil, err
 	}
+	opened, err := m.openIn(now)
+	if err != nil {
+		_ = m.release(now) // read-only: nothing can be lost
+		return nil, err
+	}
+	return opened, nil
+}
+
+// openIn opens the cube in a version of the file.
+func (m *mag) openIn(now *opened) (*cube, error) {
 	d, pieces, err := now.dataset(m.path)
 	if err != nil {
 		return nil, m.located(err)
@@ -135,6 +146,7 @@ type cube struct {
 	dataset *hdf5.Dataset
 	pieces  chunks
 	info    fs.FileInfo
+	closed  atomic.Bool
 }
 
 var (
@@ -151,8 +163,13 @@ func (c *cube) Info() fs.FileInfo { return c.info }
 // Version returns the version of the dataset.
 func (c *cube) Version() volume.Version { return vfs.VersionOf(c.info) }
 
-// Close does nothing: the file stays open for other datasets.
-func (c *cube) Close() error { return nil }
+// Close closes the file if it was replaced, and no other cube uses this version. Otherwise it stays open for other datasets.
+func (c *cube) Close() error {
+	if c.closed.Swap(true) {
+		return fs.ErrClosed
+	}
+	return c.release(c.file)
+}
 
 // StoredSize returns the bytes that the chunks of a block take in the file.
 func (c *cube) StoredSize(b volume.Vec) (sum int64, err error) {
