@@ -103,7 +103,7 @@ var arrows = map[string][]string{
 	"internal/jobs/copier":      {"internal/jobs/batch", "internal/small/hint", "internal/small/lockfile", "internal/small/parallel", "internal/small/paths", "internal/names/tree", "internal/vfs", "internal/small/span", "volume"},
 	"fsnode":                    {"internal/small/guard", "internal/small/lru", "internal/vfs", "internal/small/log", "internal/small/parallel", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
 	"internal/serve/status":     {"internal/stores/diskcache", "internal/small/guard", "internal/small/hint", "internal/vfs", "golang.org/x/sys", "internal/names/tree", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
-	"internal/compose/relabel":  {"hdf5", "internal/small/jsonlimit", "internal/vfs", "volume", "zarr", "internal/small/ttl"},
+	"internal/compose/relabel":  {"hdf5", "internal/small/jsonlimit", "internal/vfs", "volume", "zarr", "internal/small/ttl", "internal/small/scratch"},
 	"internal/files/annotation": {"internal/files/nml", "internal/vfs", "internal/stores/zipfs", "volume", "webknossos", "zarr"},
 	"internal/files/nml":        {"internal/arrays/chunked", "internal/vfs", "volume"},
 	"internal/compose/overlay":  {"internal/small/access", "internal/small/scratch", "internal/vfs", "volume", "internal/small/ttl"},

@@ -124,6 +124,8 @@
 //     they are loaded. Voxels of slabs do not count: the budget has them. What decoding a block takes besides its
 //     voxels counts if it is more than 2 MiB ([volume.MemoryReporter]): it is known from the metadata before anything
 //     is read. Of an object store, stored bytes always count;
+//   - 16 MiB of blocks of fill values, which all blocks with such a value share (package scratch), and 24 MiB with
+//     their garbage. Fill values for which there is no room take the memory of other blocks;
 //   - 16 MiB of free memory for decoding, and one index of a Precomputed minishard of more than 1 MiB, or one large
 //     block of Blosc, at a time;
 //   - 32 loads with a little more than 1 MiB of stored blocks each if the source answers late; 64 loads if the source
@@ -172,6 +174,9 @@
 //   - Reading a layer from start to end with a smaller cache loads most blocks once too, if the page cache has
 //     room for a slab of the layer.
 //     `TestWideLayer`, `TestSequentialReadsThroughPageCache`
+//   - A block that was never written takes no memory, and 256 bytes of the budget if its fill value is not zero. So
+//     many readers of a volume of 10^18 voxels stay within the budget.
+//     `TestSharedMemory`, `TestHugeSparseVolumes`
 //   - A block that is read for the first time is decoded whole and not kept. It is kept when it is read a second
 //     time within a while, also through another open file. So a random reader takes memory only for the blocks of
 //     its current reads, and a reader of three planes of one slab has its blocks decoded twice.

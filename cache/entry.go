@@ -18,6 +18,7 @@ type entry struct {
 	offered    atomic.Bool          // ristretto keeps the entry, or decides about it
 	load       atomic.Pointer[load] // nil: the load has ended, and the fields below are final
 	voxels     []byte               // nil: the block was never written
+	shared     bool                 // voxels are memory of the source
 	err        error                // why there are no voxels
 	next       *entry               // with the same hash; protected by the lock of a shard of the index
 	stamps
@@ -34,7 +35,12 @@ const _ = uint(overhead - unsafe.Sizeof(entry{}))
 func BlockMemory(n int) int64 { return int64(bufferSize(n)) + overhead }
 
 // cost returns the bytes of the budget that the entry takes.
-func (e *entry) cost() int64 { return int64(cap(e.voxels)) + overhead }
+func (e *entry) cost() int64 {
+	if e.shared {
+		return overhead
+	}
+	return int64(cap(e.voxels)) + overhead
+}
 
 // acquire adds a reference. It returns false if the last one was already released.
 func (e *entry) acquire() bool {
@@ -80,8 +86,8 @@ func (c *Cache) release(e *entry) {
 
 // freeVoxels frees the memory of an entry. No other goroutine may use the entry.
 func (c *Cache) freeVoxels(e *entry) {
-	if e.voxels != nil {
+	if e.voxels != nil && !e.shared {
 		c.arena.free(e.voxels)
-		e.voxels = nil
 	}
+	e.voxels, e.shared = nil, false
 }

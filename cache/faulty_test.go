@@ -82,6 +82,9 @@ func (f *faulty) Fill(ctx context.Context, blocks []volume.Block, memory func(vo
 			if chance>>16%4 == 0 {
 				memory(b.At)
 			}
+		case chance>>28%8 == 0 && b.Shares:
+			b.Voxels, b.Shared = make([]byte, f.grid.BlockBytes()), true
+			f.write(b.At, b.Voxels)
 		case chance>>24%8 == 0:
 			wg.Go(func() { f.fill(b, memory) })
 		default:

@@ -187,6 +187,9 @@ func (l *load) setResult(b volume.Block) {
 	case b.Voxels == nil: // never written; memory that was lent is freed below
 	case len(b.Voxels) != l.source.bytes:
 		e.err = fmt.Errorf("block %v: %d bytes, expected %d", b.At, len(b.Voxels), l.source.bytes)
+	case b.Shared:
+		l.source.cache.freeVoxels(e)
+		e.voxels, e.shared = b.Voxels, true
 	case e.voxels == nil || &b.Voxels[0] != &e.voxels[0]:
 		e.err = fmt.Errorf("block %v: its voxels are not in the memory that was lent for them", b.At)
 	}
@@ -229,7 +232,9 @@ func (l *load) publish() {
 			e.acquire()
 			shortTerm = append(shortTerm, e)
 		}
-		bytes += len(e.voxels)
+		if !e.shared {
+			bytes += len(e.voxels)
+		}
 	}
 	c.loads.Add(uint64(len(l.parts)))
 	c.failures.Add(uint64(failures))

@@ -151,7 +151,7 @@ func (r *request) addToLoad(l *load, m missing, now time.Time) {
 	other, pending := c.index.put(e)
 	if other == nil {
 		p.at = r.blocks[m.i]
-		l.blocks = append(l.blocks, volume.Block{At: p.at})
+		l.blocks = append(l.blocks, volume.Block{At: p.at, Shares: true})
 		r.waiting = append(r.waiting, waiting{m.i, e, l})
 		guard.Pass("cache.request")
 		p.list = c.listFor(e, r.keep, now)

@@ -46,6 +46,58 @@ func TestLZF(t *testing.T) {
 	}
 }
 
+// slowLZF decodes byte by byte. It returns false for what is wrong.
+func slowLZF(src []byte, limit int) (out []byte, ok bool) {
+	for i := 0; i < len(src); {
+		n, from := int(src[i])+1, i+1
+		if i++; n <= 32 {
+			if i += n; i > len(src) {
+				return nil, false
+			}
+			out = append(out, src[from:i]...)
+		} else {
+			high := int(src[from-1]) & 31
+			if n = int(src[from-1])>>5 + 2; n == 9 {
+				if i++; i > len(src) {
+					return nil, false
+				}
+				n += int(src[i-1])
+			}
+			if i++; i > len(src) {
+				return nil, false
+			}
+			back := high<<8 + int(src[i-1]) + 1
+			if back > len(out) {
+				return nil, false
+			}
+			for range n {
+				out = append(out, out[len(out)-back])
+			}
+		}
+		if len(out) > limit {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+// FuzzLZF compares with the slow decoder, and checks that nothing is written behind the limit.
+func FuzzLZF(f *testing.F) {
+	f.Add([]byte{1, 'a', 'b', 0xe0, 1, 1, 0x20, 0}, uint16(20))
+	f.Add(append(append([]byte{31}, make([]byte, 32)...), 0xe0, 90, 15, 0xc0, 7), uint16(500))
+	f.Fuzz(func(t *testing.T, stored []byte, limit uint16) {
+		dst := bytes.Repeat([]byte{0xDB}, int(limit)+16)
+		got, err := lzf{}.Decode(dst[:limit], stored, int(limit))
+		want, ok := slowLZF(stored, int(limit))
+		if (err == nil) != ok || ok && !bytes.Equal(got, want) {
+			t.Errorf("% x: % x, %v, expected % x, %v", stored, got, err, want, ok)
+		}
+		if bytes.Count(dst[limit:], []byte{0xDB}) != 16 {
+			t.Errorf("% x: bytes behind the limit were written", stored)
+		}
+	})
+}
+
 // scaled returns a chunk of scale-offset.
 func scaled(bits uint32, least int64, packed ...byte) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, bits)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -160,6 +161,11 @@ func TestGunzip(t *testing.T) {
 	unzip := func(data []byte, limit int) (string, error) {
 		dst := make([]byte, limit)
 		n, err := gunzip(bytes.NewReader(data), dst)
+		whole := make([]byte, limit)
+		m, wholeErr := gunzipBytes(data, whole)
+		if fmt.Sprint(wholeErr) != fmt.Sprint(err) || !bytes.Equal(whole[:m], dst[:n]) {
+			t.Errorf("in one piece: %q, %v; from a reader: %q, %v", whole[:m], wholeErr, dst[:n], err)
+		}
 		return string(dst[:n]), err
 	}
 	for _, limit := range []int{4, 5} {

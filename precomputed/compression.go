@@ -90,12 +90,25 @@ func (c *chunk) unpack(by compression, in *chunkReader, dst []byte) (n int, err 
 	case by == brotlied:
 		n, err = unbrotli(in.buffered(), dst)
 	default:
-		n, err = gunzip(in.buffered(), dst)
+		n, err = c.gunzipChunk(in, dst)
 	}
 	if in.failed != nil {
 		return 0, in.failed
 	}
 	return n, c.undecodable(err)
+}
+
+// gunzipChunk decompresses a chunk that is not large in one piece, which is faster.
+func (c *chunk) gunzipChunk(in *chunkReader, dst []byte) (int, error) {
+	if c.size > maxWhole {
+		return gunzip(in.buffered(), dst)
+	}
+	stored := scratch.Get(int(c.size))
+	defer scratch.Put(stored)
+	if err := in.readFull(*stored); err != nil {
+		return 0, err
+	}
+	return gunzipBytes(*stored, dst)
 }
 
 func (c *chunk) decodeWhole(by codec.Codec, in *chunkReader, dst []byte) (int, error) {

@@ -6,10 +6,15 @@ import (
 	"fmt"
 	"io"
 	"sync"
+
+	"github.com/wkwfs/wkwfs/internal/arrays/codec"
 )
 
 // maxRatio is how many times longer deflate makes a byte at most.
 const maxRatio = 1032
+
+// maxWhole is the most stored bytes of a chunk that are decompressed in one piece.
+const maxWhole = 1 << 20
 
 // isGzip reports whether data starts with the header of a gzip member: the magic number and the method deflate (RFC
 // 1952, 2.3.1).
@@ -25,6 +30,14 @@ func gunzip(in io.Reader, dst []byte) (int, error) {
 		return 0, fmt.Errorf("decompressing: %w", err)
 	}
 	return n, nil
+}
+
+// gunzipBytes is gunzip for bytes in memory.
+func gunzipBytes(stored, dst []byte) (int, error) {
+	if n, ok := codec.Gunzip(dst, stored); ok {
+		return n, nil
+	}
+	return gunzip(bytes.NewReader(stored), dst)
 }
 
 func decompress(in io.Reader, dst []byte) (n int, err error) {

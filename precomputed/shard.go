@@ -1,7 +1,6 @@
 package precomputed
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -101,7 +100,7 @@ func (s *shard) readSlot(n uint64, slot []byte) (minishardIndex, error) {
 	if s.spec.gzipIndexes {
 		plain := scratch.Get(most)
 		defer scratch.Put(plain)
-		n, err := gunzip(bytes.NewReader(b), *plain)
+		n, err := gunzipBytes(b, *plain)
 		if err != nil {
 			return nil, &volume.FormatError{File: s.name, Part: part, Offset: at, Err: err}
 		}

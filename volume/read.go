@@ -60,7 +60,7 @@ func (a *boxArray) readCube(ctx context.Context, m Mag, c Vec) error {
 	limit := min(max(1, fillBytes/g.BlockBytes()), fillBlocks)
 	var batch []Block
 	for at := range needed.All() {
-		batch = append(batch, Block{At: at})
+		batch = append(batch, Block{At: at, Shares: true})
 		if len(batch) == limit {
 			if err := a.readBlocks(ctx, f, batch); err != nil {
 				return err

@@ -19,13 +19,18 @@ type Source interface {
 	// the Grid().BlockBytes() bytes that memory returns. Fill calls memory only if the stored size of
 	// the block is plausible, so a damaged file takes no memory. It may call memory from several
 	// goroutines at once. If a block has an error, the content of its memory is undefined.
+	//
+	// If Shares of a block is set, Fill may set Voxels to memory that other blocks have too, in place of
+	// calling memory for the block, and then sets Shared.
 	Fill(ctx context.Context, blocks []Block, memory func(at Vec) []byte)
 }
 
 // Block is one block of a Source.
 type Block struct {
 	At     Vec    // position in the grid, in blocks: 0 ≤ At < Grid().Blocks()
+	Shares bool   // set by the caller: it takes voxels in shared memory, and never writes them
 	Voxels []byte // decoded voxels in Fortran order; nil if the block was never written and reads as zeros
+	Shared bool   // Voxels are in memory that other blocks have too, such as that of a fill value. Nobody may write it
 	Err    error  // why this block cannot be read
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -70,11 +71,11 @@ func (s *checkScreen) finding(f check.Finding) {
 	s.write(fault.text())
 }
 
-// text returns the line for people.
+// text returns the line for people. It names the file once: the error of a source that is one file starts with its name.
 func (f faultJSON) text() string {
 	text, path := f.Error, hint.OneLine(f.Path)
 	if f.Path != "." && !strings.Contains(text, path) {
-		text = path + ": " + text
+		text = path + ": " + strings.TrimPrefix(text, filepath.Base(path)+": ")
 	}
 	return fmt.Sprintf("%s: %s\n", f.Severity, text)
 }

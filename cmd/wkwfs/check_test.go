@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/jobs/check"
 	"github.com/wkwfs/wkwfs/internal/jobs/sample"
 )
 
@@ -60,6 +61,20 @@ func TestCheck(t *testing.T) {
 			if !regexp.MustCompile("(?m)" + pattern).Match(stdout.Bytes()) {
 				t.Errorf("%s: no line like %s in\n%s", step.name, pattern, stdout.String())
 			}
+		}
+	}
+}
+
+// TestFaultNamesFileOnce: a line names the file of a fault, and does not repeat it.
+func TestFaultNamesFileOnce(t *testing.T) {
+	for _, c := range []struct{ path, err, want string }{
+		{"vol/1/z0/y0/a.h5", "a.h5: chunk at byte 8: bad", "error: vol/1/z0/y0/a.h5: chunk at byte 8: bad\n"},
+		{"vol/1/z0/y0/a.h5", "other.h5: bad", "error: vol/1/z0/y0/a.h5: other.h5: bad\n"},
+		{"color/1/z0/y0/x0.wkw", "color/1/z0/y0/x0.wkw: bad", "error: color/1/z0/y0/x0.wkw: bad\n"},
+		{".", "a.h5: bad", "error: a.h5: bad\n"},
+	} {
+		if got := (faultJSON{Severity: check.Error, Path: c.path, Error: c.err}).text(); got != c.want {
+			t.Errorf("%q at %q: %q, want %q", c.err, c.path, got, c.want)
 		}
 	}
 }

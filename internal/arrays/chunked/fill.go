@@ -39,7 +39,7 @@ func (c *cube) Fill(ctx context.Context, blocks []volume.Block, memory func(at v
 	// If a file changed, the voxels may be from the old file, the new file or both. So may be an error.
 	if err := c.checkUnchanged(); err != nil {
 		for i := range blocks {
-			blocks[i].Voxels, blocks[i].Err = nil, err
+			blocks[i].Voxels, blocks[i].Shared, blocks[i].Err = nil, false, err
 		}
 	}
 }
@@ -60,7 +60,7 @@ func (f *filler) locateAll() {
 	inside := f.grid.Blocks()
 	for i := range f.blocks {
 		b := &f.blocks[i]
-		b.Voxels, b.Err = nil, nil
+		b.Voxels, b.Shared, b.Err = nil, false, nil
 		if !b.At.In(inside) {
 			b.Err = f.outside(b.At)
 			continue
@@ -211,22 +211,37 @@ func (f *filler) finish(i int) {
 		return
 	}
 	if f.found[i] == 0 {
-		if f.array.fillsZero() {
-			return
+		if !f.array.fillsZero() {
+			f.fillAbsent(b)
 		}
-		f.voxels(i)
+		return
 	}
 	f.clearOutside(b)
 }
 
-// fillBlock sets all values of a block to the fill value.
-func (m *Mag) fillBlock(block []byte) {
-	if m.array.fillsZero() {
-		clear(block)
-		return
+// fillAbsent sets the voxels of a block that was never written to the fill value, as far as they are in the array.
+func (f *filler) fillAbsent(b *volume.Block) {
+	p := f.pattern(f.blockBox(b.At).Size())
+	if b.Shares {
+		b.Voxels = scratch.Filled(p)
+		b.Shared = b.Voxels != nil
 	}
-	for n := copy(block, m.array.Fill); n < len(block); n *= 2 {
-		copy(block[n:], block[:n])
+	if !b.Shared {
+		b.Voxels = f.memory(b.At)
+		p.Fill(b.Voxels)
+	}
+}
+
+// fillBlock sets all values of a block to the fill value.
+func (m *Mag) fillBlock(block []byte) { m.pattern(m.grid.Block).Fill(block) }
+
+// pattern returns a block with the fill value in the voxels of a box at its start.
+func (m *Mag) pattern(inside volume.Vec) scratch.Pattern {
+	n, block := m.grid.VoxelBytes(), m.grid.Block
+	return scratch.Pattern{
+		Value:  string(m.array.Fill),
+		Block:  [3]int{block[0] * n, block[1], block[2]},
+		Inside: [3]int{inside[0] * n, inside[1], inside[2]},
 	}
 }
 

@@ -17,6 +17,10 @@ type Zlib struct{}
 
 // Decode implements [Codec].
 func (c Gzip) Decode(dst, src []byte, limit int) (b []byte, err error) {
+	dst = room(dst, limit)
+	if n, ok := Gunzip(dst[:limit], src); ok {
+		return dst[:n], nil
+	}
 	err = c.open(src, nil, func(d *gunzipper) error {
 		b, err = d.readAll(c, &d.r, dst, limit)
 		return err

@@ -86,7 +86,7 @@ func (f *cube) WorkMemory(g volume.Grid) int {
 func (f *cube) Fill(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	index := make(map[volume.Vec]int, len(blocks))
 	for i := range blocks {
-		blocks[i].Voxels, blocks[i].Err = nil, nil
+		blocks[i].Voxels, blocks[i].Shared, blocks[i].Err = nil, false, nil
 		index[blocks[i].At] = i
 	}
 	done := make([]bool, len(blocks))
@@ -101,11 +101,12 @@ func (f *cube) Fill(ctx context.Context, blocks []volume.Block, memory func(at v
 	}
 }
 
-// blockMemory returns the memory of a block: what it has, or else more, which is zeroed.
+// blockMemory returns the memory of a block: what it has if that may be written, or else more, with the same voxels.
 func blockMemory(b *volume.Block, memory func(at volume.Vec) []byte) []byte {
-	if b.Voxels == nil {
-		b.Voxels = memory(b.At)
-		clear(b.Voxels)
+	if b.Voxels == nil || b.Shared {
+		lent := memory(b.At)
+		clear(lent[copy(lent, b.Voxels):])
+		b.Voxels, b.Shared = lent, false
 	}
 	return b.Voxels
 }
@@ -147,7 +148,7 @@ func (f *cube) fillBelow(ctx context.Context, blocks []volume.Block, done []bool
 	index := make(map[volume.Vec]int, len(blocks))
 	for i, b := range blocks {
 		if !done[i] {
-			rest = append(rest, volume.Block{At: b.At})
+			rest = append(rest, volume.Block{At: b.At, Shares: b.Shares})
 			index[b.At] = i
 		}
 	}
@@ -189,7 +190,7 @@ func (f *cube) fillExact(ctx context.Context, p touching, blocks []volume.Block,
 		from := f.box(blocks[i].At).Min.Sub(p.box.Min)
 		at := from.Div(above.Block)
 		if at.Mul(above.Block) == from && at.In(above.Blocks()) {
-			exact = append(exact, volume.Block{At: at})
+			exact = append(exact, volume.Block{At: at, Shares: blocks[i].Shares})
 			index[at] = i
 		}
 	}
@@ -207,7 +208,7 @@ func (f *cube) fillExact(ctx context.Context, p touching, blocks []volume.Block,
 		if b.Err != nil {
 			blocks[i].Err, done[i] = b.Err, true
 		} else if b.Voxels != nil {
-			blocks[i].Voxels, done[i] = b.Voxels, true
+			blocks[i].Voxels, blocks[i].Shared, done[i] = b.Voxels, b.Shared, true
 		}
 	}
 }
@@ -225,7 +226,7 @@ func (f *cube) fillPart(ctx context.Context, p touching, blocks []volume.Block, 
 	if len(touched) == 0 {
 		return
 	}
-	fail := func(i int, err error) { blocks[i].Voxels, blocks[i].Err = nil, err }
+	fail := func(i int, err error) { blocks[i].Voxels, blocks[i].Shared, blocks[i].Err = nil, false, err }
 	opened, err := f.open(p.part)
 	if err != nil {
 		for _, i := range touched {
@@ -247,7 +248,7 @@ func (f *cube) fillPart(ctx context.Context, p touching, blocks []volume.Block, 
 				continue
 			}
 			if !read {
-				one := [1]volume.Block{{At: at}}
+				one := [1]volume.Block{{At: at, Shares: true}}
 				opened.Fill(ctx, one[:], func(volume.Vec) []byte { return *buffer })
 				voxels, err, read = one[0].Voxels, one[0].Err, true
 			}

@@ -1,11 +1,13 @@
 package relabel
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"unsafe"
 
+	"github.com/wkwfs/wkwfs/internal/small/scratch"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -233,13 +235,34 @@ func (f *cube) Fill(ctx context.Context, blocks []volume.Block, memory func(at v
 		if b.Err == nil {
 			b.Err = zero
 		}
-		if b.Err == nil && b.Voxels != nil {
+		switch {
+		case b.Err != nil || b.Voxels == nil:
+		case b.Shared:
+			b.Err = c.convertShared(b, result, grid.Type, memory)
+		default:
 			to := whole[b.At]
 			b.Err = c.convert(to, result.Type, b.Voxels, grid.Type)
 			b.Voxels = to
 		}
 		if b.Err != nil {
-			b.Voxels = nil
+			b.Voxels, b.Shared = nil, false
 		}
 	}
+}
+
+// convertShared maps a block whose memory nobody may write. If all its voxels have one id, the mapped ones are shared, too.
+func (c *cursor) convertShared(b *volume.Block, g volume.Grid, from volume.Type, memory func(at volume.Vec) []byte) error {
+	stored := b.Voxels
+	if n := from.Size(); bytes.Equal(stored[n:], stored[:len(stored)-n]) {
+		value := make([]byte, g.Type.Size())
+		if err := c.convert(value, g.Type, stored[:n], from); err != nil {
+			return err
+		}
+		row := [3]int{g.Block[0] * g.Type.Size(), g.Block[1], g.Block[2]}
+		if b.Voxels = scratch.Filled(scratch.Pattern{Value: string(value), Block: row, Inside: row}); b.Voxels != nil {
+			return nil
+		}
+	}
+	b.Voxels, b.Shared = memory(b.At), false
+	return c.convert(b.Voxels, g.Type, stored, from)
 }

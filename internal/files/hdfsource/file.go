@@ -2,6 +2,7 @@ package hdfsource
 
 import (
 	"io/fs"
+	"sync"
 	"sync/atomic"
 
 	"github.com/wkwfs/wkwfs/hdf5"
@@ -12,17 +13,20 @@ import (
 type source struct {
 	fsys    fs.FS
 	name    string
-	current atomic.Pointer[opened]
+	mu      sync.Mutex             // protects users of all versions, and stores to current
+	current atomic.Pointer[opened] // the newest version; the source is one of its users
 }
 
-// opened is one version of the file. It stays open: its metadata are read when they are needed.
+// opened is one version of the file. It stays open while it has users: its metadata are read when they are needed.
 type opened struct {
 	*hdf5.File
 	handle fs.File
 	info   fs.FileInfo
+	users  int      // open cubes, and the source
+	paths  []string // of datasets that are, or were, kept; protected by the lock of kept
 }
 
-// parse opens the file as it is now.
+// parse opens the file as it is now, with one user.
 func (s *source) parse() (*opened, error) {
 	f, info, err := vfs.OpenRegular(s.fsys, s.name)
 	if err != nil {
@@ -34,25 +38,75 @@ func (s *source) parse() (*opened, error) {
 		f.Close() // read-only: nothing can be lost
 		return nil, err
 	}
-	o := &opened{h, f, info}
-	s.current.Store(o)
-	return o, nil
+	return &opened{File: h, handle: f, info: info, users: 1}, nil
 }
 
-// version returns the file as it is now: the open one, if it has not changed.
-func (s *source) version() (*opened, error) {
+// acquire returns the file as it is now, with one user more: the open one, if it has not changed.
+func (s *source) acquire() (*opened, error) {
 	info, err := fs.Stat(s.fsys, s.name)
 	if err != nil {
 		return nil, err
 	}
-	if o := s.current.Load(); vfs.VersionOf(o.info) == vfs.VersionOf(info) {
+	if o := s.use(vfs.VersionOf(info)); o != nil {
 		return o, nil
 	}
-	return s.parse()
+	now, err := s.parse()
+	if err != nil {
+		return nil, err
+	}
+	if o := s.use(vfs.VersionOf(now.info)); o != nil { // it was opened at the same time
+		_ = s.release(now) // read-only: nothing can be lost
+		return o, nil
+	}
+	if old := s.replace(now); old != nil {
+		_ = s.release(old) // as above
+	}
+	return now, nil
 }
 
-// close closes the file.
-func (s *source) close() error { return s.current.Load().handle.Close() }
+// use adds a user to the newest version, or returns nil if that is another one.
+func (s *source) use(version vfs.Version) *opened {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.current.Load()
+	if o == nil || vfs.VersionOf(o.info) != version {
+		return nil
+	}
+	o.users++
+	return o
+}
+
+// replace makes the source another user of a version, the newest one, and returns the one before, of which it still is a user.
+func (s *source) replace(now *opened) (old *opened) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now.users++
+	return s.current.Swap(now)
+}
+
+// release removes a user. Without any, the version is closed, and its datasets are not kept.
+func (s *source) release(o *opened) error {
+	if s.leave(o) > 0 {
+		return nil
+	}
+	o.forget()
+	return o.handle.Close()
+}
+
+func (s *source) leave(o *opened) (users int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o.users--
+	return o.users
+}
+
+// close ends the use of the file by the source.
+func (s *source) close() error {
+	if o := s.current.Load(); o != nil {
+		return s.release(o)
+	}
+	return nil
+}
 
 // Stat describes the file.
 func (s *source) Stat() (fs.FileInfo, error) { return fs.Stat(s.fsys, s.name) }

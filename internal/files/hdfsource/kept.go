@@ -2,6 +2,7 @@ package hdfsource
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/wkwfs/wkwfs/hdf5"
@@ -46,6 +47,15 @@ func (o *opened) dataset(path string) (*hdf5.Dataset, chunks, error) {
 	return d, pieces, err
 }
 
+// forget drops the datasets of a version that is closed.
+func (o *opened) forget() {
+	kept.Lock()
+	defer kept.Unlock()
+	for _, path := range o.paths {
+		kept.datasets.Remove(keptKey{o, path})
+	}
+}
+
 // kept returns a dataset that is kept.
 func (o *opened) kept(key keptKey) (*hdf5.Dataset, bool) {
 	kept.Lock()
@@ -73,6 +83,9 @@ func (o *opened) find(path string) (*hdf5.Dataset, error) {
 		return other, nil
 	}
 	kept.datasets.Put(key, d, headerBytes)
+	if !slices.Contains(o.paths, path) {
+		o.paths = append(o.paths, path)
+	}
 	return d, nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
+	"sync/atomic"
 
 	"github.com/wkwfs/wkwfs/hdf5"
 	"github.com/wkwfs/wkwfs/internal/small/scratch"
@@ -86,10 +88,20 @@ func (m *mag) OpenCube(c volume.Vec) (volume.CubeFile, error) {
 	if err := m.only(c[:]); err != nil {
 		return nil, err
 	}
-	now, err := m.version()
+	now, err := m.acquire()
 	if err != nil {
 		return nil, err
 	}
+	opened, err := m.openIn(now)
+	if err != nil {
+		_ = m.release(now) // read-only: nothing can be lost
+		return nil, err
+	}
+	return opened, nil
+}
+
+// openIn opens the cube in a version of the file.
+func (m *mag) openIn(now *opened) (*cube, error) {
 	d, pieces, err := now.dataset(m.path)
 	if err != nil {
 		return nil, m.located(err)
@@ -123,6 +135,7 @@ type cube struct {
 	dataset *hdf5.Dataset
 	pieces  chunks
 	info    fs.FileInfo
+	closed  atomic.Bool
 }
 
 var (
@@ -138,8 +151,13 @@ func (c *cube) Info() fs.FileInfo { return c.info }
 // Version returns the version of the dataset.
 func (c *cube) Version() volume.Version { return vfs.VersionOf(c.info) }
 
-// Close does nothing: the file stays open for other datasets.
-func (c *cube) Close() error { return nil }
+// Close closes the file if it was replaced, and no other cube uses this version. Otherwise it stays open for other datasets.
+func (c *cube) Close() error {
+	if c.closed.Swap(true) {
+		return fs.ErrClosed
+	}
+	return c.release(c.file)
+}
 
 // piecesOf yields the positions of the chunks of a block: one for each part of the channels.
 func (c *cube) piecesOf(b volume.Vec) func(yield func(at []uint64) bool) {
@@ -169,69 +187,59 @@ func (c *cube) Fill(ctx context.Context, blocks []volume.Block, memory func(at v
 	inside := c.grid.Blocks()
 	for i := range blocks {
 		b := &blocks[i]
-		b.Voxels, b.Err = nil, nil
+		b.Voxels, b.Shared, b.Err = nil, false, nil
 		if !b.At.In(inside) {
 			b.Err = fmt.Errorf("%s: %s: block %v: the dataset has %v blocks", c.name, c.path, b.At, inside)
 			continue
 		}
-		voxels, err := c.readBlock(ctx, b.At, memory)
-		if err != nil {
-			voxels, err = nil, c.located(err)
+		if err := c.readBlock(ctx, b, memory); err != nil {
+			b.Voxels, b.Shared, b.Err = nil, false, c.located(err)
 		}
-		b.Voxels, b.Err = voxels, err
 	}
 	if err := vfs.Unchanged(c.file.handle, c.file.info); err != nil {
 		for i := range blocks {
-			blocks[i].Voxels, blocks[i].Err = nil, fmt.Errorf("%s: %w", c.name, err)
+			blocks[i].Voxels, blocks[i].Shared, blocks[i].Err = nil, false, fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
 }
 
-// readBlock reads the chunks of a block. It returns nil if none was written, and the fill value is zero.
-func (c *cube) readBlock(ctx context.Context, b volume.Vec, memory func(at volume.Vec) []byte) (voxels []byte, err error) {
+// readBlock reads the chunks of a block. It sets no voxels if none was written, and the fill value is zero.
+func (c *cube) readBlock(ctx context.Context, b *volume.Block, memory func(at volume.Vec) []byte) (err error) {
 	piece := c.pieces.shape()
 	if c.isDirect(piece) {
-		return c.readDirect(ctx, b, memory)
+		for at := range c.piecesOf(b.At) { // one
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			b.Voxels, err = c.pieces.read(ctx, c.file, at, func() []byte { return memory(b.At) })
+		}
+		if err == nil && b.Voxels == nil {
+			c.fillAbsent(b, memory)
+		}
+		return err
 	}
 	decoded := scratch.Get(product(piece) * c.values.stored)
 	defer scratch.Put(decoded)
-	zero := c.fillsZero()
-	for at := range c.piecesOf(b) {
+	for at := range c.piecesOf(b.At) {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		values, err := c.pieces.read(ctx, c.file, at, func() []byte { return *decoded })
 		switch {
 		case err != nil:
-			return nil, err
-		case values == nil && zero:
-			continue
+			return err
 		case values == nil:
-			values = *decoded
-			c.fill(values)
+			continue
+		case b.Voxels == nil: // chunks before this one, and after it, may be absent
+			b.Voxels = memory(b.At)
+			c.absent().Fill(b.Voxels)
 		}
-		if voxels == nil {
-			voxels = memory(b)
-			clear(voxels)
-		}
-		c.place(voxels, values, piece, at)
+		c.place(b.Voxels, values, piece, at)
 	}
-	return voxels, nil
-}
-
-// readDirect is readBlock for a block that is a chunk.
-func (c *cube) readDirect(ctx context.Context, b volume.Vec, memory func(at volume.Vec) []byte) (voxels []byte, err error) {
-	for at := range c.piecesOf(b) { // one
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		voxels, err = c.pieces.read(ctx, c.file, at, func() []byte { return memory(b) })
+	if b.Voxels == nil {
+		c.fillAbsent(b, memory)
 	}
-	if voxels == nil && err == nil && !c.fillsZero() {
-		voxels = memory(b)
-		c.fill(voxels)
-	}
-	return voxels, err
+	return nil
 }
 
 // isDirect reports whether a chunk has the voxels of a block in the order of a block.
@@ -252,16 +260,29 @@ func (c *cube) isDirect(piece []int) bool {
 	return product(piece)*c.values.stored == c.grid.BlockBytes()
 }
 
-// fillsZero reports whether the fill value is zero.
-func (c *cube) fillsZero() bool {
-	return !slices.ContainsFunc(c.dataset.FillValue(), func(b byte) bool { return b != 0 })
+// fillAbsent sets the voxels of a block that was never written, unless they are zero.
+func (c *cube) fillAbsent(b *volume.Block, memory func(at volume.Vec) []byte) {
+	p := c.absent()
+	if strings.Trim(p.Value, "\x00") == "" {
+		return
+	}
+	if b.Shares {
+		b.Voxels = scratch.Filled(p)
+		b.Shared = b.Voxels != nil
+	}
+	if !b.Shared {
+		b.Voxels = memory(b.At)
+		p.Fill(b.Voxels)
+	}
 }
 
-// fill sets the stored values of a chunk to the fill value, in pieces of twice the length.
-func (c *cube) fill(chunk []byte) {
-	for n := copy(chunk, c.dataset.FillValue()); n > 0 && n < len(chunk); n *= 2 {
-		copy(chunk[n:], chunk[:n])
-	}
+// absent returns a block of the fill value.
+func (c *cube) absent() scratch.Pattern {
+	stored, value := make([]byte, c.values.stored), make([]byte, c.values.kind.Size())
+	copy(stored, c.dataset.FillValue())
+	c.values.convert(value, len(value), stored)
+	rows := [3]int{c.grid.Block[0] * c.grid.VoxelBytes(), c.grid.Block[1], c.grid.Block[2]}
+	return scratch.Pattern{Value: string(value), Block: rows, Inside: rows}
 }
 
 // place copies the values of a chunk into a block.

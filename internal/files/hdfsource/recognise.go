@@ -49,6 +49,7 @@ func Recognise(fsys fs.FS, name string, o Options) (root volume.Root, close func
 	if err != nil {
 		return root, nil, err
 	}
+	s.current.Store(f)
 	if f.OpenForWriting() {
 		o.Log.Warn("a program has this file open for writing, or died and left it open: what is read may not fit together", "file", name)
 	}

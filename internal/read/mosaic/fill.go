@@ -114,7 +114,7 @@ func (m *Mosaic) fillCube(ctx context.Context, blocks []volume.Block, memory fun
 	var again []volume.Block
 	for _, b := range blocks {
 		if errors.Is(b.Err, syscall.ESTALE) {
-			again = append(again, volume.Block{At: b.At})
+			again = append(again, volume.Block{At: b.At, Shares: b.Shares})
 		}
 	}
 	m.readCube(ctx, again, memory)
@@ -129,7 +129,7 @@ func (m *Mosaic) readCube(ctx context.Context, blocks []volume.Block, memory fun
 	h, err := m.acquire(ctx, c)
 	if h == nil {
 		for i := range blocks {
-			blocks[i].Voxels, blocks[i].Err = nil, err
+			blocks[i].Voxels, blocks[i].Shared, blocks[i].Err = nil, false, err
 		}
 		return errors.Is(err, syscall.ESTALE)
 	}

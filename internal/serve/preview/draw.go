@@ -125,7 +125,7 @@ func (d *drawing) readCube(ctx context.Context, c volume.Vec) {
 	limit := min(max(1, fillBytes/g.BlockBytes()), fillBlocks)
 	var batch []volume.Block
 	for b := range at.All() {
-		if batch = append(batch, volume.Block{At: b}); len(batch) == limit {
+		if batch = append(batch, volume.Block{At: b, Shares: true}); len(batch) == limit {
 			d.readBlocks(ctx, f, g, batch)
 			batch = batch[:0]
 		}
