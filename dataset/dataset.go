@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -187,7 +186,7 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 		Log:     log,
 	}
 	if info, err := fs.Stat(fsys, name); name != "." && err == nil && info.Mode().IsRegular() {
-		return d.recogniseFile(fsys, name, o)
+		return d.recogniseFile(fsys, path, name, o)
 	}
 	if root, ok, err := d.recogniseUnpacked(fsys, name, log); ok {
 		return root, err
@@ -211,7 +210,7 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 	if !errors.Is(other, knossos.ErrNotRecognised) {
 		return root, other
 	}
-	root, other = d.recogniseFolder(fsys, name, log)
+	root, other = d.recogniseFolder(fsys, path, name, log)
 	if errors.Is(other, filesource.ErrNotRecognised) {
 		return root, err
 	}
@@ -222,10 +221,10 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 }
 
 // recogniseFolder opens the files of other programs in a directory: those of HDF5 if there are any, else arrays and pictures.
-func (d *directories) recogniseFolder(fsys fs.FS, name string, log *slog.Logger) (volume.Root, error) {
+func (d *directories) recogniseFolder(fsys fs.FS, path, name string, log *slog.Logger) (volume.Root, error) {
 	root, closeFiles, err := hdfsource.RecogniseFolder(fsys, name, hdfsource.Options{Log: log})
 	if errors.Is(err, hdfsource.ErrNotRecognised) {
-		return filesource.Recognise(fsys, name, filesource.Options{Log: log})
+		return filesource.Recognise(fsys, name, d.fileOptions(path, filesource.As{}, log))
 	}
 	if err == nil {
 		d.onClose(closeFiles)
@@ -234,14 +233,14 @@ func (d *directories) recogniseFolder(fsys fs.FS, name string, log *slog.Logger)
 }
 
 // recogniseFile opens a file: an archive, a file of another program, or a cube of WKW.
-func (d *directories) recogniseFile(fsys fs.FS, name string, o wkw.Options) (volume.Root, error) {
+func (d *directories) recogniseFile(fsys fs.FS, path, name string, o wkw.Options) (volume.Root, error) {
 	if paths.IsArchive(name) {
 		return d.recogniseArchive(fsys, name, o.Log)
 	}
 	if knossos.IsConfig(name) {
 		return knossos.Recognise(fsys, name, o.Log)
 	}
-	if path.Ext(name) != ".wkw" {
+	if filepath.Ext(name) != ".wkw" {
 		root, closeFile, err := hdfsource.Recognise(fsys, name, hdfsource.Options{Log: o.Log})
 		if !errors.Is(err, hdfsource.ErrNotRecognised) {
 			if err == nil {
@@ -249,7 +248,7 @@ func (d *directories) recogniseFile(fsys fs.FS, name string, o wkw.Options) (vol
 			}
 			return root, err
 		}
-		root, err = filesource.Recognise(fsys, name, filesource.Options{Log: o.Log})
+		root, err = filesource.Recognise(fsys, name, d.fileOptions(path, filesource.As{}, o.Log))
 		if !errors.Is(err, filesource.ErrNotRecognised) {
 			return root, err
 		}

@@ -13,6 +13,17 @@ func (d *Inflater) addSum() {
 	d.summed = d.o
 }
 
+// Start reads the header of the first stream, and returns what is wrong with it. It may be called before the first Read.
+func (d *Inflater) Start() error {
+	if d.started {
+		return d.err
+	}
+	if d.err = d.member(); d.err != nil {
+		return d.err
+	}
+	return nil
+}
+
 // member reads the header of a stream. After the last one, it returns io.EOF.
 func (d *Inflater) member() error {
 	if err := d.fill(1); err != nil {

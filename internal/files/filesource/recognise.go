@@ -2,6 +2,7 @@ package filesource
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,12 +19,20 @@ import (
 
 // Options say how files are shown. The zero value is useful.
 type Options struct {
-	As     As           // what the header does not say, for a file, or a folder that is one layer
-	Unpack string       // directory for unpacked streams; empty: TMPDIR, or else /var/tmp
-	Log    *slog.Logger // gets what was assumed; may be nil
+	As     As     // what the header does not say, for a file, or a folder that is one layer
+	Unpack string // directory for unpacked streams; empty: TMPDIR, or else /var/tmp
+	// Indexes keeps where compressed streams can be read from the middle; may be nil.
+	Indexes IndexStore
+	Log     *slog.Logger // gets what was assumed; may be nil
 
 	blockBytes int // 0 means the constant
 }
+
+// IndexStore keeps indexes of compressed streams.
+type IndexStore = arrayfile.IndexStore
+
+// Index is an index of an IndexStore.
+type Index = arrayfile.Index
 
 // ErrNotRecognised is the error of a file or directory that has no array.
 var ErrNotRecognised = errors.New("no file of voxels that is known")
@@ -92,11 +101,28 @@ func openLayers(fsys fs.FS, name string, o Options) ([]*layer, error) {
 	if a.PositionErr != nil {
 		o.Log.Warn("the position in the header is not used: "+a.PositionErr.Error(), "file", name)
 	}
-	if all[0].mags[0].about.Compression == "gzip" {
-		o.Log.Warn(fmt.Sprintf("the voxels are one compressed stream without random access: reads unpack it once, up to %d bytes in %s",
-			a.Grid.Bytes(), o.Unpack), "file", name)
+	if p, ok := a.Packed(); ok {
+		level := slog.LevelWarn
+		if p.Indexed {
+			level = slog.LevelInfo
+		}
+		o.Log.Log(context.Background(), level, tellPacked(p, o.Unpack), "file", name)
 	}
 	return all, nil
+}
+
+// plainSpeed is how many plain bytes one processor gets out of a compressed stream in a second, by its compression, for estimates.
+var plainSpeed = map[string]int64{"gzip": 250 << 20, "zlib": 250 << 20, "bzip2": 25 << 20}
+
+// tellPacked says what reads of a stream cost.
+func tellPacked(p arrayfile.Packed, dir string) string {
+	if p.Indexed {
+		return fmt.Sprintf("the voxels are one stream of %s, which has an index: reads unpack the parts that they need, up to %d bytes in %s",
+			p.Compression, p.Bytes, dir)
+	}
+	seconds := (p.Bytes + plainSpeed[p.Compression] - 1) / plainSpeed[p.Compression]
+	return fmt.Sprintf("the voxels are one stream of %s without random access: the first read of its end takes about %d s of a processor; "+
+		"reads unpack it once, up to %d bytes in %s", p.Compression, seconds, p.Bytes, dir)
 }
 
 // layer returns a point in time as a layer.
