@@ -2,7 +2,6 @@ package codec
 
 import (
 	"errors"
-	"fmt"
 	"hash"
 	"hash/adler32"
 	"hash/crc32"
@@ -243,7 +242,7 @@ func (d *Inflater) fault(part string) error {
 	if d.ended() && d.s.at == len(d.s.src) {
 		return io.ErrUnexpectedEOF
 	}
-	return fmt.Errorf("byte %d: invalid %s of DEFLATE", d.Offset(), part)
+	return &InflateError{d.Offset(), "a valid " + part + " of DEFLATE", "another one"}
 }
 
 // bytes returns the next n stored bytes, from the next whole one on.

@@ -51,7 +51,7 @@ func (d *Inflater) zlibHeader() error {
 		return err
 	}
 	if b[0]&15 != 8 || b[0]>>4 > 7 || binary.BigEndian.Uint16(b)%31 != 0 || b[1]&0x20 != 0 {
-		return fmt.Errorf("byte %d: expected a header of zlib without a dictionary, found %x", at, b)
+		return &InflateError{at, "a header of zlib without a dictionary", fmt.Sprintf("%x", b)}
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (d *Inflater) gzipHeader() error {
 		return err
 	}
 	if b[0] != 0x1f || b[1] != 0x8b || b[2] != 8 {
-		return fmt.Errorf("byte %d: expected a header of gzip, found %x", at, b[:3])
+		return &InflateError{at, "a header of gzip", fmt.Sprintf("%x", b[:3])}
 	}
 	flags := b[3]
 	if flags&gzipExtra != 0 {
@@ -123,20 +123,20 @@ func (d *Inflater) trailer() error {
 		size = binary.LittleEndian.Uint32(b[4:])
 	}
 	if sum := d.sum.Sum32(); sum != stored {
-		return &ChecksumError{at, fmt.Sprintf("checksum %08x", stored), fmt.Sprintf("%08x", sum)}
+		return &InflateError{at, fmt.Sprintf("the checksum %08x of the plain bytes", sum), fmt.Sprintf("%08x", stored)}
 	}
 	if size != d.size {
-		return &ChecksumError{at + 4, fmt.Sprintf("%d bytes modulo 2^32", size), fmt.Sprint(d.size)}
+		return &InflateError{at + 4, fmt.Sprintf("a length of %d bytes modulo 2^32", d.size), fmt.Sprint(size)}
 	}
 	return nil
 }
 
-// ChecksumError is the error of a stream that can be decoded, but not to the bytes that were encoded.
-type ChecksumError struct {
+// InflateError is the error of stored bytes that are not what an encoder has written.
+type InflateError struct {
 	Offset          int64 // in the file
 	Expected, Found string
 }
 
-func (e *ChecksumError) Error() string {
-	return fmt.Sprintf("byte %d: expected %s of the plain bytes, found %s", e.Offset, e.Expected, e.Found)
+func (e *InflateError) Error() string {
+	return fmt.Sprintf("byte %d: expected %s, found %s", e.Offset, e.Expected, e.Found)
 }

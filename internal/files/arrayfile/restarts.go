@@ -281,18 +281,3 @@ func (r *restarts) copyPart(d *codec.Inflater, p record, end int64) error {
 	}
 	return nil
 }
-
-// noted notes the error of an io.ReaderAt.
-type noted struct {
-	io.ReaderAt
-	err error
-}
-
-// ReadAt implements io.ReaderAt.
-func (n *noted) ReadAt(p []byte, off int64) (int, error) {
-	read, err := n.ReaderAt.ReadAt(p, off)
-	if err != nil && err != io.EOF {
-		n.err = err
-	}
-	return read, err
-}

@@ -54,6 +54,7 @@ type stream struct {
 	mu       sync.Mutex
 	plain    io.Reader       // nil before the first read
 	inflater *codec.Inflater // plain, if it is one
+	source   *noted          // what plain reads
 	at       int64           // plain bytes that were read
 }
 
@@ -74,12 +75,13 @@ func openStream(f *file, offset int64, e encoding) (*stream, error) {
 
 // start opens the reader of the plain bytes.
 func (s *stream) start() {
+	s.source = &noted{ReaderAt: s.file}
 	if framing, ok := s.encoding.framing(); ok {
-		s.inflater = codec.NewInflater(s.file, s.offset, s.file.size, framing)
+		s.inflater = codec.NewInflater(s.source, s.offset, s.file.size, framing)
 		s.plain = s.inflater
 		return
 	}
-	s.plain = bzip2.NewReader(bufio.NewReaderSize(io.NewSectionReader(s.file, s.offset, s.file.size-s.offset), readAhead))
+	s.plain = bzip2.NewReader(bufio.NewReaderSize(io.NewSectionReader(s.source, s.offset, s.file.size-s.offset), readAhead))
 }
 
 // place returns where the stream can be decoded from behind the bytes that were read. It returns false if that is not known.
@@ -92,14 +94,34 @@ func (s *stream) place() (codec.Restart, bool) {
 	return s.inflater.Restart()
 }
 
-// close gives back what reads have taken. Nothing may be read after it.
-func (s *stream) close() {
+// close gives back what reads have taken. The next read starts again. close returns the error of the source that a read has had, if any.
+func (s *stream) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.plain == nil {
+		return nil
+	}
 	if s.inflater != nil {
 		s.inflater.Close()
 	}
-	s.inflater, s.plain, s.at = nil, nil, math.MaxInt64
+	err := s.source.err
+	s.inflater, s.plain, s.source, s.at = nil, nil, nil, 0
+	return err
+}
+
+// noted notes the error of an io.ReaderAt.
+type noted struct {
+	io.ReaderAt
+	err error
+}
+
+// ReadAt implements io.ReaderAt.
+func (n *noted) ReadAt(p []byte, off int64) (int, error) {
+	read, err := n.ReaderAt.ReadAt(p, off)
+	if err != nil && err != io.EOF {
+		n.err = err
+	}
+	return read, err
 }
 
 // ReadAt implements io.ReaderAt. Bytes between the last read and off are skipped. A read of the last byte also reads the
@@ -113,10 +135,8 @@ func (s *stream) ReadAt(p []byte, off int64) (int, error) {
 	if s.plain == nil {
 		s.start()
 	}
-	skipped, err := io.CopyN(io.Discard, s.plain, off-s.at)
-	s.at += skipped
-	if err != nil {
-		return 0, s.explain(err)
+	if err := s.skip(off); err != nil {
+		return 0, err
 	}
 	n, err := io.ReadFull(s.plain, p)
 	s.at += int64(n)
@@ -126,12 +146,15 @@ func (s *stream) ReadAt(p []byte, off int64) (int, error) {
 	return n, s.checkEnd()
 }
 
-// next reads some bytes behind those that were read, at least one. It is for a stream that [stream.ReadAt] does not read.
-func (s *stream) next(p []byte) (n int, err error) {
+// next reads some bytes from an offset on, at least one. It is for a stream that [stream.ReadAt] does not read.
+func (s *stream) next(p []byte, off int64) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.plain == nil {
 		s.start()
+	}
+	if err := s.skip(off); err != nil {
+		return 0, err
 	}
 	p = p[:min(int64(len(p)), s.end-s.at)]
 	for n == 0 && err == nil && len(p) > 0 {
@@ -142,6 +165,16 @@ func (s *stream) next(p []byte) (n int, err error) {
 		return 0, s.explain(err)
 	}
 	return n, s.checkEnd()
+}
+
+// skip reads up to an offset.
+func (s *stream) skip(off int64) error {
+	skipped, err := io.CopyN(io.Discard, s.plain, off-s.at)
+	s.at += skipped
+	if err != nil {
+		return s.explain(err)
+	}
+	return nil
 }
 
 // checkEnd reads the checksum if all bytes were read, and fails if there are more.

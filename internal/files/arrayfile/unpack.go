@@ -2,6 +2,7 @@ package arrayfile
 
 import (
 	"bytes"
+	"compress/bzip2"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -19,11 +20,12 @@ type unpacked struct {
 	dir     string
 	indexes IndexStore // may be nil
 
-	at     atomic.Int64                 // plain bytes that the pass has put into the file
-	turn   chan struct{}                // has an item while a read decompresses, or looks for the index
-	plain  atomic.Pointer[os.File]      // nil before the first read
-	index  atomic.Pointer[restarts]     // nil: there is none, or it was not looked for
-	broken atomic.Pointer[errorOfBytes] // the checksum of the stream is wrong, so any of its bytes may be
+	at      atomic.Int64                 // plain bytes that the pass has put into the file
+	turn    chan struct{}                // has an item while a read decompresses, or looks for the index
+	plain   atomic.Pointer[os.File]      // nil before the first read
+	index   atomic.Pointer[restarts]     // nil: there is none, or it was not looked for
+	broken  atomic.Pointer[errorOfBytes] // the stream has a fault, so any of its bytes may be wrong
+	doubted atomic.Bool                  // the index was wrong: no byte counts before the pass has ended
 
 	// What turn guards.
 	pending []byte // bytes of the pass that could not be put into the file yet
@@ -77,7 +79,7 @@ func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 || end > u.end {
 		return 0, fmt.Errorf("%s: bytes %d to %d of the %d of the stream", u.Name(), off, end, u.end)
 	}
-	if end > u.at.Load() {
+	if at := u.at.Load(); end > at || at < u.end && u.doubted.Load() {
 		if err := u.unpack(off, end); err != nil {
 			return 0, err
 		}
@@ -99,6 +101,7 @@ func (u *unpacked) unpack(off, end int64) error {
 		return err
 	}
 	// The index is not that of this stream, or the stream is damaged. A pass finds out.
+	u.doubted.Store(true)
 	if u.index.CompareAndSwap(index, nil) {
 		u.indexes.Remove(u.key())
 	}
@@ -168,12 +171,16 @@ func (u *unpacked) advance(end int64) error {
 	defer func() { <-u.turn }()
 	b := scratch(unpackPiece)
 	defer recycle(b)
-	for u.failed == nil && u.at.Load() < end {
+	goal := end
+	if u.doubted.Load() {
+		goal = u.end
+	}
+	for u.failed == nil && u.at.Load() < goal {
 		if err := u.step(b); err != nil {
 			return err
 		}
 	}
-	if u.at.Load() < end {
+	if u.at.Load() < end || u.broken.Load() != nil {
 		return u.failed
 	}
 	return nil
@@ -184,10 +191,9 @@ func (u *unpacked) step(b []byte) error {
 	at := u.at.Load()
 	if len(u.pending) == 0 {
 		u.mark(at)
-		n, err := u.next(b)
+		n, err := u.next(b, at)
 		if err != nil {
-			u.fail(err)
-			return nil
+			return u.fail(err)
 		}
 		u.count(b[:n])
 		u.pending = b[:n]
@@ -200,19 +206,23 @@ func (u *unpacked) step(b []byte) error {
 	u.pending = nil
 	if at+n == u.end {
 		u.save()
-		u.stream.close()
+		_ = u.stream.close() // all was read
 	}
 	u.at.Store(at + n)
 	return nil
 }
 
-// fail ends the pass. What was read before the end of a stream that is cut is right, but not what a wrong checksum is for.
-func (u *unpacked) fail(err error) {
+// fail ends the pass, unless the source has failed: then it returns the error, and the next read tries again. What was read before the end
+// of a stream that is cut is right. What was read before a fault, or a wrong checksum, may be wrong.
+func (u *unpacked) fail(err error) error {
+	if u.stream.close() != nil {
+		return err
+	}
 	u.failed = err
-	u.stream.close()
-	if wrong := (*codec.ChecksumError)(nil); errors.As(err, &wrong) {
+	if errors.As(err, new(*codec.InflateError)) || errors.As(err, new(bzip2.StructuralError)) {
 		u.broken.Store(&errorOfBytes{err})
 	}
+	return nil
 }
 
 // create creates the file without a name.
