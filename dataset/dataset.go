@@ -214,7 +214,8 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 	if errors.Is(other, filesource.ErrNotRecognised) {
 		return root, err
 	}
-	if root.Dataset != nil && name == "." && d.sourcesIn(fsys, path) != nil {
+	refused := errors.As(other, new(*volume.UnsupportedError))
+	if (root.Dataset != nil || refused) && name == "." && d.sourcesIn(fsys, path) != nil {
 		return volume.Root{}, err // these are more likely to be meant than a file beside them
 	}
 	return root, other

@@ -210,5 +210,5 @@ func join(path, below string) string {
 
 // isFile reports whether an object of a store is a source by its name. All others are taken for directories.
 func isFile(name string) bool {
-	return filepath.Ext(name) == ".wkw" || paths.IsArchive(name) || filesource.IsNamed(name) || hdfsource.IsNamed(name) || knossos.IsConfig(name)
+	return filepath.Ext(name) == ".wkw" || paths.IsArchive(name) || filesource.IsNamed(name) || filesource.IsForeign(name) || hdfsource.IsNamed(name) || knossos.IsConfig(name)
 }

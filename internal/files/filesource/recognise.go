@@ -49,6 +49,9 @@ func IsNamed(name string) bool {
 	return !strings.HasPrefix(name, ".") && slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(name, s) })
 }
 
+// IsForeign reports whether a file has the name of a format that is known, and not read: [Recognise] says so.
+func IsForeign(name string) bool { return arrayfile.IsForeign(name) }
+
 // Recognise opens a file, or a folder of files, as a layer or a dataset. If it has no array, the error is [ErrNotRecognised].
 func Recognise(fsys fs.FS, name string, o Options) (root volume.Root, err error) {
 	o.Unpack = cmp.Or(o.Unpack, os.Getenv("TMPDIR"), "/var/tmp")
@@ -146,24 +149,32 @@ const maxNamed = 10_000
 
 // recogniseFolder opens a folder of pictures as a layer, and another one as a dataset.
 func recogniseFolder(fsys fs.FS, dir string, o Options) (root volume.Root, err error) {
-	var names []string
+	var names, foreign []string
 	for entries, err := range vfs.List(fsys, dir) {
 		if err != nil {
 			return root, ErrNotRecognised
 		}
 		for _, e := range entries {
-			if e.Type().IsRegular() && IsNamed(e.Name()) {
+			switch {
+			case !e.Type().IsRegular():
+			case IsNamed(e.Name()):
 				names = append(names, e.Name())
+			case IsForeign(e.Name()) && len(foreign) < maxNamed:
+				foreign = append(foreign, e.Name())
 			}
 		}
 		if len(names) > maxNamed && !slices.ContainsFunc(names, isPicture) {
 			return root, ErrNotRecognised
 		}
 	}
+	slices.Sort(names)
+	slices.Sort(foreign)
+	if len(names) == 0 && len(foreign) > 0 {
+		return root, arrayfile.RefuseName(foreign[0])
+	}
 	if len(names) == 0 {
 		return root, ErrNotRecognised
 	}
-	slices.Sort(names)
 	if len(names) > 1 && !slices.ContainsFunc(names, func(name string) bool { return !isPicture(name) }) {
 		layers, err := openLayers(fsys, dir, o)
 		if err == nil {
@@ -176,7 +187,11 @@ func recogniseFolder(fsys fs.FS, dir string, o Options) (root volume.Root, err e
 	if err := o.As.check(dir); err != nil {
 		return root, err
 	}
-	return volume.Root{Dataset: newDataset(fsys, dir, names, o)}, nil
+	d := newDataset(fsys, dir, names, o)
+	for _, name := range foreign {
+		d.left = append(d.left, volume.Omission{Name: name, Reason: arrayfile.RefuseName(name).Error()})
+	}
+	return volume.Root{Dataset: d}, nil
 }
 
 func isTIFF(name string) bool {
