@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/files/annotation"
 	"github.com/wkwfs/wkwfs/internal/files/filesource"
 	"github.com/wkwfs/wkwfs/internal/files/hdfsource"
 	"github.com/wkwfs/wkwfs/internal/files/knossos"
@@ -188,7 +189,7 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 	if info, err := fs.Stat(fsys, name); name != "." && err == nil && info.Mode().IsRegular() {
 		return d.recogniseFile(fsys, path, name, o)
 	}
-	if root, ok, err := d.recogniseUnpacked(fsys, name, log); ok {
+	if root, ok, err := d.recogniseUnpacked(fsys, name, false, log); ok || err != nil {
 		return root, err
 	}
 	arrays, isArrays, fault := recogniseArrays(fsys, name, o)
@@ -212,7 +213,11 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 	}
 	root, other = d.recogniseFolder(fsys, path, name, log)
 	if errors.Is(other, filesource.ErrNotRecognised) {
-		return root, err
+		trees, ok, fault := d.recogniseUnpacked(fsys, name, true, log)
+		if !ok || name == "." && d.sourcesIn(fsys, path) != nil {
+			return root, err
+		}
+		return trees, fault
 	}
 	refused := errors.As(other, new(*volume.UnsupportedError))
 	if (root.Dataset != nil || refused) && name == "." && d.sourcesIn(fsys, path) != nil {
@@ -237,6 +242,9 @@ func (d *directories) recogniseFolder(fsys fs.FS, path, name string, log *slog.L
 func (d *directories) recogniseFile(fsys fs.FS, path, name string, o wkw.Options) (volume.Root, error) {
 	if paths.IsArchive(name) {
 		return d.recogniseArchive(fsys, name, o.Log)
+	}
+	if annotation.IsFile(name) {
+		return d.recogniseNML(fsys, name, o.Log)
 	}
 	if knossos.IsConfig(name) {
 		return knossos.Recognise(fsys, name, o.Log)
