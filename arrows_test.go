@@ -83,7 +83,7 @@ var arrows = map[string][]string{
 	"internal/fileformat/tiff":  {"volume"},
 
 	"internal/jobs/sample":      {"internal/small/atomicfile", "volume", "webknossos", "wkw"},
-	"internal/files/arrayfile":  {"internal/fileformat/nifti", "internal/fileformat/nrrd", "internal/fileformat/tiff", "internal/vfs", "volume", "github.com/klauspost/compress", "golang.org/x/image"},
+	"internal/files/arrayfile":  {"internal/fileformat/nifti", "internal/fileformat/nrrd", "internal/fileformat/tiff", "internal/vfs", "volume", "github.com/klauspost/compress", "golang.org/x/image", "internal/arrays/codec"},
 	"internal/files/knossos":    {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/jsonlimit", "internal/vfs", "precomputed/picture", "volume", "github.com/BurntSushi/toml", "github.com/klauspost/compress"},
 	"internal/files/hdfsource":  {"hdf5", "internal/small/lru", "internal/small/scratch", "internal/vfs", "volume"},
 	"internal/files/filesource": {"internal/small/access", "internal/small/hint", "internal/files/arrayfile", "internal/vfs", "volume"},

@@ -19,8 +19,9 @@ import (
 	"github.com/wkwfs/wkwfs/webknossos"
 )
 
-// recogniseAnnotation opens an annotation in a directory, or in an archive. It returns false if there is none.
-func (d *directories) recogniseAnnotation(fsys fs.FS, name string, log *slog.Logger) (root volume.Root, ok bool, err error) {
+// recogniseAnnotation opens an annotation in a directory, or in an archive. It returns false if there is none. One with trees and no
+// volume counts only if trees is true: another format may be meant.
+func (d *directories) recogniseAnnotation(fsys fs.FS, name string, trees bool, log *slog.Logger) (root volume.Root, ok bool, err error) {
 	open := annotation.Open
 	if info, err := fs.Stat(fsys, name); err == nil && !info.IsDir() {
 		open = annotation.OpenArchive
@@ -32,13 +33,26 @@ func (d *directories) recogniseAnnotation(fsys fs.FS, name string, log *slog.Log
 	if err != nil {
 		return root, true, err
 	}
+	if len(a.Volumes) == 0 && !trees {
+		return root, false, a.Close()
+	}
 	d.onClose(a.Close)
 	return volume.Root{Dataset: a}, true, nil
 }
 
+// recogniseNML opens an annotation by the name of its NML file.
+func (d *directories) recogniseNML(fsys fs.FS, name string, log *slog.Logger) (root volume.Root, err error) {
+	a, err := annotation.OpenFile(fsys, name, log)
+	if err != nil {
+		return root, err
+	}
+	d.onClose(a.Close)
+	return volume.Root{Dataset: a}, nil
+}
+
 // recogniseUnpacked opens an annotation that was unpacked to a directory. It returns false if there is none, or if the directory has
 // metadata of WEBKNOSSOS: these win. An object store would be asked for a list only to find that there is none.
-func (d *directories) recogniseUnpacked(fsys fs.FS, name string, log *slog.Logger) (root volume.Root, ok bool, err error) {
+func (d *directories) recogniseUnpacked(fsys fs.FS, name string, trees bool, log *slog.Logger) (root volume.Root, ok bool, err error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil || !info.IsDir() || vfs.SpeedOf(fsys).Remote {
 		return root, false, nil
@@ -46,7 +60,7 @@ func (d *directories) recogniseUnpacked(fsys fs.FS, name string, log *slog.Logge
 	if _, err := fs.Lstat(fsys, path.Join(name, webknossos.PropertiesFile)); err == nil {
 		return root, false, nil
 	}
-	return d.recogniseAnnotation(fsys, name, log)
+	return d.recogniseAnnotation(fsys, name, trees, log)
 }
 
 // compose lays the source over the dataset of [Options].Over, if there is one, and adds what is mapped. name is that of the source in fsys.
@@ -55,7 +69,7 @@ func (d *directories) compose(root volume.Root, fsys fs.FS, name, source string)
 	switch {
 	case d.options.Over != "" && !isAnnotation:
 		return root, hint.Usagef("leave out --over, or name an annotation as it was downloaded, or its directory with the NML file",
-			"--over: %s is not a volume annotation", remote.Display(source))
+			"--over: %s is not an annotation", remote.Display(source))
 	case d.options.Over != "":
 		return d.over(a)
 	case isAnnotation:
@@ -101,10 +115,24 @@ func (d *directories) over(a *annotation.Dataset) (root volume.Root, err error) 
 		}
 		added = append(added, m)
 	}
-	if shown == 0 {
+	if shown == 0 && fault != nil {
 		return root, fault
 	}
+	if len(a.Volumes) == 0 {
+		setSpacingOf(a, below)
+	}
 	return d.mapped(volume.Root{Dataset: overlay.Add(below, added, a.Files())}, "", home, as)
+}
+
+// setSpacingOf is setSpacing for the first layer of a dataset: all have the same.
+func setSpacingOf(a *annotation.Dataset, below volume.Dataset) {
+	names, err := below.Layers()
+	if err != nil || len(names) == 0 {
+		return
+	}
+	if l, err := below.Layer(names[0]); err == nil {
+		setSpacing(a, l)
+	}
 }
 
 // setSpacing tells an annotation the size of a voxel of mag 1, as far as a layer of the dataset knows it.

@@ -45,17 +45,20 @@ func (d *directories) recogniseArchive(fsys fs.FS, name string, log *slog.Logger
 	if len(d.inside) > 0 && !paths.IsArchive(name) {
 		return recogniseIn(fsys, name)
 	}
-	if root, ok, err := d.recogniseAnnotation(fsys, name, log); ok {
+	if root, ok, err := d.recogniseAnnotation(fsys, name, false, log); ok || err != nil {
 		return root, err
 	}
 	a, err := d.openArchive(fsys, name)
 	if err != nil {
 		return root, err
 	}
-	if root, err = recogniseIn(a, a.Roots()...); errors.Is(err, zarr.ErrNotRecognised) {
-		return root, nestedIn(a, name, err)
+	if root, err = recogniseIn(a, a.Roots()...); !errors.Is(err, zarr.ErrNotRecognised) {
+		return root, err
 	}
-	return root, err
+	if root, ok, err := d.recogniseAnnotation(fsys, name, true, log); ok {
+		return root, err
+	}
+	return root, nestedIn(a, name, err)
 }
 
 // openArchive opens an archive until the dataset is closed.

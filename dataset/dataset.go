@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/files/annotation"
 	"github.com/wkwfs/wkwfs/internal/files/filesource"
 	"github.com/wkwfs/wkwfs/internal/files/hdfsource"
 	"github.com/wkwfs/wkwfs/internal/files/knossos"
@@ -187,9 +187,9 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 		Log:     log,
 	}
 	if info, err := fs.Stat(fsys, name); name != "." && err == nil && info.Mode().IsRegular() {
-		return d.recogniseFile(fsys, name, o)
+		return d.recogniseFile(fsys, path, name, o)
 	}
-	if root, ok, err := d.recogniseUnpacked(fsys, name, log); ok {
+	if root, ok, err := d.recogniseUnpacked(fsys, name, false, log); ok || err != nil {
 		return root, err
 	}
 	arrays, isArrays, fault := recogniseArrays(fsys, name, o)
@@ -211,21 +211,26 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 	if !errors.Is(other, knossos.ErrNotRecognised) {
 		return root, other
 	}
-	root, other = d.recogniseFolder(fsys, name, log)
+	root, other = d.recogniseFolder(fsys, path, name, log)
 	if errors.Is(other, filesource.ErrNotRecognised) {
-		return root, err
+		trees, ok, fault := d.recogniseUnpacked(fsys, name, true, log)
+		if !ok || name == "." && d.sourcesIn(fsys, path) != nil {
+			return root, err
+		}
+		return trees, fault
 	}
-	if root.Dataset != nil && name == "." && d.sourcesIn(fsys, path) != nil {
+	refused := errors.As(other, new(*volume.UnsupportedError))
+	if (root.Dataset != nil || refused) && name == "." && d.sourcesIn(fsys, path) != nil {
 		return volume.Root{}, err // these are more likely to be meant than a file beside them
 	}
 	return root, other
 }
 
 // recogniseFolder opens the files of other programs in a directory: those of HDF5 if there are any, else arrays and pictures.
-func (d *directories) recogniseFolder(fsys fs.FS, name string, log *slog.Logger) (volume.Root, error) {
+func (d *directories) recogniseFolder(fsys fs.FS, path, name string, log *slog.Logger) (volume.Root, error) {
 	root, closeFiles, err := hdfsource.RecogniseFolder(fsys, name, hdfsource.Options{Log: log})
 	if errors.Is(err, hdfsource.ErrNotRecognised) {
-		return filesource.Recognise(fsys, name, filesource.Options{Log: log})
+		return filesource.Recognise(fsys, name, d.fileOptions(path, filesource.As{}, log))
 	}
 	if err == nil {
 		d.onClose(closeFiles)
@@ -234,14 +239,17 @@ func (d *directories) recogniseFolder(fsys fs.FS, name string, log *slog.Logger)
 }
 
 // recogniseFile opens a file: an archive, a file of another program, or a cube of WKW.
-func (d *directories) recogniseFile(fsys fs.FS, name string, o webknossos.Options) (volume.Root, error) {
+func (d *directories) recogniseFile(fsys fs.FS, path, name string, o webknossos.Options) (volume.Root, error) {
 	if paths.IsArchive(name) {
 		return d.recogniseArchive(fsys, name, o.Log)
+	}
+	if annotation.IsFile(name) {
+		return d.recogniseNML(fsys, name, o.Log)
 	}
 	if knossos.IsConfig(name) {
 		return knossos.Recognise(fsys, name, o.Log)
 	}
-	if path.Ext(name) != ".wkw" {
+	if filepath.Ext(name) != ".wkw" {
 		root, closeFile, err := hdfsource.Recognise(fsys, name, hdfsource.Options{Log: o.Log})
 		if !errors.Is(err, hdfsource.ErrNotRecognised) {
 			if err == nil {
@@ -249,7 +257,7 @@ func (d *directories) recogniseFile(fsys fs.FS, name string, o webknossos.Option
 			}
 			return root, err
 		}
-		root, err = filesource.Recognise(fsys, name, filesource.Options{Log: o.Log})
+		root, err = filesource.Recognise(fsys, name, d.fileOptions(path, filesource.As{}, o.Log))
 		if !errors.Is(err, filesource.ErrNotRecognised) {
 			return root, err
 		}

@@ -20,7 +20,7 @@ type DiskCacheOptions struct {
 
 const defaultDiskCacheSize = 50 << 30
 
-// DiskCache keeps on a local disk what is read from URLs. It is opened when a dataset first needs it. Several datasets and several
+// DiskCache keeps on a local disk what is read from URLs, and indexes of compressed files. It is opened when a dataset first needs it. Several datasets and several
 // processes may use the same directory at once. It is safe for concurrent use.
 type DiskCache struct {
 	options DiskCacheOptions
@@ -34,6 +34,15 @@ func NewDiskCache(o DiskCacheOptions) *DiskCache { return &DiskCache{options: o}
 
 // bucket returns a bucket that reads through the cache.
 func (c *DiskCache) bucket(b object.Bucket) (object.Bucket, error) {
+	opened, err := c.open()
+	if err != nil {
+		return nil, err
+	}
+	return opened.Bucket(b), nil
+}
+
+// open opens the cache, unless it is open.
+func (c *DiskCache) open() (*diskcache.Cache, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cache == nil {
@@ -54,7 +63,7 @@ func (c *DiskCache) bucket(b object.Bucket) (object.Bucket, error) {
 		}
 		c.cache = opened
 	}
-	return c.cache.Bucket(b), nil
+	return c.cache, nil
 }
 
 // Close writes what is pending, for up to three seconds. Datasets can still be read, and nothing more is kept.

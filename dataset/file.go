@@ -64,7 +64,7 @@ func (d *directories) recogniseSource(fsys fs.FS, path, name string) (root volum
 	if err != nil {
 		return root, err
 	}
-	root, err = filesource.Recognise(fsys, name, filesource.Options{As: as, Log: d.options.Log})
+	root, err = filesource.Recognise(fsys, name, d.fileOptions(path, as, d.options.Log))
 	if errors.Is(err, filesource.ErrNotRecognised) {
 		return root, hint.Usagef("", "--shape, --dtype, --axes, --voxel-size and --offset are for a file of voxels or a folder of pictures, which this is not")
 	}

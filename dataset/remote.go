@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/wkwfs/wkwfs/internal/files/annotation"
 	"github.com/wkwfs/wkwfs/internal/files/filesource"
 	"github.com/wkwfs/wkwfs/internal/files/hdfsource"
 	"github.com/wkwfs/wkwfs/internal/files/knossos"
@@ -210,5 +211,6 @@ func join(path, below string) string {
 
 // isFile reports whether an object of a store is a source by its name. All others are taken for directories.
 func isFile(name string) bool {
-	return filepath.Ext(name) == ".wkw" || paths.IsArchive(name) || filesource.IsNamed(name) || hdfsource.IsNamed(name) || knossos.IsConfig(name)
+	return filepath.Ext(name) == ".wkw" || paths.IsArchive(name) || filesource.IsNamed(name) || filesource.IsForeign(name) || hdfsource.IsNamed(name) || knossos.IsConfig(name) ||
+		annotation.IsFile(name)
 }

@@ -127,6 +127,7 @@ func TestBrowserViewSources(t *testing.T) {
 		{"precomputed", []string{filepath.Join(root, "precomputed/jpeg_gray")}, []string{"jpeg_gray="}, ""},
 		{"n5", []string{filepath.Join(root, "zarr/n5_multiscale"), "--mag", "s0"}, []string{"em=em/"}, "s0"},
 		{"zarr", []string{filepath.Join(root, "zarr/ome05_zyx"), "--mag", "1"}, []string{"ome05_zyx="}, "1"},
+		{"pyramid", []string{filepath.Join(root, "sources/ome_pyramid.ome.tif"), "--mag", "2-2-1"}, []string{"ome_pyramid.ome.tif="}, "2-2-1"},
 	}
 	var servers []*webServer
 	var requests []viewRequest
@@ -165,6 +166,7 @@ func compareLooks(t *testing.T, s *webServer, mag string, got viewResult, layer 
 	t.Helper()
 	var about struct {
 		Dtype         string
+		Channels      int
 		Origin, Shape [3]int
 		VoxelSize     *[3]float64 `json:"voxel_size"`
 	}
@@ -183,7 +185,11 @@ func compareLooks(t *testing.T, s *webServer, mag string, got viewResult, layer 
 			at[i] = int(math.Floor(got.State.Position[i])) + point[i]
 		}
 		raw := s.tree(t, fmt.Sprintf("%s/box/%d-%d_%d-%d_%d-%d.raw", mag, at[0], at[0]+1, at[1], at[1]+1, at[2], at[2]+1))
-		want := fmt.Sprint(binary.LittleEndian.Uint64(append(slices.Clone(raw), make([]byte, 8)...)))
+		var values []string
+		for value := range slices.Chunk(raw, len(raw)/max(1, about.Channels)) {
+			values = append(values, fmt.Sprint(binary.LittleEndian.Uint64(append(slices.Clone(value), make([]byte, 8)...))))
+		}
+		want := strings.Join(values, ",")
 		if got.Values[layer][p] != want {
 			t.Errorf("%s at %v: Neuroglancer has %s, want %s", mag, at, got.Values[layer][p], want)
 		}

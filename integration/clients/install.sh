@@ -3,10 +3,10 @@
 # installed.
 set -eu
 
-# numpy, nibabel, tifffile, liblz4, numcodecs with c-blosc; zarr, xarray, dask, HTTP for them, NCZarr; Octave (45 MB) in place of MATLAB; Teem; h5repack and h5py; ParaView
+# numpy, nibabel, tifffile, mrcfile, liblz4, numcodecs with c-blosc; zarr, xarray, dask, HTTP for them, NCZarr; Octave (45 MB) in place of MATLAB; Teem; h5repack and h5py; ParaView
 # and its VTK; ImageJ; libtiff and GDAL; ITK; fio;
 # libnfs' programs, and QEMU's with its driver of NFS; podman, also for users without privileges; Slurm.
-packages='python3-numpy python3-nibabel python3-tifffile python3-lz4 python3-numcodecs python3-zarr
+packages='python3-numpy python3-nibabel python3-tifffile python3-mrcfile python3-lz4 python3-numcodecs python3-zarr
 python3-xarray python3-dask python3-fsspec python3-aiohttp netcdf-bin
 octave attr
 teem-apps

@@ -15,8 +15,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// ErrNotRecognised is the error of [Open] for a directory that has no NML file with a volume.
-var ErrNotRecognised = errors.New("not a volume annotation")
+// ErrNotRecognised is the error of [Open] for a directory that has no NML file with a volume or a tree.
+var ErrNotRecognised = errors.New("not an annotation of WEBKNOSSOS")
 
 // The files of an archive that are held in memory, or on a disk, while they are open.
 var (
@@ -24,7 +24,7 @@ var (
 	innerFiles = zipfs.Whole{Memory: 16 << 20}
 )
 
-// Dataset is the volumes of an annotation as the layers of a dataset. It implements [volume.Dataset].
+// Dataset is the volumes of an annotation as the layers of a dataset. There are none if it has trees only. It implements [volume.Dataset].
 type Dataset struct {
 	NML     *nml.Annotation
 	Volumes []*Layer // in the order of the file
@@ -70,6 +70,15 @@ func Open(fsys fs.FS, dir string, log *slog.Logger) (*Dataset, error) {
 	return openIn(fsys, []string{dir}, log)
 }
 
+// OpenFile opens an annotation whose NML file has a name. The data of volumes are beside it. Close closes it.
+func OpenFile(fsys fs.FS, name string, log *slog.Logger) (*Dataset, error) {
+	d, err := open(fsys, path.Dir(name), path.Base(name), log)
+	if errors.Is(err, ErrNotRecognised) {
+		err = fmt.Errorf("%s: the annotation has neither volumes nor trees", name)
+	}
+	return d, err
+}
+
 // directories returns where the files of an archive may be: at its top, or in a directory there. Programs of a Mac add directories and files of
 // their own.
 func directories(a fs.FS) []string {
@@ -100,7 +109,7 @@ func openIn(fsys fs.FS, dirs []string, log *slog.Logger) (*Dataset, error) {
 				if seen++; seen > maxSeen {
 					break
 				}
-				if strings.EqualFold(path.Ext(e.Name()), ".nml") && !strings.HasPrefix(e.Name(), ".") && !e.IsDir() {
+				if IsFile(e.Name()) && !e.IsDir() {
 					found = append(found, e.Name())
 				}
 			}
@@ -130,7 +139,7 @@ func open(fsys fs.FS, dir, file string, log *slog.Logger) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(a.Volumes) == 0 {
+	if len(a.Volumes) == 0 && len(a.Trees) == 0 {
 		return nil, ErrNotRecognised
 	}
 	d := &Dataset{NML: a, file: file, fsys: fsys, dir: dir}
@@ -154,6 +163,11 @@ func open(fsys fs.FS, dir, file string, log *slog.Logger) (*Dataset, error) {
 		d.Volumes = append(d.Volumes, l)
 	}
 	return d, nil
+}
+
+// IsFile reports whether a file has the name of an NML file.
+func IsFile(name string) bool {
+	return strings.EqualFold(path.Ext(name), ".nml") && !strings.HasPrefix(path.Base(name), ".")
 }
 
 // openVolume opens the data of a volume: an archive, or the directory that it was unpacked to.

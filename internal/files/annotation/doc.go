@@ -13,6 +13,9 @@
 // Trees are shown as SWC, in the directory skeletons: one file for each. Their names are those of the trees, with _ for characters that some system
 // cannot have. The trees are those that were read when the annotation was opened: if the NML file has changed since, reading one is an error.
 //
+// An annotation may have trees and no volume: an NML file, or an archive with one. It has no layers, or those of the dataset below. A directory
+// is one only if it has no other format, because people keep such files beside their data.
+//
 // A volume that was left out at download is an error: shown as what is below it, it would lack what was painted.
 //
 // # Promises
@@ -30,6 +33,9 @@
 //     `TestSkeletonChange`, `TestComposedSkeletons`
 //   - The NML file is shown as it is.
 //     `TestComposedSkeletons`
+//   - Trees without volumes open as an NML file, in an archive or in a directory, alone and over a dataset, which is
+//     unchanged.
+//     `TestTreesWithoutVolumes`, `TestComposedTrees`
 //   - `check`, `info` and `mount` tell of files that nothing reads, on both sides of a merged layer.
 //     `TestComposed`, `TestComposedGaps`
 package annotation

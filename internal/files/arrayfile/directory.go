@@ -44,16 +44,23 @@ func pictures(dir directory) (names []string, err error) {
 		return nil, err
 	}
 	first := map[string]string{} // name of the first file of each format
+	var refused error
 	for _, e := range entries {
 		name := e.Name()
 		format, ok := suffixes[strings.ToLower(filepath.Ext(name))]
 		if !ok || strings.HasPrefix(name, ".") {
+			if refused == nil {
+				refused = RefuseName(name)
+			}
 			continue
 		}
 		if first[format] == "" {
 			first[format] = name
 		}
 		names = append(names, name)
+	}
+	if len(names) == 0 && refused != nil {
+		return nil, fmt.Errorf("%s: %w", dir.path("."), refused)
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("%s: no .tif, .png or .jpg files in the directory", dir.path("."))

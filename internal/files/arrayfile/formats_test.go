@@ -197,7 +197,7 @@ func TestFormErrors(t *testing.T) {
 		"too long":            {append(meta("", ""), 0), "voxels at byte 74: expected 24 bytes"},
 		"of no channels":      {meta("DimSize", "ElementNumberOfChannels = 0\nDimSize"), "ElementNumberOfChannels at byte 10"},
 		"compressed, skipped": {meta("DimSize", "CompressedData = True\nHeaderSize = 1\nDimSize"), "HeaderSize at byte 32"},
-		"not zlib":            {meta("DimSize", "CompressedData = True\nDimSize"), "compressed voxels at byte 96: zlib: invalid header"},
+		"not zlib":            {meta("DimSize", "CompressedData = True\nDimSize"), "compressed voxels at byte 96: byte 96: expected a header of zlib"},
 		"of no size":          {meta("DimSize", "ElementSpacing = 0 1 1\nDimSize"), "ElementSpacing at byte 10: expected sizes above 0"},
 		"lines":               {nrrd("encoding: raw\nline skip: 3", []byte("a\nb\n")), "line skip at byte 79: expected 3 lines, found 2"},
 		"negative":            {nrrd("encoding: gzip\nbyte skip: -1", gzipped(v)), "byte skip at byte 62: expected a number of at least 0"},
@@ -223,7 +223,7 @@ func TestStreamErrors(t *testing.T) {
 		"short":   {gzipped(v[:20]), "compressed voxels at byte 63: expected 24 plain bytes, found 20, where the stream ends"},
 		"long":    {gzipped(append(v, 0)), "compressed voxels at byte 63: expected 24 plain bytes, found more"},
 		"cut":     {gzipped(v)[:20], "expected 24 plain bytes"},
-		"damaged": {damaged, "after 24 plain bytes: gzip: invalid checksum"},
+		"damaged": {damaged, "after 24 plain bytes: byte "},
 	} {
 		path := filepath.Join(t.TempDir(), "f")
 		write(t, path, append([]byte("NRRD0005\ntype: uchar\ndimension: 3\nsizes: 2 3 4\nencoding: gzip\n\n"), test.stored...))

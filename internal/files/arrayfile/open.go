@@ -81,6 +81,9 @@ func openFile(a *Array, name string) error {
 	case bytes.HasPrefix(start, []byte(nrrd.Magic)):
 		return a.openNRRD(f)
 	case isTIFF(start):
+		if err := refuseSlide(f.Name()); err != nil {
+			return err
+		}
 		return a.openTIFF(f)
 	case isNIfTI(start):
 		return a.openNIfTI(f, start, nil)
@@ -107,6 +110,9 @@ func openFile(a *Array, name string) error {
 	case ok:
 		return &volume.UnsupportedError{File: f.Name(), Part: "HDF5", Offset: at,
 			Expected: "an array of its own, such as an .npy file that h5py and numpy write", Found: "an HDF5 file"}
+	}
+	if err := refuseForeign(f.Name(), start); err != nil {
+		return err
 	}
 	return fmt.Errorf("%s: %w", f.Name(), ErrNotRecognised)
 }

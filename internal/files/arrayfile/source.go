@@ -153,7 +153,7 @@ func (a *Array) StoredAs() string {
 		return v.all[0].storedAs()
 	case flat:
 		if v.packed != nil {
-			return "gzip"
+			return v.packed.encoding.String()
 		}
 	}
 	return "raw"

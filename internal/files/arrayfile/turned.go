@@ -12,9 +12,12 @@ type limits struct {
 	piece int // bytes that turned reads at a time
 	gap   int // most bytes between two rows that are read together
 	span  int // most bytes of rows that are read together, if one is not longer
+
+	restart  int64 // plain bytes of a compressed stream between two places to start from, if these are not too many
+	restarts int64 // most places of a stream to start from
 }
 
-var usual = limits{piece: 4 << 20, gap: 8 << 10, span: 1 << 20}
+var usual = limits{piece: 4 << 20, gap: 8 << 10, span: 1 << 20, restart: 4 << 20, restarts: 2048}
 
 // turned is voxels that lie in the file in another order of the axes of space.
 type turned struct {

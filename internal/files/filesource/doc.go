@@ -6,7 +6,8 @@
 // arrayfile decides them for both.
 //
 // A stream that is compressed as a whole has no random access. It is decompressed once, up to the last byte that was asked for, into an
-// unnamed file in the directory for large temporary files.
+// unnamed file in the directory for large temporary files. If there is a disk cache, a pass over a whole stream of DEFLATE leaves an index
+// there, of places to start from, every 4 MiB or more. With it, a later mount decompresses only the parts that it reads.
 //
 // # Promises
 //
@@ -17,8 +18,14 @@
 //     `TestSourceFiles`, `TestSourceFilesEverywhere`, `TestFolderOfDamagedFiles`, `TestAllShapes`
 //   - If a file changes while it is read, the read is an error. The next open has the new voxels.
 //     `TestChanged`
-//   - A stream that is compressed as a whole reads in any order.
-//     `TestUnpacked`
+//   - A stream that is compressed as a whole reads in any order. A wrong checksum at its end is an error of all its
+//     bytes, once it was found.
+//     `TestUnpacked`, `TestWrongChecksumOfStream`
+//   - With the index of an earlier pass, a read decompresses the parts that it needs. An index that is damaged, or not of
+//     this stream, costs a pass, and the bytes are right.
+//     `TestRestartPoints`, `TestOtherStream`, `TestRestarts`
+//   - A file of a format that is known, and not read, is refused with its name and what to do.
+//     `TestForeignFormats`, `TestForeignFiles`
 //   - What a mount shows of a file is what an import reads.
 //     `TestSameAsImport`, `TestSourceFiles`
 //   - A file without a header, and axes that a command names, are the same in a mount, cp, serve and an import.

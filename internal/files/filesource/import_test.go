@@ -30,7 +30,7 @@ func TestSameAsImport(t *testing.T) {
 			}
 			continue
 		}
-		a.Unpack(t.TempDir())
+		a.Unpack(t.TempDir(), nil)
 		want := make([]byte, a.Grid.Bytes())
 		wantErr := a.Read(t.Context(), volume.Box{Max: a.Grid.Size}, want)
 		m, err := source.Layer.Mag("1")

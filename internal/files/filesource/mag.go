@@ -18,6 +18,7 @@ type stack struct {
 	fsys    fs.FS
 	name    string // of the file, or of the folder of pictures
 	unpack  string // directory for unpacked streams
+	indexes IndexStore
 	as      As
 	current atomic.Pointer[opened]
 }
@@ -57,7 +58,7 @@ var (
 
 // newStack opens a file or a folder of pictures. It closes all files.
 func newStack(fsys fs.FS, name string, o Options) (*stack, error) {
-	s := &stack{fsys: fsys, name: name, unpack: o.Unpack, as: o.As}
+	s := &stack{fsys: fsys, name: name, unpack: o.Unpack, indexes: o.Indexes, as: o.As}
 	first, err := s.parse()
 	s.current.Store(first)
 	return s, err
@@ -102,7 +103,7 @@ func (s *stack) parse() (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Unpack(s.unpack)
+	a.Unpack(s.unpack, s.indexes)
 	if err := a.Release(); err != nil {
 		return nil, err
 	}

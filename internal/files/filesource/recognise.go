@@ -2,6 +2,7 @@ package filesource
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,12 +19,20 @@ import (
 
 // Options say how files are shown. The zero value is useful.
 type Options struct {
-	As     As           // what the header does not say, for a file, or a folder that is one layer
-	Unpack string       // directory for unpacked streams; empty: TMPDIR, or else /var/tmp
-	Log    *slog.Logger // gets what was assumed; may be nil
+	As     As     // what the header does not say, for a file, or a folder that is one layer
+	Unpack string // directory for unpacked streams; empty: TMPDIR, or else /var/tmp
+	// Indexes keeps where compressed streams can be read from the middle; may be nil.
+	Indexes IndexStore
+	Log     *slog.Logger // gets what was assumed; may be nil
 
 	blockBytes int // 0 means the constant
 }
+
+// IndexStore keeps indexes of compressed streams.
+type IndexStore = arrayfile.IndexStore
+
+// Index is an index of an IndexStore.
+type Index = arrayfile.Index
 
 // ErrNotRecognised is the error of a file or directory that has no array.
 var ErrNotRecognised = errors.New("no file of voxels that is known")
@@ -39,6 +48,9 @@ func IsNamed(name string) bool {
 	name = strings.ToLower(path.Base(name))
 	return !strings.HasPrefix(name, ".") && slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(name, s) })
 }
+
+// IsForeign reports whether a file has the name of a format that is known, and not read: [Recognise] says so.
+func IsForeign(name string) bool { return arrayfile.IsForeign(name) }
 
 // Recognise opens a file, or a folder of files, as a layer or a dataset. If it has no array, the error is [ErrNotRecognised].
 func Recognise(fsys fs.FS, name string, o Options) (root volume.Root, err error) {
@@ -92,11 +104,28 @@ func openLayers(fsys fs.FS, name string, o Options) ([]*layer, error) {
 	if a.PositionErr != nil {
 		o.Log.Warn("the position in the header is not used: "+a.PositionErr.Error(), "file", name)
 	}
-	if all[0].mags[0].about.Compression == "gzip" {
-		o.Log.Warn(fmt.Sprintf("the voxels are one compressed stream without random access: reads unpack it once, up to %d bytes in %s",
-			a.Grid.Bytes(), o.Unpack), "file", name)
+	if p, ok := a.Packed(); ok {
+		level := slog.LevelWarn
+		if p.Indexed {
+			level = slog.LevelInfo
+		}
+		o.Log.Log(context.Background(), level, tellPacked(p, o.Unpack), "file", name)
 	}
 	return all, nil
+}
+
+// plainSpeed is how many plain bytes one processor gets out of a compressed stream in a second, by its compression, for estimates.
+var plainSpeed = map[string]int64{"gzip": 250 << 20, "zlib": 250 << 20, "bzip2": 25 << 20}
+
+// tellPacked says what reads of a stream cost.
+func tellPacked(p arrayfile.Packed, dir string) string {
+	if p.Indexed {
+		return fmt.Sprintf("the voxels are one stream of %s, which has an index: reads unpack the parts that they need, up to %d bytes in %s",
+			p.Compression, p.Bytes, dir)
+	}
+	seconds := (p.Bytes + plainSpeed[p.Compression] - 1) / plainSpeed[p.Compression]
+	return fmt.Sprintf("the voxels are one stream of %s without random access: the first read of its end takes about %d s of a processor; "+
+		"reads unpack it once, up to %d bytes in %s", p.Compression, seconds, p.Bytes, dir)
 }
 
 // layer returns a point in time as a layer.
@@ -120,24 +149,32 @@ const maxNamed = 10_000
 
 // recogniseFolder opens a folder of pictures as a layer, and another one as a dataset.
 func recogniseFolder(fsys fs.FS, dir string, o Options) (root volume.Root, err error) {
-	var names []string
+	var names, foreign []string
 	for entries, err := range vfs.List(fsys, dir) {
 		if err != nil {
 			return root, ErrNotRecognised
 		}
 		for _, e := range entries {
-			if e.Type().IsRegular() && IsNamed(e.Name()) {
+			switch {
+			case !e.Type().IsRegular():
+			case IsNamed(e.Name()):
 				names = append(names, e.Name())
+			case IsForeign(e.Name()) && len(foreign) < maxNamed:
+				foreign = append(foreign, e.Name())
 			}
 		}
 		if len(names) > maxNamed && !slices.ContainsFunc(names, isPicture) {
 			return root, ErrNotRecognised
 		}
 	}
+	slices.Sort(names)
+	slices.Sort(foreign)
+	if len(names) == 0 && len(foreign) > 0 {
+		return root, arrayfile.RefuseName(foreign[0])
+	}
 	if len(names) == 0 {
 		return root, ErrNotRecognised
 	}
-	slices.Sort(names)
 	if len(names) > 1 && !slices.ContainsFunc(names, func(name string) bool { return !isPicture(name) }) {
 		layers, err := openLayers(fsys, dir, o)
 		if err == nil {
@@ -150,7 +187,11 @@ func recogniseFolder(fsys fs.FS, dir string, o Options) (root volume.Root, err e
 	if err := o.As.check(dir); err != nil {
 		return root, err
 	}
-	return volume.Root{Dataset: newDataset(fsys, dir, names, o)}, nil
+	d := newDataset(fsys, dir, names, o)
+	for _, name := range foreign {
+		d.left = append(d.left, volume.Omission{Name: name, Reason: arrayfile.RefuseName(name).Error()})
+	}
+	return volume.Root{Dataset: d}, nil
 }
 
 func isTIFF(name string) bool {

@@ -7,6 +7,7 @@
 // version and the size of the object, and the number of the piece:
 //
 //	DIR/v1/3f/3f9c…e1-0     a piece: header and checksums in the first 4 KiB, then 512 pages of 4 KiB
+//	DIR/v1/indexes/41…  an index of a compressed file, with a checksum: see [Cache.PutIndex]
 //	DIR/v1/usage            the bytes in use; whoever writes or evicts holds its lock (flock)
 //	DIR/CACHEDIR.TAG        tells backup programs to leave the directory out
 //
@@ -62,6 +63,8 @@
 //     `TestRangesAtBoundaries`, `TestVersions`, `TestFlippedBits`, `TestWrongFiles`, `FuzzPiece`
 //   - What is stored survives restarts. A process may be killed at any moment.
 //     `TestRangesAtBoundaries`, `TestKilledWriters`, `TestDiskCache`
+//   - An index of a compressed file is there as it was put, or is absent. It counts and is evicted as pieces are.
+//     `TestIndexes`, `TestIndexesThatFail`, `TestIndexesAreEvicted`
 //   - All processes of a machine may use one directory at once.
 //     `TestTwoProcesses`, `TestAgreesWithModel`
 //   - The directory never takes more than `--disk-cache-size` of the disk, and leaves `--disk-cache-min-free` of

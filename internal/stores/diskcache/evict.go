@@ -95,7 +95,7 @@ func statfs(dir string, st *unix.Statfs_t) error {
 	}
 }
 
-// evict removes the pieces that were not used for longest, until it has removed goal bytes. It returns the bytes in use.
+// evict removes the pieces and indexes that were not used for longest, until it has removed goal bytes. It returns the bytes in use.
 func (w *writer) evict(goal int64) (used int64, err error) {
 	oldest := &candidates{goal: goal}
 	used, err = w.scan(oldest)
@@ -119,7 +119,7 @@ func (w *writer) evict(goal int64) (used int64, err error) {
 	return used, w.usage.store(used)
 }
 
-// scan adds all pieces to the candidates. It returns the bytes of all files and directories of the cache.
+// scan adds all pieces and indexes to the candidates. It returns the bytes of all files and directories of the cache.
 func (w *writer) scan(oldest *candidates) (used int64, err error) {
 	top, err := os.ReadDir(w.cache.dir)
 	if err != nil {
@@ -158,7 +158,7 @@ func (w *writer) scanDir(name string, now time.Time, oldest *candidates) (used i
 				continue // removed meanwhile by a user
 			}
 			used += cost(st) + nameCost
-			if !isPieceName(name, file) {
+			if name != indexesDir && !isPieceName(name, file) {
 				continue
 			}
 			last := time.Unix(st.Mtim.Unix())
@@ -187,7 +187,7 @@ func costOf(path string) (int64, error) {
 	return cost(st), nil
 }
 
-// candidate is a piece that may be removed.
+// candidate is a piece or an index that may be removed.
 type candidate struct {
 	path string // below the directory of the pieces
 	last time.Time
