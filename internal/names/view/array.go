@@ -78,7 +78,11 @@ func makeLayout(suffix string, a header.Array, stored header.Storage, invalid er
 	}
 	switch {
 	case suffix == tree.JSON && invalid != nil:
-		head, err := json.Marshal(map[string]string{"error": invalid.Error()})
+		why := map[string]any{"error": invalid.Error()}
+		if a.Times > 0 {
+			why["times"] = a.Times
+		}
+		head, err := json.Marshal(why)
 		return header.Layout{Head: append(head, '\n')}, err
 	case suffix == tree.JSON:
 		head, err := header.VolumeJSON(a, stored)
