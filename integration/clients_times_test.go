@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
@@ -53,6 +55,31 @@ func TestClientTimes(t *testing.T) {
 		}
 		if shape := got["nibabel"]; shape != nil && !reflect.DeepEqual(shape, got["numpy"]) {
 			t.Errorf("%s: nibabel: got a shape of %v, expected %v", name, shape, got["numpy"])
+		}
+	}
+}
+
+// TestClientOMEFiles: the planes of an OME-TIFF in three files, in all orders of dimensions, are those that tifffile reads,
+// whichever of the files is mounted.
+func TestClientOMEFiles(t *testing.T) {
+	root := t.TempDir()
+	if out, err := exec.Command("/usr/bin/python3", "clients/write_ome_files.py", root).CombinedOutput(); err != nil {
+		t.Fatalf("tifffile: %v\n%s", err, out)
+	}
+	for _, order := range []string{"ZCT", "ZTC", "CZT", "CTZ", "TZC", "TCZ"} {
+		want, err := os.ReadFile(filepath.Join(root, order+".raw"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"a.ome.tif", "c.ome.tif"} {
+			copied := filepath.Join(t.TempDir(), "volume.raw")
+			mustRun(t, "cp", "--quiet", filepath.Join(root, order, name), "1/volume.raw", copied)
+			if got, err := os.ReadFile(copied); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s: %s: got %d bytes, %v, expected %d others", order, name, len(got), err, len(want))
+			}
+		}
+		if out := mustRun(t, "info", filepath.Join(root, order)); strings.Count(out, "/t0003\n") != 1 {
+			t.Errorf("%s: got %s, expected one layer with times", order, out)
 		}
 	}
 }

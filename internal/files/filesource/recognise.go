@@ -138,7 +138,7 @@ func recogniseFolder(fsys fs.FS, dir string, o Options) (root volume.Root, err e
 		return root, ErrNotRecognised
 	}
 	slices.Sort(names)
-	if len(names) > 1 && !slices.ContainsFunc(names, func(name string) bool { return !isPicture(name) }) {
+	if len(names) > 1 && !slices.ContainsFunc(names, func(name string) bool { return !isPicture(name) }) && !isSet(fsys, path.Join(dir, names[0])) {
 		layers, err := openLayers(fsys, dir, o)
 		if err == nil {
 			return rootOf(fsys, dir, layers), nil
@@ -151,6 +151,19 @@ func recogniseFolder(fsys fs.FS, dir string, o Options) (root volume.Root, err e
 		return root, err
 	}
 	return volume.Root{Dataset: newDataset(fsys, dir, names, o)}, nil
+}
+
+// isSet reports whether a file is an OME-TIFF with planes in other files.
+func isSet(fsys fs.FS, name string) bool {
+	if !isTIFF(name) {
+		return false
+	}
+	a, err := arrayfile.OpenFS(fsys, name)
+	if err != nil {
+		return false
+	}
+	defer a.Close() // read-only: nothing can be lost
+	return len(a.Names()) > 1
 }
 
 func isTIFF(name string) bool {
