@@ -59,7 +59,8 @@ func (d timesDir) state(open bool) (*timesState, error) {
 	if s := c.get(d.path()); s != nil && len(s.versions) == d.n && time.Since(s.taken) < s.lifetime() && !(open && d.n <= d.s.fsys.limits.fewTimes) {
 		return s, nil
 	}
-	s, err := d.take(open)
+	// If a state of many times were renewed without comparing, no open would see a change.
+	s, err := d.take(open || d.n > d.s.fsys.limits.fewTimes)
 	if err == nil {
 		c.put(d.path(), s)
 	}

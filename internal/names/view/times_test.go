@@ -167,6 +167,32 @@ func TestFilesOfTimesChange(t *testing.T) {
 	}
 }
 
+// TestFilesOfManyTimesChange: a change of one of many times shows after a second, however often the file is looked up.
+// Before that, it is an error of this time.
+func TestFilesOfManyTimesChange(t *testing.T) {
+	l := usual
+	l.fewTimes = 2
+	f, files := newTimes(t, l, 4)
+	if _, err := fs.Stat(f, "1/volume.raw"); err != nil {
+		t.Fatal(err)
+	}
+	files["t0003/0.0.0"] = &fstest.MapFile{Mode: 0o644, Data: bytes.Repeat([]byte{'x'}, 12), ModTime: time.Unix(1000, 0)}
+	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		_, statErr := fs.Stat(f, "1/volume.raw")
+		b, err := fs.ReadFile(f, "1/volume.raw")
+		switch {
+		case statErr != nil || err != nil && !errors.Is(err, vfs.ErrChanged):
+			t.Fatal(statErr, err)
+		case err == nil && string(b[36:]) == "xxxxxxxxxxxx" && bytes.Equal(b[:12], voxelsAt(0)):
+			return
+		case err == nil:
+			t.Fatalf("got %v", b)
+		case time.Since(start) > 20*time.Second:
+			t.Fatal("the change does not show")
+		}
+	}
+}
+
 // TestFilesOfUnlikeTimes: times that cannot be one array are no files, and volume.json says why. A time that cannot be
 // read is an error. Without one of the times, or with one time, there is no such directory.
 func TestFilesOfUnlikeTimes(t *testing.T) {
