@@ -11,8 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// plates is a group with plates, or a row of a plate that was opened alone: its wells are plates of one well. The layers
-// of a plate lie below its name. The others are those of the group.
+// plates is a group with plates, or a row of a plate that was opened alone: its wells are plates of one well. The
+// layers of a plate lie below its name. The others are those of the group.
 type plates struct {
 	*chunked.Dataset
 	all   map[string]*plate // by name

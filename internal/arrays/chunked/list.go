@@ -203,8 +203,8 @@ func (m *Mag) listNode(n node) (found numbers) {
 	return found
 }
 
-// only returns the one index on an axis of directories that is shown, such as a time: its directory need not be searched. If it is absent,
-// so is all in it.
+// only returns the one index on an axis of directories that is shown, such as a time: its directory need not be
+// searched. If it is absent, so is all in it.
 func (m *Mag) only(axis int) (index int, ok bool) {
 	if m.array.Tree != nil || axis == len(m.array.Shape)-1 || slices.Contains(m.axis[:], axis) {
 		return 0, false

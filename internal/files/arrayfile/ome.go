@@ -72,8 +72,8 @@ func isOME(description string) bool {
 	return strings.Contains(description[:min(len(description), 1<<12)], "<OME")
 }
 
-// openOME reads the metadata of an image, and adds the pages of other files that have planes of it. They lie in the directory
-// of the file.
+// openOME reads the metadata of an image, and adds the pages of other files that have planes of it. They lie in the
+// directory of the file.
 func (a *Array) openOME(p *tiffPages, description string) (*omeSet, error) {
 	d, own := p.first, []string{""}
 	o, err := parseOME(d, description)
@@ -111,10 +111,11 @@ func (a *Array) openOME(p *tiffPages, description string) (*omeSet, error) {
 	return s, nil
 }
 
-// isAlone reports whether a file with n pages has all planes: the only file that is named does not exist, so it is this one
-// under an older name.
+// isAlone reports whether a file with n pages has all planes: the only file that is named does not exist, so it is this
+// one under an older name.
 func (a *Array) isAlone(s *omeSet, n int) bool {
-	if len(s.Pieces) == 0 || n%max(s.SizeZ, 1) != 0 || n/max(s.SizeZ, 1) != s.SizeT*s.SizeC && n/max(s.SizeZ, 1) != s.SizeT {
+	stacks := n / max(s.SizeZ, 1) // of planes
+	if len(s.Pieces) == 0 || stacks*s.SizeZ != n || stacks != s.SizeT*s.SizeC && stacks != s.SizeT {
 		return false
 	}
 	name := s.Pieces[0].file()
@@ -136,7 +137,8 @@ func (a *Array) addFile(p *tiffPages, s *omeSet, name string) error {
 		return nil
 	}
 	if !isSibling(name) {
-		return d.bad("FileName of a TiffData", d.at, "the name of a file in the same directory", fmt.Sprintf("%q", name))
+		const expected = "the name of a file in the same directory"
+		return d.bad("FileName of a TiffData", d.at, expected, fmt.Sprintf("%q", name))
 	}
 	f, err := a.open(name)
 	if err != nil {
@@ -180,7 +182,8 @@ func (a *Array) readMetadata(d *tiffDirectory, name string) (o omeXML, err error
 		return parseOME(p.first, p.first.text(tiff.TagImageDescription))
 	}
 	if f.size > maxDescription {
-		return o, invalid(f.Name(), "size", -1, fmt.Sprintf("OME-XML of at most %d bytes", maxDescription), fmt.Sprint(f.size))
+		expected := fmt.Sprintf("OME-XML of at most %d bytes", maxDescription)
+		return o, invalid(f.Name(), "size", -1, expected, fmt.Sprint(f.size))
 	}
 	text := make([]byte, f.size)
 	if n, err := f.ReadAt(text, 0); n < len(text) {
@@ -203,10 +206,12 @@ func (a *Array) arrangeOME(d *tiffDirectory, s *omeSet, pages []plane) ([]plane,
 		channels = 1 // they are the samples of a pixel
 	}
 	n := len(pages)
-	if channels < 1 || s.SizeZ < 1 || s.SizeT < 1 || channels > n || s.SizeZ > n/channels || s.SizeT > n/channels/s.SizeZ ||
+	empty := channels < 1 || s.SizeZ < 1 || s.SizeT < 1
+	if empty || channels > n || s.SizeZ > n/channels || s.SizeT > n/channels/s.SizeZ ||
 		len(s.Pieces) == 0 && channels*s.SizeZ*s.SizeT != n {
-		return nil, d.bad("OME-XML", d.at, fmt.Sprintf("all of %d planes of %d channels at %d times in its files", s.SizeZ, s.SizeC, s.SizeT),
-			fmt.Sprintf("%d pages", n))
+		const planes = "all of %d planes of %d channels at %d times in its files"
+		expected := fmt.Sprintf(planes, s.SizeZ, s.SizeC, s.SizeT)
+		return nil, d.bad("OME-XML", d.at, expected, fmt.Sprintf("%d pages", n))
 	}
 	o, err := newOMEOrder(d, s, channels)
 	if err != nil {
@@ -248,8 +253,8 @@ func newOMEOrder(d *tiffDirectory, s *omeSet, channels int) (*omeOrder, error) {
 	return o, nil
 }
 
-// place places all planes of n pages. Without a TiffData, all pages follow each other. Some programs name only the first page: then
-// the others do, too.
+// place places all planes of n pages. Without a TiffData, all pages follow each other. Some programs name only the
+// first page: then the others do, too.
 func (o *omeOrder) place(d *tiffDirectory, s *omeSet, n int) error {
 	pieces := s.Pieces
 	if len(pieces) == 0 {
@@ -297,8 +302,10 @@ func (o *omeOrder) placePiece(d *tiffDirectory, s *omeSet, piece omePiece) error
 	ifd, at := 0, [3]int{piece.FirstZ, piece.FirstC, piece.FirstT}
 	for axis, n := range at {
 		if n < 0 || n >= o.sizes[axis] {
-			return d.bad("TiffData", d.at, fmt.Sprintf("a plane within %d planes, %d channels and %d times", o.sizes[0], o.sizes[1], o.sizes[2]),
-				fmt.Sprintf("plane %d of channel %d at time %d", at[0], at[1], at[2]))
+			const within = "a plane within %d planes, %d channels and %d times"
+			expected := fmt.Sprintf(within, o.sizes[0], o.sizes[1], o.sizes[2])
+			found := fmt.Sprintf("plane %d of channel %d at time %d", at[0], at[1], at[2])
+			return d.bad("TiffData", d.at, expected, found)
 		}
 	}
 	count := 1
@@ -311,7 +318,8 @@ func (o *omeOrder) placePiece(d *tiffDirectory, s *omeSet, piece omePiece) error
 		count = *piece.Count
 	}
 	if ifd < 0 || count < 0 || ifd > in.n || count > in.n-ifd || count > o.after(at) {
-		return d.bad("TiffData", d.at, fmt.Sprintf("pages of %s, which has %d", cmp.Or(piece.file(), "this file"), in.n), fmt.Sprintf("%d from page %d on", count, ifd))
+		expected := fmt.Sprintf("pages of %s, which has %d", cmp.Or(piece.file(), "this file"), in.n)
+		return d.bad("TiffData", d.at, expected, fmt.Sprintf("%d from page %d on", count, ifd))
 	}
 	for i := range count {
 		to := o.indexOf(at)

@@ -132,7 +132,8 @@ func (a *Array) openCopy(p *tiffPages, level int) (*Array, error) {
 	return b, nil
 }
 
-// arrange reads the description of the first page and returns the planes in their order. pages are those of p, or their copies.
+// arrange reads the description of the first page and returns the planes in their order. pages are those of p, or their
+// copies.
 func (a *Array) arrange(p *tiffPages, pages []plane) ([]plane, error) {
 	d := p.first
 	a.palette(d)

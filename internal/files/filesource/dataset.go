@@ -52,7 +52,8 @@ var (
 	_ volume.Omitter = (*dataset)(nil)
 )
 
-// newDataset opens the files of a folder. A file with planes of a layer before it is not a layer of its own. Those that cannot be opened are left out, with the reason.
+// newDataset opens the files of a folder. A file with planes of a layer before it is not a layer of its own. Those that
+// cannot be opened are left out, with the reason.
 func newDataset(fsys fs.FS, dir string, files []string, o Options) *dataset {
 	d := &dataset{fsys: fsys, dir: dir, layers: map[string]*layer{}}
 	stems := map[string]int{}

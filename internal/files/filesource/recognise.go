@@ -138,7 +138,8 @@ func recogniseFolder(fsys fs.FS, dir string, o Options) (root volume.Root, err e
 		return root, ErrNotRecognised
 	}
 	slices.Sort(names)
-	if len(names) > 1 && !slices.ContainsFunc(names, func(name string) bool { return !isPicture(name) }) && !isSet(fsys, path.Join(dir, names[0])) {
+	other := func(name string) bool { return !isPicture(name) }
+	if len(names) > 1 && !slices.ContainsFunc(names, other) && !isSet(fsys, path.Join(dir, names[0])) {
 		layers, err := openLayers(fsys, dir, o)
 		if err == nil {
 			return rootOf(fsys, dir, layers), nil

@@ -79,8 +79,8 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestSetOfFiles: a folder with an OME-TIFF in several files has one layer for them, and each of the files shows all planes.
-// Without one of the files, the folder says which is missing.
+// TestSetOfFiles: a folder with an OME-TIFF in several files has one layer for them, and each of the files shows all
+// planes. Without one of the files, the folder says which is missing.
 func TestSetOfFiles(t *testing.T) {
 	dir := t.TempDir()
 	description := `<OME><Image><Pixels DimensionOrder="XYZCT" SizeZ="1" SizeC="1" SizeT="2"><TiffData><UUID FileName="a.ome.tif">u:a</UUID></TiffData>` +

@@ -26,8 +26,8 @@
 //
 // If the spacing of any axis is unknown, all spacings are 1 and there is no unit.
 //
-// An Array of several times is their volumes, one after the other. It has an axis of time, the slowest one, in NumPy, in
-// NIfTI and in TIFF, as a hyperstack of ImageJ or an image of OME. The other formats have none.
+// An Array of several times is their volumes, one after the other. It has an axis of time, the slowest one, in NumPy,
+// in NIfTI and in TIFF, as a hyperstack of ImageJ or an image of OME. The other formats have none.
 //
 // If a format cannot describe an array, the error is an [*Unrepresentable]. All functions may be called by many
 // goroutines at once.

@@ -66,7 +66,8 @@ func newTIFF(a Array, width tiffWidth, strip int64) (*tiffFile, error) {
 	g := a.Grid
 	times := max(a.Times, 1)
 	if g.Size[0] > math.MaxInt32 || g.Size[1] > math.MaxInt32 || g.Size[2] > math.MaxInt32/times {
-		return nil, &Unrepresentable{"TIFF", fmt.Sprintf("%v voxels at %d times: readers support at most 2^31 − 1 on an axis, and as many pages", g.Size, times)}
+		const limit = "%v voxels at %d times: readers support at most 2^31 − 1 on an axis, and as many pages"
+		return nil, &Unrepresentable{"TIFF", fmt.Sprintf(limit, g.Size, times)}
 	}
 	if g.Channels > math.MaxUint16 {
 		return nil, &Unrepresentable{"TIFF", fmt.Sprintf("%d channels: more than 65535", g.Channels)}

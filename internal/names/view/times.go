@@ -13,15 +13,16 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// timesDir has a mag at all times of a layer, NAME/t0000 and so on, as single files: NAME/MAG/volume.nii. What the first
-// time has holds for all.
+// timesDir has a mag at all times of a layer, NAME/t0000 and so on, as single files: NAME/MAG/volume.nii. What the
+// first time has holds for all.
 type timesDir struct {
 	s   seriesDir
 	mag string
 	n   int // times
 }
 
-// timesIn returns the number of times in a directory of layers. It is 0 if there are less than two, or if one is missing.
+// timesIn returns the number of times in a directory of layers. It is 0 if there are less than two, or if one is
+// missing.
 func timesIn(names []string) int {
 	listed := map[string]bool{}
 	for _, name := range names {
@@ -186,7 +187,8 @@ func (f timesFile) open() (fs.File, error) {
 	return newFile(i, layout, newTimesReader(f.d, s, int64(len(layout.Head))), noClose), nil
 }
 
-// notAbsent returns an error that is not fs.ErrNotExist: a time that is absent must not make a file that is listed absent.
+// notAbsent returns an error that is not fs.ErrNotExist: a time that is absent must not make a file that is listed
+// absent.
 func notAbsent(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New(strings.TrimSpace(err.Error()))

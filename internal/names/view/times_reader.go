@@ -11,8 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// timesReader reads the volumes of all times as one array. Each time has a [prefetch.Reader] of its own, which is opened
-// when it is first needed. It implements voxelReader.
+// timesReader reads the volumes of all times as one array. Each time has a [prefetch.Reader] of its own, which is
+// opened when it is first needed. It implements voxelReader.
 type timesReader struct {
 	d    timesDir
 	s    *timesState
@@ -90,8 +90,8 @@ func (r *timesReader) open(o *openTime) {
 }
 
 // release ends a use of a time. A time that could not be opened is forgotten. If more than some times are open, the one
-// that was not used for the longest time is closed in the background: it waits for its pushes, and a push may wait for the
-// read that calls release.
+// that was not used for the longest time is closed in the background: it waits for its pushes, and a push may wait for
+// the read that calls release.
 func (r *timesReader) release(o *openTime) {
 	for _, old := range r.leave(o) {
 		go guard.Func("view.times", func() {

@@ -55,12 +55,14 @@ func (c *timesCache) put(path string, s *timesState) {
 // state returns the last state, or a new one if that has expired. If a file is opened, a state of few times is always
 // new, and its snapshots match the source.
 func (d timesDir) state(open bool) (*timesState, error) {
-	c := &d.s.fsys.times
-	if s := c.get(d.path()); s != nil && len(s.versions) == d.n && time.Since(s.taken) < s.lifetime() && !(open && d.n <= d.s.fsys.limits.fewTimes) {
+	c, many := &d.s.fsys.times, d.n > d.s.fsys.limits.fewTimes
+	s := c.get(d.path())
+	valid := s != nil && len(s.versions) == d.n && time.Since(s.taken) < s.lifetime()
+	if valid && (many || !open) {
 		return s, nil
 	}
 	// If a state of many times were renewed without comparing, no open would see a change.
-	s, err := d.take(open || d.n > d.s.fsys.limits.fewTimes)
+	s, err := d.take(open || many)
 	if err == nil {
 		c.put(d.path(), s)
 	}
@@ -128,7 +130,8 @@ func (d timesDir) snapshotOf(s *timesState, t int) (*snapshot, error) {
 	if err != nil {
 		return nil, notAbsent(err)
 	}
-	for _, get := range []func() (*snapshot, error){m.snapshot, func() (*snapshot, error) { return m.currentSnapshot(nil) }} {
+	current := func() (*snapshot, error) { return m.currentSnapshot(nil) }
+	for _, get := range []func() (*snapshot, error){m.snapshot, current} {
 		snap, err := get()
 		if err != nil {
 			return nil, notAbsent(err)

@@ -28,8 +28,9 @@ func (m *Mosaic) DurableVersion() vfs.Version {
 	return m.durable
 }
 
-// ContentVersion identifies what the Mosaic shows in this process: another Mosaic of the same mag has the same version if
-// it shows the same, with the same permissions. It is Version if there are more than 20,000 cubes, or if one of them cannot be described.
+// ContentVersion identifies what the Mosaic shows in this process: another Mosaic of the same mag has the same version
+// if it shows the same, with the same permissions. It is Version if there are more than 20,000 cubes, or if one of them
+// cannot be described.
 func (m *Mosaic) ContentVersion() vfs.Version {
 	m.contentOnce.Do(func() {
 		m.content = m.version // also after a panic
@@ -41,7 +42,8 @@ func (m *Mosaic) ContentVersion() vfs.Version {
 	return m.content
 }
 
-// digest returns a hash of all that determines the voxels. usable reports whether a file of metadata is what the process has read.
+// digest returns a hash of all that determines the voxels. usable reports whether a file of metadata is what the
+// process has read.
 func (m *Mosaic) digest(usable func(fs.FileInfo) bool) (v vfs.Version, ok bool) {
 	if !m.snapshot.complete() {
 		return v, false

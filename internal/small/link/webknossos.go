@@ -22,15 +22,15 @@ var (
 	webknossosByName = regexp.MustCompile(`^(https?://[^/]+(?:/.*)?)/datasets/([^/]+)/([^/]+)/view$`)
 )
 
-// annotationLink matches the path of a link of an annotation: SERVER/annotations/ID, or SERVER/annotations/TYPE/ID as older
-// versions write it. shortLink matches one that a script in the browser expands.
+// annotationLink matches the path of a link of an annotation: SERVER/annotations/ID, or SERVER/annotations/TYPE/ID as
+// older versions write it. shortLink matches one that a script in the browser expands.
 var (
 	annotationLink = regexp.MustCompile(`^https?://[^/]+(?:/.*)?/annotations/(?:(?:Explorational|Task|View|Sandbox|Compound[A-Za-z]+)/)?[0-9a-f]{24}(?:/[a-z]*)?$`)
 	shortLink      = regexp.MustCompile(`^https?://(?:www\.)?webknossos\.org/links/[^/]+$`)
 )
 
-// RefuseWEBKNOSSOS returns an error that says what to do instead for a link of WEBKNOSSOS that names no dataset: that of an
-// annotation, or a short one. It returns nil for all other texts.
+// RefuseWEBKNOSSOS returns an error that says what to do instead for a link of WEBKNOSSOS that names no dataset: that
+// of an annotation, or a short one. It returns nil for all other texts.
 func RefuseWEBKNOSSOS(text string) error {
 	text, _, _ = strings.Cut(text, "#")
 	text, _, _ = strings.Cut(text, "?")
