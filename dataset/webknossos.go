@@ -33,6 +33,9 @@ type description struct {
 // withoutLink returns the URL at which a server of WEBKNOSSOS streams a dataset as Zarr, for the link of the dataset.
 // Other URLs are returned as they are. The token of a link becomes that of all requests.
 func (d *directories) withoutLink(rawURL string) (string, error) {
+	if err := link.RefuseWEBKNOSSOS(rawURL); err != nil {
+		return "", err
+	}
 	l, ok := link.ParseWEBKNOSSOS(rawURL)
 	if !ok {
 		return rawURL, nil

@@ -26,6 +26,7 @@ var elsewhere = map[string]string{
 	"prefetch.guess":     "only mapped files: TestPanics in prefetch",
 	"prefetch.off":       "only after another panic: TestPanics in prefetch",
 	"prefetch.end":       "TestPanics in prefetch",
+	"view.times":         "only many times: TestTimesPanic in view",
 	"prefetch.series":    "TestPanics in prefetch",
 	"mounts.watch":       "before the first read: TestWatchPanics in mounts",
 	"object.span":        "only stores that list by prefixes: TestLargeListingStops in object",

@@ -165,7 +165,7 @@ func TestTimesOfLayers(t *testing.T) {
 			names = append(names, e.Name())
 		}
 	}
-	if got := strings.Join(names, " "); !strings.Contains(got, "movie still ome-v3.zarr ome.zarr t0000 t0001 t0002 ome-v3.zarr ome.zarr precomputed s0") {
+	if got := strings.Join(names, " "); !strings.Contains(got, "movie still ome-v3.zarr ome.zarr s0 t0000 t0001 t0002 ome-v3.zarr ome.zarr precomputed s0") {
 		t.Errorf("got the names %s", got)
 	}
 	want, err := os.ReadFile(filepath.Join(dir, "movie", "t0001", "s0", "volume.raw"))
@@ -221,10 +221,13 @@ func TestTimesOfDataset(t *testing.T) {
 	if _, err := os.ReadFile(filepath.Join(dir, "still", "1", "volume.raw")); err != nil || len(volumes) < 6 {
 		t.Errorf("%v, %d volumes", err, len(volumes))
 	}
-	for _, name := range []string{"movie/1", "movie/t0099", "still/t0000", "movie/t0000/9"} {
+	for _, name := range []string{"movie/9", "movie/1/slices", "movie/t0099", "still/t0000", "movie/t0000/9"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); !os.IsNotExist(err) {
 			t.Errorf("%s: got %v, want no such directory", name, err)
 		}
+	}
+	if i, err := os.Stat(filepath.Join(dir, "movie", "2-2-1", "volume.npy")); err != nil || i.Size() < 4096+3 {
+		t.Errorf("movie/2-2-1: got %v, %v, want a file of all times", i, err)
 	}
 	info := wkwfs(t, "info", source)
 	if info.code != 0 || !strings.Contains(info.stdout, "movie/t0001") || strings.Contains(info.stdout, "movie: ") {

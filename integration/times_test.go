@@ -11,6 +11,40 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
+// TestTimesAsFiles: a mag at all times is one file of the volumes of the times, one after the other, also for tools that
+// copy it. The directory of a layer without times has no such files.
+func TestTimesAsFiles(t *testing.T) {
+	root, _ := refdata.Sources(t, "zarr")
+	for file, mag := range map[string]string{"time_v2": "0", "ij_hyper.tif": "1", "t4.nii": "1"} {
+		dir := mount(t, filepath.Join(root, file))
+		var want []byte
+		for at := 0; ; at++ {
+			b, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("t%04d", at), mag, "volume.raw"))
+			if os.IsNotExist(err) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, b...)
+		}
+		for _, name := range []string{"volume.raw", "volume.npy", "volume.tif"} {
+			if got, err := os.ReadFile(filepath.Join(dir, mag, name)); err != nil || bytes.Count(got, want) != 1 {
+				t.Errorf("%s: %s: got %d bytes, %v, want all of the %d bytes of the times", file, name, len(got), err, len(want))
+			}
+		}
+		out := t.TempDir()
+		mustRun(t, "cp", "--quiet", filepath.Join(root, file), mag+"/volume.raw", filepath.Join(out, "volume.raw"))
+		if got, err := os.ReadFile(filepath.Join(out, "volume.raw")); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: cp: got %d bytes, %v, want %d", file, len(got), err, len(want))
+		}
+		mustRun(t, "cp", "--quiet", filepath.Join(root, file), ".", filepath.Join(out, "all"))
+		if _, err := os.Stat(filepath.Join(out, "all", mag)); !os.IsNotExist(err) {
+			t.Errorf("%s: cp copied the voxels twice: %v", file, err)
+		}
+	}
+}
+
 // TestTimesAsImage: the times of a layer are one image of OME-Zarr with the axes t, c, z, y, x, whose times have the
 // voxels of the layers. It is read by mounting it.
 func TestTimesAsImage(t *testing.T) {

@@ -75,6 +75,10 @@ func TestLinkOfWEBKNOSSOS(t *testing.T) {
 	if r.code == 0 || !strings.Contains(r.stderr, "has to be public") {
 		t.Errorf("without a token: exit code %d, %s", r.code, r.stderr)
 	}
+	r = wkwfs(t, "info", server.URL+"/annotations/"+id+"?token="+token+"#1,2,3")
+	if r.code == 0 || !strings.Contains(r.stderr, "the link of an annotation") || !strings.Contains(r.stderr, "mount the zip") || strings.Contains(r.stderr, token) {
+		t.Errorf("an annotation: exit code %d, %s", r.code, r.stderr)
+	}
 	r = wkwfs(t, "info", server.URL+"/datasets/Brain-"+strings.Repeat("0", 24)+"/view?token="+token)
 	if r.code == 0 || !strings.Contains(r.stderr, "has to be public") || strings.Contains(r.stderr, token) {
 		t.Errorf("another dataset: exit code %d, %s", r.code, r.stderr)

@@ -59,7 +59,7 @@
 //     `TestScaleOfZero`
 //   - A plate is a dataset whose layers are ROW/COLUMN/FIELD; times and labels of a field lie below it. It is a [volume.LayerTree]:
 //     wells and fields are read when they are needed, and some are kept. A damaged one costs only itself.
-//     `TestPlates`, `TestLargePlate`, `TestDamagedPlate`, `TestFieldsOfPlate`
+//     `TestPlates`, `TestGroupOfPlates`, `TestLargePlate`, `TestDamagedPlate`, `TestFieldsOfPlate`
 //   - All images of an OME-Zarr group are layers. The second one and those after it have their own names, or
 //     `image2` and so on.
 //     `TestRecognise`

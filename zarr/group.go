@@ -21,18 +21,20 @@ const (
 // labelsDir is the group with the labels of an image (OME-Zarr, "labels" metadata).
 const labelsDir = "labels"
 
-// group opens all images and arrays of a group. An image without labels is a layer without a name, if it is the only one.
-func (n *node) group() (*chunked.Dataset, error) {
-	s := &searching{Dataset: chunked.Dataset{FS: n.fsys, Dir: n.dir}}
+// group opens all images, arrays and plates of a group. An image without labels is a layer without a name, if it is the only
+// one.
+func (n *node) group() (*plates, error) {
+	s := &searching{plates: plates{Dataset: &chunked.Dataset{FS: n.fsys, Dir: n.dir}}}
 	if err := s.add(n, "", 0); err != nil {
 		return nil, err
 	}
-	return &s.Dataset, nil
+	s.omitHidden()
+	return &s.plates, nil
 }
 
-// searching is a search for images and arrays.
+// searching is a search for images, arrays and plates.
 type searching struct {
-	chunked.Dataset
+	plates
 	nodes int
 }
 
@@ -43,6 +45,13 @@ func (s *searching) add(n *node, name string, depth int) error {
 	}
 	if n.isArray {
 		return s.addArrays(n, name, []*node{n}, []string{"1"})
+	}
+	switch p, err := n.plate(); {
+	case err != nil:
+		return inFile(path.Join(n.dir, n.file), err)
+	case p != nil:
+		s.plates.add(name, p)
+		return nil
 	}
 	all, err := images(n.ome())
 	if err != nil {

@@ -109,9 +109,12 @@ func pathsIn(o object, name string, limit int) (paths []string, err error) {
 // place is a path in a plate: a well, a field of it, and what is below that. Those after its end are "".
 type place struct{ well, field, below string }
 
+// isWell reports whether the root is a well.
+func (p *plate) isWell() bool { return slices.Equal(p.wells, []string{""}) }
+
 // split returns the place of a path. ok is false if the path ends above the wells, or in no well.
 func (p *plate) split(name string) (at place, ok bool) {
-	if slices.Equal(p.wells, []string{""}) {
+	if p.isWell() {
 		at.field, at.below, _ = strings.Cut(name, "/")
 		return at, true
 	}

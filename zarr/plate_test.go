@@ -17,8 +17,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestPlates reads plates that another program wrote: each field is a layer of its own, voxel for voxel. A well that is
-// a source has the same fields.
+// TestPlates reads plates that another program wrote: each field is a layer of its own, voxel for voxel. A row or a well
+// that is a source has the same fields.
 func TestPlates(t *testing.T) {
 	root, sources := refdata.Sources(t, "zarr")
 	for _, s := range sources {
@@ -41,6 +41,12 @@ func TestPlates(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", s.Name, well, err)
 		}
 		wantField(t, well.Dataset, path.Base(s.Volumes[0].Layer), s.Volumes[0].SHA256)
+		row, err := Recognise(openDir(t, filepath.Join(root, s.Mount)), path.Dir(path.Dir(s.Volumes[0].Layer)))
+		if err != nil || row.Dataset == nil {
+			t.Fatalf("%s: %+v, %v", s.Name, row, err)
+		}
+		_, inRow, _ := strings.Cut(s.Volumes[0].Layer, "/")
+		wantField(t, row.Dataset, inRow, s.Volumes[0].SHA256)
 	}
 }
 
@@ -235,5 +241,77 @@ func TestFieldsOfPlate(t *testing.T) {
 		if _, err := tree.ListLayers(dir); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q: listed: got %v", dir, err)
 		}
+	}
+}
+
+// TestGroupOfPlates: plates in a group are directories of layers beside the other layers of the group, and list what they
+// have as a plate that is a source does.
+func TestGroupOfPlates(t *testing.T) {
+	files := fstest.MapFS{}
+	add := func(name, content string) { files[name] = &fstest.MapFile{Data: []byte(content), Mode: 0o644} }
+	array := `{"zarr_format":2,"shape":[%s],"chunks":[%s],"dtype":"|u1","compressor":null,"fill_value":7,"order":"C","filters":null}`
+	image := `{"multiscales":[{"version":"0.4","axes":[{"name":"y"},{"name":"x"}],"datasets":[{"path":"0"}]}]}`
+	add(".zgroup", `{"zarr_format":2}`)
+	for _, plate := range []string{"first", "second"} {
+		add(plate+"/.zgroup", `{"zarr_format":2}`)
+		add(plate+"/.zattrs", `{"plate":{"wells":[{"path":"A/1"},{"path":"B/2"},{"path":"bad"}]}}`)
+		for _, well := range []string{"A/1", "B/2"} {
+			at := plate + "/" + well
+			add(path.Dir(at)+"/.zgroup", `{"zarr_format":2}`)
+			add(at+"/.zgroup", `{"zarr_format":2}`)
+			add(at+"/.zattrs", `{"well":{"images":[{"path":"0"}]}}`)
+			add(at+"/0/.zgroup", `{"zarr_format":2}`)
+			add(at+"/0/.zattrs", image)
+			add(at+"/0/0/.zarray", fmt.Sprintf(array, "2,2", "2,2"))
+		}
+	}
+	add("film/.zgroup", `{"zarr_format":2}`)
+	add("film/.zattrs", `{"multiscales":[{"version":"0.4","axes":[{"name":"t"},{"name":"y"},{"name":"x"}],"datasets":[{"path":"0"}]}]}`)
+	add("film/0/.zarray", fmt.Sprintf(array, "2,2,2", "1,2,2"))
+	r, err := Recognise(files, ".")
+	if err != nil || r.Dataset == nil {
+		t.Fatalf("got %+v, %v", r, err)
+	}
+	want := []string{"film/t0000", "film/t0001", "first/A/1/0", "first/B/2/0", "second/A/1/0", "second/B/2/0"}
+	names, err := r.Dataset.Layers()
+	if slices.Sort(names); err != nil || !slices.Equal(names, want) {
+		t.Errorf("got %q, %v, expected %q", names, err, want)
+	}
+	names = nil
+	for name, err := range volume.EachLayer(r.Dataset) {
+		if names = append(names, name); err != nil {
+			t.Error(err)
+		}
+	}
+	if slices.Sort(names); !slices.Equal(names, want) {
+		t.Errorf("got %q, expected %q", names, want)
+	}
+	for _, name := range want {
+		l, err := r.Dataset.Layer(name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if mags, err := l.Mags(); err != nil || len(mags) != 1 {
+			t.Errorf("%s: got %q, %v", name, mags, err)
+		}
+	}
+	tree := r.Dataset.(volume.LayerTree)
+	for dir, want := range map[string]string{"": "first second film", "first": "A B", "second/B": "2", "film": "t0000 t0001", "first/A/1": "0"} {
+		if names, err := tree.ListLayers(dir); err != nil || strings.Join(names, " ") != want {
+			t.Errorf("%q: got %q, %v, expected %s", dir, names, err, want)
+		}
+		if _, err := tree.StatLayers(dir); err != nil {
+			t.Errorf("%q: %v", dir, err)
+		}
+	}
+	for _, name := range []string{"first", "first/A", "first/C/1/0", "third", "film/t0002", "film"} {
+		if l, err := r.Dataset.Layer(name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: got %v, %v", name, l, err)
+		}
+	}
+	omitted := r.Dataset.(volume.Omitter).Omitted()
+	if len(omitted) != 2 || omitted[0].Name != "first/bad" || omitted[1].Name != "second/bad" {
+		t.Errorf("got %+v", omitted)
 	}
 }

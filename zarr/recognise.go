@@ -178,5 +178,8 @@ func (n *node) open() (volume.Root, error) {
 	if err != nil {
 		return volume.Root{}, err
 	}
+	if len(g.names) > 0 {
+		return volume.Root{Dataset: g}, nil
+	}
 	return g.Root(path.Join(n.dir, n.file))
 }

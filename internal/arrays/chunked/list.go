@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"iter"
 	"path"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -166,6 +167,9 @@ func (m *Mag) listNode(n node) (found numbers) {
 		return numbers{err: n.err}
 	}
 	axis := len(n.at)
+	if number, ok := m.only(axis); ok {
+		return numbers{numbers: []int{number}}
+	}
 	for entries, err := range vfs.ListDir(m.fsys, n.dir) {
 		for _, e := range entries {
 			if number, ok := m.indexIn(axis, e.Name()); ok && m.showsOn(axis, number) && m.hasFile(n, number) {
@@ -177,6 +181,15 @@ func (m *Mag) listNode(n node) (found numbers) {
 		}
 	}
 	return found
+}
+
+// only returns the one index on an axis of directories that is shown, such as a time: its directory need not be
+// searched. If it is absent, so is all in it.
+func (m *Mag) only(axis int) (index int, ok bool) {
+	if m.array.Tree != nil || axis == len(m.array.Shape)-1 || slices.Contains(m.axis[:], axis) {
+		return 0, false
+	}
+	return m.index[axis] / m.array.Chunk[axis], true
 }
 
 // indexIn returns the index that an entry of a directory of the tree of chunks has the name of.

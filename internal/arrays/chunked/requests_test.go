@@ -3,6 +3,8 @@ package chunked
 import (
 	"io/fs"
 	"iter"
+	"os"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 
@@ -63,5 +65,36 @@ func TestListingRequests(t *testing.T) {
 	}
 	if got := counter.stats.Load(); got != int32(cubes) {
 		t.Errorf("%d requests for the attributes of %d cubes", got, cubes)
+	}
+}
+
+// TestListingOfOneTime: the cubes of a time are listed without the directory that has all times: a film has thousands.
+func TestListingOfOneTime(t *testing.T) {
+	a := &Array{
+		Shape: []int{5, 4, 4, 4}, Chunk: []int{1, 2, 2, 2}, Type: volume.Uint8, Order: []int{0, 1, 2, 3}, Key: Key{"c", "/"},
+		Names: []string{"t", "z", "y", "x"},
+	}
+	dir, m := writeArray(t, a, Options{Index: []int{3, 0, 0, 0}})
+	counter := &requestCounter{FS: m.fsys}
+	m.fsys = counter
+	cubes := 0
+	for _, err := range m.WalkCubes() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		cubes++
+	}
+	if lists := counter.lists.Load(); cubes != 8 || lists != 1+2+4 {
+		t.Errorf("got %d cubes after %d directories, expected 8 after those of z, of y and of x", cubes, lists)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "c", "3")); err != nil {
+		t.Fatal(err)
+	}
+	m, err := New(os.DirFS(dir), ".", a, Options{Index: []int{3, 0, 0, 0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c, err := range m.WalkCubes() {
+		t.Errorf("got cube %v, %v of a time without chunks", c, err)
 	}
 }

@@ -8,10 +8,11 @@ import (
 
 // The flags of a member of gzip (RFC 1952, 2.3.1).
 const (
-	gzipText    = 1 << 0
-	gzipExtra   = 1 << 2
-	gzipName    = 1 << 3
-	gzipComment = 1 << 4
+	gzipText      = 1 << 0
+	gzipHeaderSum = 1 << 1
+	gzipExtra     = 1 << 2
+	gzipName      = 1 << 3
+	gzipComment   = 1 << 4
 )
 
 // Gunzip decodes members of RFC 1952, one or more, into dst, in half of the time of the library. It returns the number

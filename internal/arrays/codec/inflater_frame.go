@@ -56,14 +56,6 @@ func (d *Inflater) zlibHeader() error {
 	return nil
 }
 
-// The flags of a header of gzip (RFC 1952, 2.3.1).
-const (
-	gzipHeaderSum = 1 << 1
-	gzipExtra     = 1 << 2
-	gzipName      = 1 << 3
-	gzipComment   = 1 << 4
-)
-
 func (d *Inflater) gzipHeader() error {
 	at := d.Offset()
 	b, err := d.bytes(10)

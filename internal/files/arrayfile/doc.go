@@ -8,4 +8,12 @@
 // Voxels come in Fortran order (x fastest) with interleaved channels, and as little-endian values, whatever the order of bytes
 // in the file. A flat file is read in as few and as large pieces as possible. A compressed file is a stream, or has planes. The
 // goroutine that asks for a plane decodes it.
+//
+// # Promises
+//
+// Each promise names the tests that hold it.
+//
+//   - The planes of an OME-TIFF are the pages that its TiffData name, in any order of planes, channels and times, and
+//     also in other files of its directory, whichever of them is opened. A missing file is an error that names it.
+//     `TestOMEFiles`, `TestTIFFTimes`, `TestSetOfFiles`, `TestClientOMEFiles`
 package arrayfile

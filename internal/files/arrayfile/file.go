@@ -31,6 +31,9 @@ type file struct {
 // Name returns the path of the file.
 func (f *file) Name() string { return f.name }
 
+// base returns the name of the file in its directory.
+func (f *file) base() string { return path.Base(f.at) }
+
 // openRegular opens a regular file. display is its path for messages.
 func openRegular(fsys fs.FS, name, display string) (*file, error) {
 	f, info, err := vfs.OpenRegular(fsys, name)

@@ -121,6 +121,9 @@ func FuzzTIFFDescription(f *testing.F) {
 	}
 	fuzz(f, pages, []byte("ImageJ=1.5\nimages=2\nchannels=2\nunit=nm\nspacing=3\nxorigin=1\n"),
 		[]byte("<OME><Image><Pixels SizeT='1' SizeZ='2' SizeC='1' DimensionOrder='XYZCT' PhysicalSizeX='3'><TiffData IFD='0'/></Pixels></Image></OME>"),
+		[]byte("<OME UUID='u'><Image><Pixels SizeT='1' SizeZ='1' SizeC='2' DimensionOrder='XYZCT'>"+
+			"<TiffData IFD='1' PlaneCount='1'><UUID FileName='a'>u</UUID></TiffData>"+
+			"<TiffData FirstC='1'><UUID FileName='file'/></TiffData></Pixels></Image></OME>"),
 		[]byte(`{"shape": [2, 1, 1, 2], "axes": "ZCYX", "truncated": true}`))
 }
 

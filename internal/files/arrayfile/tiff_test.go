@@ -258,8 +258,8 @@ func TestTIFFDescriptions(t *testing.T) {
 		"tifffile, overflow":       {`{"truncated": true, "shape": [4294967296, 4294967296, 1, 2]}`, [][][]byte{page(1, 2)}, nil, []byte{1, 2}, volume.Vec{2, 1, 1}, 1, [3]float64{}, ""},
 		"OME":                      {ome + `DimensionOrder="XYZCT" SizeC="2" SizeT="1" SizeZ="2" PhysicalSizeX="0.1" PhysicalSizeY="5" PhysicalSizeYUnit="nm" PhysicalSizeZ="3" PhysicalSizeZUnit="pixel"` + end, [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 5, 2, 6, 3, 7, 4, 8}, volume.Vec{2, 1, 2}, 2, [3]float64{100, 5, 0}, ""},
 		"OME, channels first":      {ome + `DimensionOrder="XYCZT" SizeC="2" SizeT="1" SizeZ="1"` + end, [][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 3, 2, 4}, volume.Vec{2, 1, 1}, 2, [3]float64{}, ""},
-		"OME film":                 {ome + `SizeC="1" SizeT="2" SizeZ="1"` + end, [][][]byte{page(1, 2), page(3, 4)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "SizeT"},
-		"OME in files":             {ome + `SizeC="1" SizeT="1" SizeZ="9"` + end, [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "all of 9 planes of 1 channels in this file, found 1 pages"},
+		"OME film":                 {ome + `SizeC="1" SizeT="2" SizeZ="1"` + end, [][][]byte{page(1, 2), page(3, 4)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "points in time: expected one, such as t0000"},
+		"OME in files":             {ome + `SizeC="1" SizeT="1" SizeZ="9"` + end, [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "all of 9 planes of 1 channels at 1 times in its files, found 1 pages"},
 		"OME in disorder":          {ome + `SizeC="1" SizeT="1" SizeZ="2"><TiffData IFD="0" FirstZ="1"/></Pixels></Image></OME>`, [][][]byte{page(1, 2), page(3, 4)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "TiffData"},
 		"OME without XML":          {"<OME", [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "OME-XML"},
 		"OME twice":                {"<OME><Image/><Image/></OME>", [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "expected one image, found 2"},
@@ -287,20 +287,32 @@ func TestTIFFDescriptions(t *testing.T) {
 	}
 }
 
-// TestTIFFTimes: all planes of a point in time follow each other, with the channels of each time joined. Other orders are refused.
+// TestTIFFTimes: all planes of a point in time follow each other, with the channels of each time joined, in whatever order a file
+// of OME has them. Other descriptions of times that are not slowest are refused.
 func TestTIFFTimes(t *testing.T) {
 	const ome = `<OME><Image><Pixels SizeT="2" SizeC="2" SizeZ="1" DimensionOrder=`
 	const end = `/></Image></OME>`
+	const end2 = `/></Pixels></Image></OME>`
 	pages := [][][]byte{{{1, 2}}, {{3, 4}}, {{5, 6}}, {{7, 8}}}
 	for description, want := range map[string][]byte{
-		"ImageJ=1.5\nimages=4\nchannels=2\nframes=2\n":                    {1, 3, 2, 4, 5, 7, 6, 8},
-		ome + `"XYZCT"` + end:                                             {1, 3, 2, 4, 5, 7, 6, 8},
-		ome + `"XYCZT"` + end:                                             {1, 3, 2, 4, 5, 7, 6, 8},
-		`{"axes": "TCYX", "shape": [2, 2, 1, 2]}`:                         {1, 3, 2, 4, 5, 7, 6, 8},
-		`{"axes": "TZYX", "shape": [2, 2, 1, 2]}`:                         {1, 2, 3, 4, 5, 6, 7, 8},
-		`{"axes": "CTYX", "shape": [2, 2, 1, 2]}`:                         nil,
-		ome + `"XYCTZ"` + end:                                             nil,
-		`<OME><Image><Pixels SizeT="9223372036854775807" SizeC="2"` + end: nil,
+		"ImageJ=1.5\nimages=4\nchannels=2\nframes=2\n": {1, 3, 2, 4, 5, 7, 6, 8},
+		ome + `"XYZCT"` + end:                          {1, 3, 2, 4, 5, 7, 6, 8},
+		ome + `"XYCZT"` + end:                          {1, 3, 2, 4, 5, 7, 6, 8},
+		`{"axes": "TCYX", "shape": [2, 2, 1, 2]}`:      {1, 3, 2, 4, 5, 7, 6, 8},
+		`{"axes": "TZYX", "shape": [2, 2, 1, 2]}`:      {1, 2, 3, 4, 5, 6, 7, 8},
+		`{"axes": "CTYX", "shape": [2, 2, 1, 2]}`:      nil,
+		ome + `"XYCTZ"` + end:                          {1, 3, 2, 4, 5, 7, 6, 8},
+		ome + `"XYTCZ"` + end:                          {1, 5, 2, 6, 3, 7, 4, 8},
+		ome + `"XYTTZ"` + end:                          nil,
+		ome + `"XYCZ"` + end:                           nil,
+		ome + `"XYCZT"><TiffData IFD="0"` + end2:       {1, 3, 2, 4, 5, 7, 6, 8},
+		ome + `"XYCZT"><TiffData IFD="3" PlaneCount="1"/><TiffData FirstC="1" IFD="0" PlaneCount="3"` + end2: {7, 1, 8, 2, 3, 5, 4, 6},
+		ome + `"XYCZT"><TiffData IFD="1"/><TiffData FirstC="1" IFD="0"` + end2:                               nil,
+		ome + `"XYCZT"><TiffData IFD="0" PlaneCount="4"/><TiffData IFD="0"` + end2:                           nil,
+		ome + `"XYCZT"><TiffData IFD="0" PlaneCount="5"` + end2:                                              nil,
+		ome + `"XYCZT"><TiffData IFD="-1" PlaneCount="4"` + end2:                                             nil,
+		ome + `"XYCZT"><TiffData FirstT="2"` + end2:                                                          nil,
+		`<OME><Image><Pixels SizeT="9223372036854775807" SizeC="2"` + end:                                    nil,
 	} {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "f.tif"), tiffOf(tiffFields{width: 2, height: 1, description: description}, pages...))

@@ -52,18 +52,26 @@ var (
 	_ volume.Omitter = (*dataset)(nil)
 )
 
-// newDataset opens the files of a folder. Those that cannot be opened are left out, with the reason.
+// newDataset opens the files of a folder. A file with planes of a layer before it is not a layer of its own. Those that
+// cannot be opened are left out, with the reason.
 func newDataset(fsys fs.FS, dir string, files []string, o Options) *dataset {
 	d := &dataset{fsys: fsys, dir: dir, layers: map[string]*layer{}}
 	stems := map[string]int{}
 	for _, file := range files {
 		stems[stemOf(file)]++
 	}
+	shown := map[string]bool{} // files of layers of several files
 	for _, file := range files {
+		if shown[path.Join(dir, file)] {
+			continue
+		}
 		layers, err := openLayers(fsys, path.Join(dir, file), o)
 		if err != nil {
 			d.left = append(d.left, volume.Omission{Name: file, Reason: err.Error(), Fault: true})
 			continue
+		}
+		for _, name := range layers[0].current.Load().Names() {
+			shown[name] = true
 		}
 		name := stemOf(file)
 		if stems[name] > 1 {

@@ -175,7 +175,8 @@ func recogniseFolder(fsys fs.FS, dir string, o Options) (root volume.Root, err e
 	if len(names) == 0 {
 		return root, ErrNotRecognised
 	}
-	if len(names) > 1 && !slices.ContainsFunc(names, func(name string) bool { return !isPicture(name) }) {
+	other := func(name string) bool { return !isPicture(name) }
+	if len(names) > 1 && !slices.ContainsFunc(names, other) && !isSet(fsys, path.Join(dir, names[0])) {
 		layers, err := openLayers(fsys, dir, o)
 		if err == nil {
 			return rootOf(fsys, dir, layers), nil
@@ -192,6 +193,19 @@ func recogniseFolder(fsys fs.FS, dir string, o Options) (root volume.Root, err e
 		d.left = append(d.left, volume.Omission{Name: name, Reason: arrayfile.RefuseName(name).Error()})
 	}
 	return volume.Root{Dataset: d}, nil
+}
+
+// isSet reports whether a file is an OME-TIFF with planes in other files.
+func isSet(fsys fs.FS, name string) bool {
+	if !isTIFF(name) {
+		return false
+	}
+	a, err := arrayfile.OpenFS(fsys, name)
+	if err != nil {
+		return false
+	}
+	defer a.Close() // read-only: nothing can be lost
+	return len(a.Names()) > 1
 }
 
 func isTIFF(name string) bool {

@@ -2,12 +2,15 @@ package filesource
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/fileformat/tiff"
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -74,4 +77,71 @@ func TestTimes(t *testing.T) {
 			t.Errorf("%s: %v, %v, got voxels with hash %s, want %s", name, box, err, got, v.SHA256)
 		}
 	}
+}
+
+// TestSetOfFiles: a folder with an OME-TIFF in several files has one layer for them, and each of the files shows all
+// planes. Without one of the files, the folder says which is missing.
+func TestSetOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	description := `<OME><Image><Pixels DimensionOrder="XYZCT" SizeZ="1" SizeC="1" SizeT="2"><TiffData><UUID FileName="a.ome.tif">u:a</UUID></TiffData>` +
+		`<TiffData FirstT="1"><UUID FileName="b.ome.tif">u:b</UUID></TiffData></Pixels></Image></OME>`
+	for name, value := range map[string]byte{"a.ome.tif": 1, "b.ome.tif": 2} {
+		if err := os.WriteFile(filepath.Join(dir, name), pixelTIFF(description, value), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Recognise(os.DirFS(dir), ".", Options{})
+	if err != nil || r.Dataset == nil {
+		t.Fatalf("got %+v, %v", r, err)
+	}
+	if names, err := r.Dataset.Layers(); err != nil || !slices.Equal(names, []string{"a.ome/t0000", "a.ome/t0001"}) {
+		t.Errorf("got %q, %v", names, err)
+	}
+	for _, file := range []string{"a.ome.tif", "b.ome.tif"} {
+		r, err := Recognise(os.DirFS(dir), file, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at, want := range []byte{1, 2} {
+			l, err := r.Dataset.Layer(fmt.Sprintf("t%04d", at))
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := l.Mag("1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := m.OpenCube(volume.Vec{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			blocks := []volume.Block{{}}
+			c.Fill(t.Context(), blocks, func(volume.Vec) []byte { return make([]byte, c.Grid().BlockBytes()) })
+			if blocks[0].Err != nil || blocks[0].Voxels[0] != want {
+				t.Errorf("%s: time %d: got %+v, want %d", file, at, blocks[0], want)
+			}
+			c.Close()
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "b.ome.tif")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Recognise(os.DirFS(dir), "a.ome.tif", Options{}); err == nil || !strings.Contains(err.Error(), "b.ome.tif") {
+		t.Errorf("got %v without one of the files", err)
+	}
+}
+
+// pixelTIFF returns a TIFF of one pixel with a description.
+func pixelTIFF(description string, value byte) []byte {
+	b := []byte{'I', 'I', 42, 0, 8, 0, 0, 0, 6, 0}
+	le := binary.LittleEndian
+	at := uint32(8 + 2 + 6*12 + 4)
+	for _, f := range [][4]uint32{
+		{tiff.TagImageWidth, tiff.Long, 1, 1}, {tiff.TagImageLength, tiff.Long, 1, 1}, {tiff.TagBitsPerSample, tiff.Short, 1, 8},
+		{tiff.TagImageDescription, tiff.ASCII, uint32(len(description)), at + 1}, {tiff.TagStripOffsets, tiff.Long, 1, at}, {tiff.TagStripByteCounts, tiff.Long, 1, 1},
+	} {
+		b = le.AppendUint16(le.AppendUint16(b, uint16(f[0])), uint16(f[1]))
+		b = le.AppendUint32(le.AppendUint32(b, f[2]), f[3])
+	}
+	return append(append(le.AppendUint32(b, 0), value), description...)
 }

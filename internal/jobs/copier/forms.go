@@ -19,11 +19,12 @@ type Forms struct {
 // Select implements [Options].Select.
 func (f Forms) Select(dir string, entries []fs.DirEntry) []fs.DirEntry {
 	mag := tree.IsMag(entries)
+	times := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return tree.IsPoint(e.Name()) })
 	return slices.DeleteFunc(slices.Clone(entries), func(e fs.DirEntry) bool {
 		switch name := e.Name(); {
 		case e.IsDir() && tree.IsBlocks(path.Join(dir, name), entries):
 			return !f.Blocks
-		case mag && tree.IsDerived(name), f.isView(dir, name):
+		case mag && tree.IsDerived(name), f.isView(dir, name), times && e.IsDir() && f.isTimes(dir, name):
 			return !f.All
 		}
 		return false
@@ -36,6 +37,15 @@ func (f Forms) isView(dir, name string) bool {
 	if !ok {
 		return false
 	}
-	_, err := fs.Stat(f.FS, path.Join(dir, name, file))
+	return f.exists(dir, name, file)
+}
+
+// isTimes reports whether an entry beside times is a mag at all times.
+func (f Forms) isTimes(dir, name string) bool {
+	return !tree.IsPoint(name) && f.exists(dir, name, tree.VolumeJSON) && !f.exists(dir, name, tree.Slices)
+}
+
+func (f Forms) exists(parts ...string) bool {
+	_, err := fs.Stat(f.FS, path.Join(parts...))
 	return !errors.Is(err, fs.ErrNotExist)
 }

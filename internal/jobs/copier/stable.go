@@ -141,7 +141,11 @@ func (t *stableTree) addMag(sum hash.Hash, mag string, newest *time.Time) error 
 	}
 	sum.Write(geometry)
 	cubes := func(yield func(string) bool) {
-		_ = t.match(mag, tree.CubePattern, yield) && t.match(mag, tree.ChunkPattern, yield)
+		for _, m := range t.timesOf(mag) {
+			if !t.match(m, tree.CubePattern, yield) || !t.match(m, tree.ChunkPattern, yield) {
+				return
+			}
+		}
 	}
 	type described struct {
 		sum  [sha256.Size]byte
@@ -173,6 +177,24 @@ func (t *stableTree) addMag(sum hash.Hash, mag string, newest *time.Time) error 
 	}
 	fmt.Fprintf(sum, "%x\n", all)
 	return nil
+}
+
+// timesOf returns the mags of all times, if a directory has a mag at all times. Else it returns the mag.
+func (t *stableTree) timesOf(mag string) (mags []string) {
+	if _, err := fs.Stat(t.FS, path.Join(mag, tree.Slices)); !errors.Is(err, fs.ErrNotExist) {
+		return []string{mag}
+	}
+	for entries := range vfs.List(t.FS, path.Dir(mag)) {
+		for _, e := range entries {
+			if tree.IsPoint(e.Name()) {
+				mags = append(mags, path.Join(path.Dir(mag), e.Name(), path.Base(mag)))
+			}
+		}
+	}
+	if len(mags) == 0 {
+		return []string{mag}
+	}
+	return mags
 }
 
 // match yields the paths of the entries below dir that match a pattern of several components. It ignores directories

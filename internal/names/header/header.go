@@ -26,6 +26,9 @@
 //
 // If the spacing of any axis is unknown, all spacings are 1 and there is no unit.
 //
+// An Array of several times is their volumes, one after the other. It has an axis of time, the slowest one, in NumPy,
+// in NIfTI and in TIFF, as a hyperstack of ImageJ or an image of OME. The other formats have none.
+//
 // If a format cannot describe an array, the error is an [*Unrepresentable]. All functions may be called by many
 // goroutines at once.
 //
@@ -68,6 +71,7 @@ type Array struct {
 	Name     string      // for people: "color/2-2-1"; may be empty
 	Category string      // "color", "segmentation" or ""
 	Unit     Unit        // of the lengths; empty: what the format has without it
+	Times    int         // volumes of Grid, one after the other in time; 0: one, without an axis of time
 }
 
 // Layout is a file: Head, the voxels unless the format is detached, and Tail. Callers must not modify Head.
@@ -82,6 +86,7 @@ type Format struct {
 	Suffix   string // with the dot
 	Name     string
 	Detached bool // the file is only a head, with the name Array.Data
+	HasTimes bool // the format has an axis of time
 	Layout   func(Array) (Layout, error)
 
 	unit      Unit // of the lengths, if Array.Unit is empty; empty: the format has none
@@ -91,13 +96,13 @@ type Format struct {
 // Formats lists all formats, in the order for directories.
 func Formats() []Format {
 	return []Format{
-		{Suffix: ".npy", Name: "NumPy", Layout: headOnly(NPY)},
+		{Suffix: ".npy", Name: "NumPy", HasTimes: true, Layout: headOnly(NPY)},
 		{Suffix: ".nrrd", Name: "NRRD", Layout: headOnly(NRRD), unit: Nanometre},
 		{Suffix: ".nhdr", Name: "NRRD", Detached: true, Layout: headOnly(NHDR), unit: Nanometre},
 		{Suffix: ".mhd", Name: "MetaImage", Detached: true, Layout: headOnly(MHD), unit: Nanometre},
-		{Suffix: ".nii", Name: "NIfTI", Layout: headOnly(NIfTI), unit: Millimetre},
+		{Suffix: ".nii", Name: "NIfTI", HasTimes: true, Layout: headOnly(NIfTI), unit: Millimetre},
 		{Suffix: ".xmf", Name: "XDMF", Detached: true, Layout: headOnly(XDMF), unit: Nanometre},
-		{Suffix: ".tif", Name: "TIFF", Layout: TIFF, unit: Nanometre, fixedUnit: true},
+		{Suffix: ".tif", Name: "TIFF", HasTimes: true, Layout: TIFF, unit: Nanometre, fixedUnit: true},
 	}
 }
 
@@ -121,11 +126,11 @@ func (e *Unrepresentable) Error() string {
 
 // check returns an error for an array that is invalid for all formats.
 func (a Array) check() error {
-	g := a.Grid
-	g.Block = volume.Cube(1) // headers have no blocks
-	if err := g.Validate(); err != nil {
+	a.Grid.Block = volume.Cube(1) // headers have no blocks
+	if err := a.Check(); err != nil {
 		return fmt.Errorf("header: %w", err)
 	}
+	g := a.Grid
 	if _, known := nanometres[a.Unit]; a.Unit != "" && !known {
 		return fmt.Errorf("header: %q is not a unit", a.Unit)
 	}
@@ -133,6 +138,20 @@ func (a Array) check() error {
 		if !(s >= 0) || math.IsInf(s, 0) {
 			return fmt.Errorf("header: spacing on axis %d is %g nm", axis, s)
 		}
+	}
+	return nil
+}
+
+// Bytes returns the length of the voxels of all times. It must fit.
+func (a Array) Bytes() int64 { return a.Grid.Bytes() * int64(max(a.Times, 1)) }
+
+// Check returns why the voxels of all times cannot be a file, or nil. Formats have limits of their own.
+func (a Array) Check() error {
+	if err := a.Grid.Validate(); err != nil {
+		return err
+	}
+	if a.Times < 0 || a.Times > 1 && a.Grid.Bytes() > math.MaxInt64/int64(a.Times) {
+		return fmt.Errorf("%d times of %v voxels: %w", a.Times, a.Grid.Size, volume.ErrTooLarge)
 	}
 	return nil
 }

@@ -45,13 +45,18 @@ var long = with(func(a *Array) { a.Grid.Size = volume.Vec{40000, 1, 1} })
 // large has more than 4 GiB and planes of more than one strip.
 var large = with(func(a *Array) { a.Grid.Size = volume.Vec{40000, 30000, 3} })
 
+// movie has times.
+var movie = with(func(a *Array) { a.Times = 3 })
+
 var arrays = map[string]Array{
-	"gray": gray, "rgb": rgb, "labels": labels, "pair": pair, "unplaced": unplaced, "long": long, "large": large,
+	"movie": movie,
+	"gray":  gray, "rgb": rgb, "labels": labels, "pair": pair, "unplaced": unplaced, "long": long, "large": large,
 }
 
 func TestGolden(t *testing.T) {
 	tests := map[string]string{ // formats that depend on what is special about the array
 		"gray":     ".npy .nrrd .nhdr .mhd .nii .xmf .tif .json",
+		"movie":    ".npy .nii .tif .json",
 		"rgb":      ".npy .nhdr .mhd .nii .xmf .tif",
 		"labels":   ".nhdr .mhd .nii .xmf",
 		"pair":     ".nhdr .xmf .tif .json",
@@ -104,6 +109,34 @@ func golden(t *testing.T, name string, text bool, got []byte) {
 	}
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s differs:\n%s", path, got)
+	}
+}
+
+// TestTimes: the number of times decides on the version of a format, and is limited by what the format has.
+func TestTimes(t *testing.T) {
+	shape := func(times int) Array {
+		return with(func(a *Array) { a.Grid.Size, a.Times = volume.Vec{2, 2, 1 << 20}, times })
+	}
+	for times, want := range map[int]byte{32767: '1', 32768: '2'} {
+		n, err := NIfTI(with(func(a *Array) { a.Grid.Size, a.Times = volume.Vec{2, 2, 2}, times }))
+		version := byte('1')
+		if err == nil && n[0] != 348%256 {
+			version = '2'
+		}
+		if err != nil || version != want {
+			t.Errorf("%d times: got NIfTI-%c, %v, expected %c", times, version, err, want)
+		}
+	}
+	var cannot *Unrepresentable
+	if _, err := TIFF(shape(2048)); !errors.As(err, &cannot) {
+		t.Errorf("got %v for 2^31 pages", err)
+	}
+	if _, err := NPY(shape(math.MaxInt)); !errors.Is(err, volume.ErrTooLarge) {
+		t.Errorf("got %v for more than 2^63 bytes", err)
+	}
+	big := with(func(a *Array) { a.Grid.Size, a.Times = volume.Vec{40000, 30000, 1}, 4 })
+	if l, err := TIFF(big); err != nil || !bytes.Contains(l.Head, []byte(`SizeT="4"`)) {
+		t.Errorf("got %v, or a BigTIFF without the times in OME-XML", err)
 	}
 }
 

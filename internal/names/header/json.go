@@ -24,6 +24,7 @@ type volumeJSON struct {
 	ByteOrder   string            `json:"byte_order"`
 	Order       string            `json:"order"`
 	Shape       volume.Vec        `json:"shape"`
+	Times       int               `json:"times,omitempty"`
 	Channels    int               `json:"channels"`
 	Bytes       int64             `json:"bytes"`
 	Origin      volume.Vec        `json:"origin"`
@@ -41,7 +42,7 @@ type volumeJSON struct {
 // VolumeJSON returns volume.json, the description of an array for programs. All triples are x, y, z. origin is in
 // voxels of the mag. voxel_size and unit are null if the spacing is unknown. unit is always nm. header_units has the
 // unit of the lengths in the headers of each format, by suffix. not_offered has the formats that cannot
-// describe the array, by suffix, with the reason.
+// describe the array, by suffix, with the reason. times is the number of volumes of an array of times.
 func VolumeJSON(a Array, s Storage) ([]byte, error) {
 	if err := a.checkDetached(); err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func VolumeJSON(a Array, s Storage) ([]byte, error) {
 	v := volumeJSON{
 		Name: a.Name, Category: a.Category, Data: a.Data,
 		Dtype: g.Type.String(), ByteOrder: "little", Order: "F",
-		Shape: g.Size, Channels: g.Channels, Bytes: g.Bytes(), Origin: g.Origin,
+		Shape: g.Size, Times: a.Times, Channels: g.Channels, Bytes: a.Bytes(), Origin: g.Origin,
 		BlockShape: present(g.Block), CubeShape: present(s.Cube), Mag: present(s.Mag),
 		Compression: s.Compression, Numpy: numpyLine(a),
 	}
@@ -80,6 +81,9 @@ func numpyLine(a Array) string {
 	if g.Channels > 1 {
 		shape = fmt.Sprintf("%d, %s", g.Channels, shape)
 	}
+	if a.Times > 0 {
+		shape = fmt.Sprintf("%s, %d", shape, a.Times)
+	}
 	return fmt.Sprintf("numpy.memmap(%q, %q, mode=\"r\", shape=(%s), order=\"F\")", a.Data, g.Type.Descr(), shape)
 }
 
@@ -99,6 +103,9 @@ func notOffered(a Array) (map[string]string, error) {
 	reasons := map[string]string{}
 	for _, f := range Formats() {
 		_, err := f.Layout(a)
+		if a.Times > 0 && !f.HasTimes {
+			err = &Unrepresentable{f.Name, "no axis of time"}
+		}
 		var u *Unrepresentable
 		switch {
 		case errors.As(err, &u):

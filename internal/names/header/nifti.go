@@ -11,7 +11,7 @@ import (
 )
 
 // NIfTI returns the header of a single-file NIfTI-1 image, or of NIfTI-2 if an axis has more than 32767 voxels.
-// Voxels start at [Align].
+// Voxels start at [Align]. Times are the fourth axis. The time between them is not known: it is 1, without a unit.
 //
 // Spacing and position are in mm, unless Array.Unit is set. The format has µm too, but ITK converts only the spacing from
 // µm. It has no nm: lengths in nm are without a unit. The header has the position as qform and as sform. The axes of NIfTI
@@ -25,7 +25,7 @@ func NIfTI(a Array) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, extent := range n.size {
+	for _, extent := range append(n.size[:], n.times) {
 		if extent > math.MaxInt16 {
 			return n.version2(), nil
 		}
@@ -36,6 +36,7 @@ func NIfTI(a Array) ([]byte, error) {
 // niftiFields has the fields of both versions. Their offsets differ.
 type niftiFields struct {
 	size             volume.Vec
+	times            int // 0: no axis of time
 	datatype, bitpix uint16
 	spacing, origin  [3]float64
 	unit             Unit
@@ -49,7 +50,7 @@ var niftiUnits = map[Unit]byte{Micrometre: nifti.UnitMicron, Millimetre: nifti.U
 
 func describeNIfTI(a Array) (niftiFields, error) {
 	g := a.Grid
-	n := niftiFields{size: g.Size, datatype: nifti.Datatype(g.Type), bitpix: uint16(8 * g.VoxelBytes())}
+	n := niftiFields{size: g.Size, times: a.Times, datatype: nifti.Datatype(g.Type), bitpix: uint16(8 * g.VoxelBytes())}
 	switch {
 	case a.isRGB():
 		n.datatype = nifti.RGB24
@@ -136,7 +137,13 @@ func (n niftiFields) version2() []byte {
 }
 
 // dim returns the number of axes and their sizes. Unused axes have size 1.
-func (n niftiFields) dim() [8]int { return [8]int{3, n.size[0], n.size[1], n.size[2], 1, 1, 1, 1} }
+func (n niftiFields) dim() [8]int {
+	axes := 3
+	if n.times > 0 {
+		axes = 4
+	}
+	return [8]int{axes, n.size[0], n.size[1], n.size[2], max(n.times, 1), 1, 1, 1}
+}
 
 // pixdim returns qfac and the spacing. A qfac of 1 means that the axes are right-handed.
 func (n niftiFields) pixdim() [8]float64 {

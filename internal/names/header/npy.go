@@ -13,8 +13,9 @@ import (
 //	8  2  length of the rest of the header, little-endian
 //	10    a Python dictionary, spaces, a newline
 //
-// The shape is (X, Y, Z), or (C, X, Y, Z) if there are several channels. The specification requires a header of a
-// multiple of 64 bytes, and NumPy limits the dictionary to 10,000 bytes. [Align] satisfies both.
+// The shape is (X, Y, Z), or (C, X, Y, Z) if there are several channels. T is the last axis of an array of times. The
+// specification requires a header of a multiple of 64 bytes, and NumPy limits the dictionary to 10,000 bytes. [Align]
+// satisfies both.
 func NPY(a Array) ([]byte, error) {
 	if err := a.check(); err != nil {
 		return nil, err
@@ -23,6 +24,9 @@ func NPY(a Array) ([]byte, error) {
 	shape := fmt.Sprintf("%d, %d, %d", g.Size[0], g.Size[1], g.Size[2])
 	if g.Channels > 1 {
 		shape = fmt.Sprintf("%d, %s", g.Channels, shape)
+	}
+	if a.Times > 0 {
+		shape = fmt.Sprintf("%s, %d", shape, a.Times)
 	}
 	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': True, 'shape': (%s), }", g.Type.Descr(), shape)
 

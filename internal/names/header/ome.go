@@ -73,7 +73,7 @@ func omeType(t volume.Type) (name string, ok bool) {
 }
 
 // ome returns the description of a TIFF as OME-XML, with the final zero byte that the tag requires. It returns nil if
-// OME has no name for the type. Pages are planes, in rising z.
+// OME has no name for the type. Pages are planes, in rising z, time after time.
 func ome(a Array) []byte {
 	g := a.Grid
 	name, ok := omeType(g.Type)
@@ -84,7 +84,7 @@ func ome(a Array) []byte {
 	o.Image.ID, o.Image.Name = "Image:0", oneLine(a.Name)
 	p := &o.Image.Pixels
 	p.ID, p.DimensionOrder, p.Type = "Pixels:0", "XYCZT", name
-	p.SizeX, p.SizeY, p.SizeZ, p.SizeC, p.SizeT = g.Size[0], g.Size[1], g.Size[2], g.Channels, 1
+	p.SizeX, p.SizeY, p.SizeZ, p.SizeC, p.SizeT = g.Size[0], g.Size[1], g.Size[2], g.Channels, max(a.Times, 1)
 	p.Interleaved = g.Channels > 1
 	p.Channel.ID, p.Channel.SamplesPerPixel = "Channel:0:0", g.Channels
 	const unit = string(Nanometre)

@@ -13,7 +13,7 @@ import (
 // strip into memory, and many cannot load 2 GiB.
 const maxStrip = 1 << 30
 
-// TIFF returns the layout of a TIFF file with a page for each plane of z:
+// TIFF returns the layout of a TIFF file with a page for each plane of z, time after time:
 //
 //	head    file header, directory of the first page, values that all directories share, zeros up to a
 //	        multiple of Align
@@ -65,14 +65,16 @@ type tiffFile struct {
 // newTIFF computes a file with strips of up to strip bytes, or of one row.
 func newTIFF(a Array, width tiffWidth, strip int64) (*tiffFile, error) {
 	g := a.Grid
-	if g.Size[0] > math.MaxInt32 || g.Size[1] > math.MaxInt32 || g.Size[2] > math.MaxInt32 {
-		return nil, &Unrepresentable{"TIFF", fmt.Sprintf("%v voxels: readers support at most 2^31 − 1 on an axis", g.Size)}
+	times := max(a.Times, 1)
+	if g.Size[0] > math.MaxInt32 || g.Size[1] > math.MaxInt32 || g.Size[2] > math.MaxInt32/times {
+		const limit = "%v voxels at %d times: readers support at most 2^31 − 1 on an axis, and as many pages"
+		return nil, &Unrepresentable{"TIFF", fmt.Sprintf(limit, g.Size, times)}
 	}
 	if g.Channels > math.MaxUint16 {
 		return nil, &Unrepresentable{"TIFF", fmt.Sprintf("%d channels: more than 65535", g.Channels)}
 	}
 	rowBytes := int64(g.VoxelBytes()) * int64(g.Size[0])
-	t := &tiffFile{width: width, planes: g.Size[2], planeBytes: rowBytes * int64(g.Size[1]), rows: g.Size[1]}
+	t := &tiffFile{width: width, planes: g.Size[2] * times, planeBytes: rowBytes * int64(g.Size[1]), rows: g.Size[1]}
 	t.stripRows = int(min(int64(t.rows), max(1, strip/rowBytes)))
 	t.stripBytes = int64(t.stripRows) * rowBytes
 	if t.strips() > math.MaxUint16 {
@@ -144,7 +146,10 @@ func (t *tiffFile) description(a Array) []byte {
 func imageJ(a Array) []byte {
 	g := a.Grid
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "ImageJ=1.53t\nimages=%d\nslices=%d\n", g.Size[2], g.Size[2])
+	fmt.Fprintf(&b, "ImageJ=1.53t\nimages=%d\nslices=%d\n", g.Size[2]*max(a.Times, 1), g.Size[2])
+	if a.Times > 0 {
+		fmt.Fprintf(&b, "frames=%d\nhyperstack=true\n", a.Times)
+	}
 	if spacing, calibrated := a.spacing(); calibrated {
 		fmt.Fprintf(&b, "unit=nm\nspacing=%v\n", spacing[2])
 	}

@@ -88,6 +88,7 @@ func TestTIFFPages(t *testing.T) {
 	}{
 		"gray": {gray, false, 1}, "rgb": {rgb, false, 1}, "pair": {pair, false, 1}, "unplaced": {unplaced, false, 1},
 		"large": {large, true, 3},
+		"movie": {movie, false, 1},
 		"slice": {with(func(a *Array) { a.Grid.Size[2] = 1 }), false, 1},
 		"many":  {with(func(a *Array) { a.Grid.Size = volume.Vec{1, 1, 1001} }), false, 1},
 		// A file with 32-bit offsets. One more row and one more plane need a BigTIFF.
@@ -105,9 +106,9 @@ func TestTIFFPages(t *testing.T) {
 			if big := l.Head[2] == 43; big != test.big {
 				t.Errorf("big %v, want %v", big, test.big)
 			}
-			pages, description := readTIFF(t, l, g.Bytes())
-			if len(pages) != g.Size[2] {
-				t.Fatalf("%d pages, want %d", len(pages), g.Size[2])
+			pages, description := readTIFF(t, l, test.array.Bytes())
+			if want := g.Size[2] * max(test.array.Times, 1); len(pages) != want {
+				t.Fatalf("%d pages, want %d", len(pages), want)
 			}
 			prefix, suffix := "ImageJ=", "\n\x00"
 			if test.big && ome(test.array) != nil {
@@ -138,7 +139,7 @@ func TestTIFFPages(t *testing.T) {
 					next += p[279][i]
 				}
 			}
-			if next != uint64(len(l.Head))+uint64(g.Bytes()) {
+			if next != uint64(len(l.Head))+uint64(test.array.Bytes()) {
 				t.Errorf("pages end at %d", next)
 			}
 		})

@@ -56,7 +56,7 @@ func (f arrayFile) contents(snap *snapshot) (contents, error) {
 // layout returns the layout of the file. It keeps that of the whole volume in the snapshot.
 func (f arrayFile) layout(snap *snapshot, a header.Array) (header.Layout, error) {
 	if f.box != nil {
-		return makeLayout(f.suffix, snap, a)
+		return makeLayout(f.suffix, a, snap.storage(), nil)
 	}
 	type result struct {
 		layout header.Layout
@@ -66,21 +66,26 @@ func (f arrayFile) layout(snap *snapshot, a header.Array) (header.Layout, error)
 		r := kept.(result)
 		return r.layout, r.err
 	}
-	layout, err := makeLayout(f.suffix, snap, a)
+	layout, err := makeLayout(f.suffix, a, snap.storage(), nil)
 	snap.layouts.Store(f.suffix, result{layout, err})
 	return layout, err
 }
 
-// makeLayout builds the layout of a format. It fails with fs.ErrNotExist if the format cannot hold the array.
-func makeLayout(suffix string, snap *snapshot, a header.Array) (header.Layout, error) {
-	invalid := a.Grid.Validate()
+// makeLayout builds the layout of a format. invalid is why the array cannot be a file, or nil. It fails with fs.ErrNotExist if the format cannot hold the array.
+func makeLayout(suffix string, a header.Array, stored header.Storage, invalid error) (header.Layout, error) {
+	if invalid == nil {
+		invalid = a.Check()
+	}
 	switch {
 	case suffix == tree.JSON && invalid != nil:
-		head, err := json.Marshal(map[string]string{"error": invalid.Error()})
+		why := map[string]any{"error": invalid.Error()}
+		if a.Times > 0 {
+			why["times"] = a.Times
+		}
+		head, err := json.Marshal(why)
 		return header.Layout{Head: append(head, '\n')}, err
 	case suffix == tree.JSON:
-		about := snap.About()
-		head, err := header.VolumeJSON(a, header.Storage{Mag: about.Factor, Cube: snap.Cube().Size, Compression: about.Compression})
+		head, err := header.VolumeJSON(a, stored)
 		return header.Layout{Head: head}, err
 	case invalid != nil:
 		return header.Layout{}, fmt.Errorf("%w: %w", fs.ErrNotExist, invalid)
@@ -96,7 +101,7 @@ func makeLayout(suffix string, snap *snapshot, a header.Array) (header.Layout, e
 		if errors.As(err, &cannot) {
 			err = fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 		}
-		if err == nil && !format.Detached && a.Grid.Bytes() > math.MaxInt64-int64(len(layout.Head))-layout.TailSize {
+		if err == nil && !format.Detached && a.Bytes() > math.MaxInt64-int64(len(layout.Head))-layout.TailSize {
 			err = fmt.Errorf("%w: with its header %w", fs.ErrNotExist, volume.ErrTooLarge)
 		}
 		return layout, err
@@ -182,12 +187,13 @@ func (f arrayFile) openVoxels(snap *snapshot, c contents, info info) fs.File {
 	case f.box != nil:
 		hint = prefetch.HintOnce
 	}
-	a := newFile(info, c.layout, f.d.fsys.prefetch.NewReader(snap.array(c.box, len(c.layout.Head)), hint), snap.Close)
+	r := arrayReader{f.d.fsys.prefetch.NewReader(snap.array(c.box, len(c.layout.Head)), hint)}
+	a := newFile(info, c.layout, r, snap.Close)
 	if isPlane {
 		a.whole, a.closeWhole = snap.stack.Open(z)
 		a.offset = offset
 	}
-	a.once = a.whole != nil || hint == prefetch.HintOnce && a.voxels.IsReadOnce()
-	a.holes = snap.Holes(a.voxels.Array())
+	a.once = a.whole != nil || hint == prefetch.HintOnce && r.IsReadOnce()
+	a.holes = snap.Holes(r.Array())
 	return a
 }

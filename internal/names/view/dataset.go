@@ -37,7 +37,11 @@ func (d datasetDir) list(yield func(entry, error) bool) {
 			return
 		}
 	}
-	if layers.yield(names, yield) && layers.yieldTimes(names, yield) && err != nil {
+	taken := slices.Clone(names)
+	for _, f := range files {
+		taken = append(taken, f.Name())
+	}
+	if layers.yield(names, yield) && layers.yieldTimes(names, taken, yield) && err != nil {
 		yield(entry{}, err)
 	}
 }
@@ -150,17 +154,22 @@ func (d seriesDir) names() ([]string, error) {
 	return firstOf(names, prefix), err
 }
 
-// view returns the times in the directory as an image, or the directory of layers of this name in it.
+// view returns the times in the directory as an image, or the directory of layers of this name in it, or that of a mag at
+// all times.
 func (d seriesDir) view(name string) (node, error) {
 	if t, err := d.times(name); !errors.Is(err, fs.ErrNotExist) {
 		return t, err
 	}
-	return seriesDir{d.fsys, d.d, path.Join(d.name, name)}.ifExists()
+	layers, err := seriesDir{d.fsys, d.d, path.Join(d.name, name)}.ifExists()
+	if !errors.Is(err, fs.ErrNotExist) {
+		return layers, err
+	}
+	return d.timesOfMag(name)
 }
 
 func (d seriesDir) list(yield func(entry, error) bool) {
 	names, err := d.names()
-	if d.yield(names, yield) && d.yieldTimes(names, yield) && err != nil {
+	if d.yield(names, yield) && d.yieldTimes(names, names, yield) && err != nil {
 		yield(entry{}, err)
 	}
 }

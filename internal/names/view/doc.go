@@ -15,6 +15,9 @@
 // Chunks of the Precomputed view are blocks where blocks have 16 to 128 voxels a side, otherwise 32 or 64 voxels,
 // aligned with blocks.
 //
+// A file of all times has a reader for each time, and no snapshots of those that it does not read: the snapshots of
+// thousands of times may take more memory than all others. It knows their versions.
+//
 // Holes of files are rows of absent cubes that have at least 64 KiB: gaps inside a row of voxels would cost more to
 // skip than to read.
 //
@@ -33,6 +36,15 @@
 //   - If there are more than 1,048,576 slices, chunks of a mag in `precomputed`, or entries in a directory of
 //     chunks of `ome.zarr`, none of them is listed. Each can be opened by its name.
 //     `TestDeepBox`, `TestOMEZarrOfManyChunks`
+//   - A layer with several times has each mag at all times as `LAYER/MAG/volume.raw`, `.npy`, `.nii` and `.tif`: the
+//     volumes of the times, one after the other. `volume.json` has the number of times, and why a format is not
+//     offered: it has no axis of time, its header cannot hold the sizes, or the times differ in size or type. A
+//     layer of one time has no such directory, and neither has one with several axes besides x, y, z and channels.
+//     `TestFilesOfTimes`, `TestFilesOfUnlikeTimes`, `TestTimesAsFiles`, `TestClientTimes`
+//   - Such a file of up to 64 times shows a change at the next open, and one of more times as they were at most one
+//     second ago, or 20 times as long as it takes to describe them all, up to a minute. An open file of a time that
+//     changes has what it had, or fails.
+//     `TestFilesOfTimesChange`, `TestFilesOfManyTimesChange`
 //   - Directories of any number of cubes are listed.
 //     `TestListingOfManyCubes`, `TestListIsComplete`
 //   - Listing opens no cube file.

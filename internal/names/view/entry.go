@@ -27,6 +27,7 @@ type info struct {
 
 	version vfs.Version  // of the content; zero: that of source
 	array   *volume.Grid // of a file of voxels: their geometry; else nil
+	times   int          // volumes of array in the file; 0: one
 	unit    header.Unit  // of the lengths in the header; empty: there are none
 }
 
@@ -81,6 +82,9 @@ func (i info) attributes() map[string]string {
 	all["user.wkwfs.shape"] = g.Size.String()
 	all["user.wkwfs.channels"] = strconv.Itoa(g.Channels)
 	all["user.wkwfs.order"] = "F"
+	if i.times > 0 {
+		all["user.wkwfs.times"] = strconv.Itoa(i.times)
+	}
 	all["user.wkwfs.origin"] = g.Origin.String()
 	if g.Spacing != ([3]float64{}) {
 		all["user.wkwfs.voxel_size"] = fmt.Sprintf("%v,%v,%v nm", g.Spacing[0], g.Spacing[1], g.Spacing[2])

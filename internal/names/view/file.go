@@ -17,9 +17,9 @@ type openFile struct {
 	*io.SectionReader // Read and Seek, through ReadAt
 	info              info
 	layout            header.Layout
-	voxels            *prefetch.Reader // nil: the file has no voxels
-	holes             vfs.HoleSeeker   // of voxels; nil: not known
-	once              bool             // see ReadOnce
+	voxels            voxelReader    // nil: the file has no voxels
+	holes             vfs.HoleSeeker // of voxels; nil: not known
+	once              bool           // see ReadOnce
 	close             func()
 
 	// whole reads an array that contains the voxels from offset on. If it is not nil, it is used instead of voxels.
@@ -28,8 +28,25 @@ type openFile struct {
 	closeWhole func() // nil: none
 }
 
+// voxelReader reads the part of a file between its head and its tail.
+type voxelReader interface {
+	// ReadAt reads at most up to len(p) bytes, and at least one before the end.
+	ReadAt(ctx context.Context, p []byte, off int64) (int, error)
+	Size() int64
+	// Push sets the sink for bytes that are decoded before they are read. It is called before the first read.
+	Push(to vfs.Sink)
+	// Close is the last call.
+	Close()
+}
+
+// arrayReader reads one array.
+type arrayReader struct{ *prefetch.Reader }
+
+// Size implements voxelReader.
+func (r arrayReader) Size() int64 { return r.Array().Size() }
+
 // newFile returns a file. When it is closed, it closes voxels and calls close.
-func newFile(i info, layout header.Layout, voxels *prefetch.Reader, close func()) *openFile {
+func newFile(i info, layout header.Layout, voxels voxelReader, close func()) *openFile {
 	f := &openFile{info: i, layout: layout, voxels: voxels, close: close}
 	f.SectionReader = io.NewSectionReader(background{f}, 0, i.size)
 	return f
@@ -43,7 +60,7 @@ func (f *openFile) middle() span.Span {
 	if f.voxels == nil {
 		return span.Of(head, 0)
 	}
-	return span.Of(head, f.voxels.Array().Size())
+	return span.Of(head, f.voxels.Size())
 }
 
 // ReadAtContext implements vfs.ContextReaderAt. A read that fails returns no bytes.

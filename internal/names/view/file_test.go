@@ -56,9 +56,9 @@ func TestAllFiles(t *testing.T) {
 					if whole && (box.Empty() || box.Min != volume.Vec{}) {
 						continue
 					}
-					var r *prefetch.Reader
+					var r voxelReader
 					if !box.Empty() {
-						r = newReader(box)
+						r = arrayReader{newReader(box)}
 					}
 					f := newFile(info{size: int64(len(content))}, layout, r, func() {})
 					if whole { // the box is a part of a larger array, as a plane is

@@ -43,6 +43,7 @@ type FS struct {
 	prefetch  *prefetch.Prefetcher
 	snapshots snapshots
 	levels    levelCache
+	times     timesCache
 	limits    limits
 
 	hideBlocks bool // see Options
@@ -66,6 +67,7 @@ func newFS(root volume.Root, o Options, l limits) *FS {
 	}
 	p := prefetch.New(o.Cache)
 	f := &FS{log: o.Log, prefetch: p, limits: l, hideBlocks: o.HideBlocks}
+	f.times.last = lru.New[string, *timesState](l.times)
 	f.levels.last = lru.New[levelKey, foundLevel](l.levels)
 	f.snapshots = snapshots{
 		prefetch: p, shared: !o.Private, unit: o.Unit, durable: o.DurableVersions, column: l.column, last: lru.New[volume.Mag, *snapshot](l.cubes),

@@ -130,7 +130,7 @@ func (c omeChunk) openVoxels(snap *snapshot, f chunkForm, i info) fs.File {
 			return f.column.read(ctx, content, snap, newReader)
 		}, snap.Close)
 	case f.array.channels == 1:
-		return newFile(i, header.Layout{}, newReader(), snap.Close)
+		return newFile(i, header.Layout{}, arrayReader{newReader()}, snap.Close)
 	}
 	r := newReader()
 	return newWholeFile(i, func(ctx context.Context, content []byte) error {

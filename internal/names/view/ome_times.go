@@ -51,30 +51,24 @@ func (d seriesDir) times(name string) (omeTimes, error) {
 
 // timesOf is times for a directory with known names.
 func (d seriesDir) timesOf(names []string, name string, format *omezarr.Format) (t omeTimes, err error) {
-	n := 0
-	for _, name := range names {
-		if tree.IsPoint(name) && name[0] == 't' && name[1] <= '9' {
-			n++
-		}
-	}
-	for t := range n {
-		if len(names) < 2 || n < 2 || !slices.Contains(names, timeName(t)) {
-			return omeTimes{}, fs.ErrNotExist
-		}
-	}
-	t = omeTimes{s: d, name: name, n: n, format: format}
-	if n > 0 {
+	t = omeTimes{s: d, name: name, n: timesIn(names), format: format}
+	if t.n > 0 {
 		t.first, err = t.at(0)
 	}
-	if n == 0 || errors.Is(err, fs.ErrNotExist) { // it is a directory of other axes
+	if t.n == 0 || errors.Is(err, fs.ErrNotExist) { // it is a directory of other axes
 		return omeTimes{}, fs.ErrNotExist
 	}
 	return t, err
 }
 
-// yieldTimes yields the images of the times, if there are any in the names of the directory. It returns false if yield
-// does.
-func (d seriesDir) yieldTimes(names []string, yield func(entry, error) bool) bool {
+// yieldTimes yields the images of the times, and the mags at all times, if there are any in the names of the directory.
+// It omits mags whose names are taken. It returns false if yield does.
+func (d seriesDir) yieldTimes(names, taken []string, yield func(entry, error) bool) bool {
+	return d.yieldImages(names, yield) && d.yieldMags(names, taken, yield)
+}
+
+// yieldImages yields the images of the times. It returns false if yield does.
+func (d seriesDir) yieldImages(names []string, yield func(entry, error) bool) bool {
 	for _, name := range []string{tree.OMEZarr, tree.OMEZarr3} {
 		t, err := d.timesOf(names, name, formatOf(name))
 		if err != nil {

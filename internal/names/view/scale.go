@@ -180,7 +180,7 @@ func (f chunkFile) open() (fs.File, error) {
 	snap.Open()
 	r := f.s.d.fsys.prefetch.NewReader(snap.array(f.box, 0), prefetch.HintOnce)
 	if snap.Cube().Channels == 1 {
-		return newFile(i, header.Layout{}, r, snap.Close), nil
+		return newFile(i, header.Layout{}, arrayReader{r}, snap.Close), nil
 	}
 	return newWholeFile(i, func(ctx context.Context, content []byte) error {
 		voxels := make([]byte, r.Array().Size())

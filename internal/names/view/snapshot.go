@@ -52,6 +52,12 @@ func (s *snapshot) header(name string, box volume.Box) header.Array {
 	return header.Array{Grid: g, Data: tree.VolumeRaw, Name: name, Category: s.About().Category, Unit: s.unit}
 }
 
+// storage describes for volume.json how the voxels are stored.
+func (s *snapshot) storage() header.Storage {
+	about := s.About()
+	return header.Storage{Mag: about.Factor, Cube: s.Cube().Size, Compression: about.Compression}
+}
+
 // isLabels reports whether the values are IDs of segments.
 func (s *snapshot) isLabels() bool {
 	return s.About().Category == "segmentation" && s.Cube().Channels == 1 && !s.Cube().Type.IsFloat()

@@ -21,22 +21,37 @@ import (
 func (m *Mosaic) DurableVersion() vfs.Version {
 	m.durableOnce.Do(func() {
 		m.durable = m.version // also after a panic
-		if v, ok := m.digest(); ok {
+		if v, ok := m.digest(settled); ok {
 			m.durable = v
 		}
 	})
 	return m.durable
 }
 
-// digest returns a hash of all that determines the voxels.
-func (m *Mosaic) digest() (v vfs.Version, ok bool) {
+// ContentVersion identifies what the Mosaic shows in this process: another Mosaic of the same mag has the same version
+// if it shows the same, with the same permissions. It is Version if there are more than 20,000 cubes, or if one of them
+// cannot be described.
+func (m *Mosaic) ContentVersion() vfs.Version {
+	m.contentOnce.Do(func() {
+		m.content = m.version // also after a panic
+		if v, ok := m.digest(func(fs.FileInfo) bool { return true }); ok {
+			sum := sha256.Sum256(fmt.Appendf(v[:], "%v", m.snapshot.survey.access))
+			m.content = vfs.Version(sum[:len(v)])
+		}
+	})
+	return m.content
+}
+
+// digest returns a hash of all that determines the voxels. usable reports whether a file of metadata is what the
+// process has read.
+func (m *Mosaic) digest(usable func(fs.FileInfo) bool) (v vfs.Version, ok bool) {
 	if !m.snapshot.complete() {
 		return v, false
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%v %v %v", m.cube, m.bounds, m.mag.About())
 	for _, file := range volume.StatMetadata(m.mag) {
-		if !settled(file) {
+		if !usable(file) {
 			return v, false
 		}
 		fmt.Fprintf(h, " %x", vfs.VersionOf(file))

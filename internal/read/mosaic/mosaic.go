@@ -39,6 +39,8 @@ type Mosaic struct {
 
 	durableOnce sync.Once
 	durable     vfs.Version // see DurableVersion
+	contentOnce sync.Once
+	content     vfs.Version // see ContentVersion
 
 	mu      sync.Mutex // guards the fields below; never held during I/O
 	handles map[volume.Vec]*handle

@@ -26,6 +26,7 @@ type volumeInfo struct {
 	Origin    volume.Vec  `json:"origin"`     // voxels of the mag
 	VoxelSize *[3]float64 `json:"voxel_size"` // nil: not known
 	Unit      string      `json:"unit"`
+	Times     int         `json:"times"` // 0: the volume has no axis of time
 	Error     string      `json:"error"` // why there is no volume
 }
 
@@ -129,8 +130,9 @@ func (h *handler) layerAt(dir string) layer {
 			l.mags = append(l.mags, h.magAt(d))
 		}
 	}
-	if len(l.mags) == 0 && len(dirs) > 0 && tree.IsPoint(path.Base(dirs[0])) {
-		return h.layerAt(dirs[0]) // the first time stands for all of them
+	first := slices.IndexFunc(dirs, func(d string) bool { return tree.IsPoint(path.Base(d)) })
+	if len(l.mags) == 0 && first >= 0 {
+		return h.layerAt(dirs[first]) // the first time stands for all of them
 	}
 	l.sort()
 	return l
@@ -140,9 +142,13 @@ func (l *layer) sort() {
 	slices.SortStableFunc(l.mags, func(a, b mag) int { return cmp.Compare(b.info.Bytes, a.info.Bytes) })
 }
 
+// isMag reports whether a directory is a mag, and not one at all times.
 func (h *handler) isMag(dir string) bool {
-	_, err := fs.Stat(h.fsys, path.Join(dir, tree.VolumeJSON))
-	return err == nil
+	if _, err := fs.Stat(h.fsys, path.Join(dir, tree.VolumeJSON)); err != nil {
+		return false
+	}
+	info, _, _ := h.readInfo(dir) // an error is found again when the mag is used
+	return info.Times == 0
 }
 
 func (h *handler) magAt(dir string) mag {

@@ -7,7 +7,8 @@
 //   - A link of Neuroglancer is mounted as its source. Errors show no query and no user of a URL.
 //     `TestPastedLinks`
 //   - A link of a dataset in WEBKNOSSOS opens what its data store streams. Its token is in each request and in no output.
-//     `TestLinkOfWEBKNOSSOS`, `TestParseWEBKNOSSOS`
+//     The link of an annotation is an error that says what to do.
+//     `TestLinkOfWEBKNOSSOS`, `TestParseWEBKNOSSOS`, `TestRefuseWEBKNOSSOS`
 package link
 
 import (
