@@ -65,6 +65,8 @@ type listing struct {
 	err   error // why there is no list
 	taken time.Time
 	took  time.Duration
+
+	generation uint64 // of the mag above, when the list was started
 }
 
 func (l *listing) expired() bool {
@@ -78,14 +80,22 @@ type index struct {
 	taking       sync.Mutex // held while a list is taken; readers with a valid one do not need it
 }
 
+// isValid reports whether a list is not old. A mag above that knows its changes makes a list old by nothing else.
+func (x *index) isValid(l *listing) bool {
+	if g, ok := x.above.(vfs.Generational); ok {
+		return l != nil && l.generation == g.Generation()
+	}
+	return !l.expired()
+}
+
 // valid returns a list that is not old.
 func (x *index) valid() *listing {
-	if l := x.latest.Load(); !l.expired() {
+	if l := x.latest.Load(); x.isValid(l) {
 		return l
 	}
 	x.taking.Lock()
 	defer x.taking.Unlock()
-	if l := x.latest.Load(); !l.expired() { // another goroutine has taken it
+	if l := x.latest.Load(); x.isValid(l) { // another goroutine has taken it
 		return l
 	}
 	l := x.take()
@@ -94,7 +104,7 @@ func (x *index) valid() *listing {
 }
 
 func (x *index) take() *listing {
-	l := &listing{cells: map[volume.Vec]cell{}, taken: time.Now()}
+	l := &listing{cells: map[volume.Vec]cell{}, taken: time.Now(), generation: vfs.GenerationOf(x.above)}
 	l.err = x.list(l.cells)
 	for _, c := range l.cells {
 		slices.SortFunc(c, func(a, b part) int { return slices.Compare(a.at[:], b.at[:]) })

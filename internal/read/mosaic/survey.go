@@ -27,6 +27,8 @@ type survey struct {
 
 	taken time.Time     // start
 	took  time.Duration // from start to end
+
+	generation uint64 // of the mag, at the start
 }
 
 // versions has the version of each cube that exists.

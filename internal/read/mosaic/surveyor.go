@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/small/guard"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -34,6 +35,11 @@ func (s *survey) lifetime() time.Duration {
 
 func (s *survey) expired() bool { return s == nil || time.Since(s.taken) > s.lifetime() }
 
+// isOld reports whether a survey has expired, or the mag says that it has changed since.
+func (w *surveyor) isOld(s *survey) bool {
+	return s.expired() || s.generation != vfs.GenerationOf(w.mag)
+}
+
 // last returns the last survey, without I/O.
 func (w *surveyor) last() *survey { return w.latest.Load() }
 
@@ -41,10 +47,10 @@ func (w *surveyor) last() *survey { return w.latest.Load() }
 // lifetime, the next one is taken in the background, so that programs that open one file after another do not wait.
 func (w *surveyor) valid() *survey {
 	s := w.last()
-	if s.expired() {
+	if w.isOld(s) {
 		w.taking.Lock()
 		defer w.taking.Unlock()
-		if s = w.last(); s.expired() { // no other goroutine took one before this one had the lock
+		if s = w.last(); w.isOld(s) { // no other goroutine took one before this one had the lock
 			s = w.take()
 		}
 		return s

@@ -72,11 +72,15 @@ var abilities = []ability{
 	ask(file, "Push", func(x vfs.Pusher) any { x.Push(vfs.Sink{}); return nil }),
 	ask(file, "Seek", func(x io.Seeker) any { off, err := x.Seek(0, io.SeekCurrent); return fmt.Sprint(off, err) }),
 
+	ask(file, "WriteAtContext", func(x vfs.Writer) any { return x.WriteAtContext(context.Background(), []byte{0}, 0) }),
+	ask(file, "Sync", func(x vfs.Writer) any { return x.Sync(context.Background()) }),
+
 	deriving(info, "Version", func(x vfs.VersionedInfo) any { return x.Version() }),
 	ask(info, "Stored", func(x vfs.StoredInfo) any { return x.Stored() }),
 	ask(info, "Source", func(x vfs.DerivedInfo) any { return x.Source().Name() }),
 	ask(info, "Attributes", func(x vfs.AttributedInfo) any { return fmt.Sprint(x.Attributes()) }),
 	ask(info, "Live", func(x vfs.LiveInfo) any { return x.Live() }),
+	ask(info, "Writable", func(x vfs.WritableInfo) any { return x.Writable() }),
 }
 
 // cancelKey is the key of a context whose value cancels it: the file inside calls it when the read has arrived.
