@@ -46,6 +46,14 @@ type (
 	// If ReadOnce returns true, the first reader of the file may read it past the page cache.
 	OnceReader = vfs.OnceReader
 
+	// A Writer is a file whose bytes can be written, while its size never changes:
+	//
+	//	WriteAtContext(ctx context.Context, p []byte, off int64) error
+	//	Sync(ctx context.Context) error
+	//
+	// Sync returns when all that was written survives a power failure.
+	Writer = vfs.Writer
+
 	// A Sink takes the bytes of a [Pusher]. Its fields are
 	//
 	//	All   bool  // it takes all decoded bytes, not only those that would have to be decoded again
@@ -85,6 +93,13 @@ type (
 	//
 	//	Attributes() map[string]string
 	AttributedInfo = vfs.AttributedInfo
+
+	// A WritableInfo reports whether the file may be a [Writer]:
+	//
+	//	Writable() bool
+	//
+	// Such a file has one node, whatever it contains, and no version.
+	WritableInfo = vfs.WritableInfo
 
 	// A LiveInfo reports whether the file is live, which means that its content describes the server itself:
 	//
