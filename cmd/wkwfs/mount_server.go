@@ -125,7 +125,7 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	// server from ending.
 	blocks := disk.newBlocks(s.cacheSize - settings.Size(s.memoryOfEdits()))
 	looked := lookForGaps(opened, s.source, blocks, looking.also(logger))
-	edits, err := s.openEdits(&opened.Root, blocks, logger)
+	edits, err := s.openEdits(&opened.Root, blocks, opening.also(logger))
 	if err != nil {
 		return err
 	}
