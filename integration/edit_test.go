@@ -128,7 +128,7 @@ func (e *editMount) check(t *testing.T, what string) {
 		t.Errorf("%s: a box differs", what)
 	}
 	for _, z := range []int{34, 60, 70} { // the plane of a TIFF is at its end
-		got, plane := e.read(t, fmt.Sprintf("slices/z%05d.tif", z)), e.box([3]int{100, 70, z}, [3]int{210, 180, 1})
+		got, plane := e.read(t, fmt.Sprintf("slices/z%07d.tif", z)), e.box([3]int{100, 70, z}, [3]int{210, 180, 1})
 		if !bytes.Contains(got, plane) {
 			t.Errorf("%s: slice %d differs", what, z)
 		}
@@ -194,7 +194,7 @@ func TestEdits(t *testing.T) {
 	e.check(t, "a shared map")
 	e.writeMap(t, 5_000_000, labels(100, 4), false)
 	eventually(t, "a map that was not synced is durable", func() bool {
-		return len(e.blocks(t)) > 0 && bytes.Contains(e.read(t, "slices/z00067.tif"), labels(100, 4)[:400])
+		return len(e.blocks(t)) > 0 && bytes.Contains(e.read(t, "slices/z0000067.tif"), labels(100, 4)[:400])
 	})
 	e.check(t, "a shared map without msync")
 
@@ -344,7 +344,7 @@ func TestEditRefusals(t *testing.T) {
 		return errors.Join(err, f.Close())
 	}
 	size := int64(len(e.want))
-	short := func(name string) error { return os.WriteFile(e.file(name), make([]byte, 1000), 0o644) }
+	short := func(name string) error { return os.WriteFile(e.file(name), e.want[:1000], 0o644) }
 	for what, c := range map[string]struct {
 		err  error
 		want error
@@ -356,7 +356,7 @@ func TestEditRefusals(t *testing.T) {
 		"header":               {write("volume.npy", 30, []byte("zz")), syscall.EINVAL},
 		"header of a box":      {write("box/120-130_100-110_50-60.nrrd", 5, []byte("zz")), syscall.EINVAL},
 		"outside of the layer": {write("box/0-110_100-110_50-60.raw", 0, []byte("1234")), syscall.EINVAL},
-		"slice":                {write("slices/z00060.tif", 0, []byte("II")), syscall.EROFS},
+		"slice":                {write("slices/z0000060.tif", 0, []byte("II")), syscall.EROFS},
 		"metadata":             {write("volume.json", 0, []byte("{}")), syscall.EROFS},
 		"another layer":        {write("../../color/1/volume.raw", 0, []byte("1")), syscall.EROFS},
 		"a new file":           {os.WriteFile(e.file("new"), nil, 0o644), syscall.EROFS},
@@ -382,7 +382,7 @@ func TestEditRefusals(t *testing.T) {
 		"an image":        {"color=" + e.edits + "2", "expected a segmentation"},
 		"in the dataset":  {"segmentation=" + e.source + "/edits", "lies in SOURCE"},
 		"something else":  {"segmentation=" + other, "found file and no NML file"},
-		"without a layer": {e.edits, "expected LAYER=DIR"},
+		"without a layer": {e.edits, "is not a LAYER=DIR"},
 	} {
 		r := wkwfs(t, "mount", "--edit", c.edit, e.source, tempDir(t))
 		if r.code == 0 || !strings.Contains(r.stderr, c.text) {

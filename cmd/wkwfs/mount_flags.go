@@ -69,7 +69,7 @@ func (s *mountSettings) register(flags *pflag.FlagSet) {
 type editFlags []string
 
 func (e *editFlags) String() string { return strings.Join(*e, betweenTables) }
-func (e *editFlags) Type() string   { return "edits" }
+func (e *editFlags) Type() string   { return "LAYER=DIR" }
 
 // Set adds layers.
 func (e *editFlags) Set(s string) error {
