@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package fsnode serves a read-only [fs.FS] over FUSE. It is the only package of wkwfs that deals with the
+// Package fsnode serves an [fs.FS] over FUSE. It is the only package of wkwfs that deals with the
 // kernel: error numbers, flags, page sizes and readahead. It knows nothing of voxels.
 //
 // To serve an fs.FS, call [Mount] and wait until the mount ends:
@@ -48,6 +48,15 @@
 // ([OnceReader]), when it is first opened, if it has more than 128 KiB and the kernel can map it all the same. If a program
 // reads such a file in small pieces or opens it again, the next 256 are read through the page cache. One of more than 4
 // MiB is read through it until a program has started to read such a file with a large piece.
+//
+// # Writing
+//
+// With [Options].Writable, programs can write files that are a [Writer]. The size of a file stays: the kernel may set it to
+// what it is, or to 0, which changes nothing and means that all bytes will be written. Such a file is one node, whatever it
+// contains, so that all programs that have it open share its pages. Each open forgets the pages from before, and a close
+// or fsync after a write forgets those of the other files that are open and can be written. Pages of shared maps
+// reach the server when they are synced, or when the map is removed, on all kernels. There is no writeback cache: each
+// write(2) is a request.
 //
 // # Concurrency
 //
