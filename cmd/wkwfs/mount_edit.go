@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -120,23 +119,4 @@ func (e *edits) close() {
 			e.log.Error("what was written last is lost", "err", err)
 		}
 	}
-}
-
-// makeEditsAbsolute makes the directories of edits independent of the working directory.
-func (s *mountSettings) makeEditsAbsolute() error {
-	for i, one := range s.edit {
-		layer, dir, ok := strings.Cut(one, "=")
-		if !ok || paths.IsURL(dir) {
-			continue
-		}
-		dir, err := filepath.Abs(dir)
-		if err != nil {
-			return fmt.Errorf("--edit: %w", err)
-		}
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			dir = real // SOURCE is compared with it
-		}
-		s.edit[i] = layer + "=" + dir
-	}
-	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -9,6 +10,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/host/settings"
 	"github.com/wkwfs/wkwfs/internal/serve/status"
 	"github.com/wkwfs/wkwfs/internal/small/log"
+	"github.com/wkwfs/wkwfs/internal/small/paths"
 )
 
 // mountSettings are the settings of a mount.
@@ -87,6 +89,25 @@ func (e *editFlags) Set(s string) error {
 			}
 		}
 		*e = append(*e, one)
+	}
+	return nil
+}
+
+// makeEditsAbsolute makes the directories of edits independent of the working directory.
+func (s *mountSettings) makeEditsAbsolute() error {
+	for i, one := range s.edit {
+		layer, dir, ok := strings.Cut(one, "=")
+		if !ok || paths.IsURL(dir) {
+			continue
+		}
+		dir, err := filepath.Abs(dir)
+		if err != nil {
+			return fmt.Errorf("--edit: %w", err)
+		}
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real // SOURCE is compared with it
+		}
+		s.edit[i] = layer + "=" + dir
 	}
 	return nil
 }
