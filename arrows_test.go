@@ -99,7 +99,7 @@ var arrows = map[string][]string{
 	"internal/jobs/check":       {"internal/jobs/batch", "internal/jobs/gaps", "internal/small/hint", "internal/small/scratch", "internal/vfs", "volume", "internal/small/parallel", "golang.org/x/sync"},
 	"cache":                     {"internal/small/guard", "internal/vfs", "volume", "internal/small/parallel", "github.com/dgraph-io/ristretto", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/names/header":     {"internal/fileformat/nifti", "internal/fileformat/nrrd", "internal/fileformat/tiff", "volume"},
-	"internal/names/view":       {"internal/small/lru", "internal/vfs", "internal/names/tree", "volume", "internal/names/header", "internal/names/omezarr", "cache", "internal/read/flat", "internal/read/mosaic", "internal/read/prefetch", "internal/small/span", "internal/small/ttl", "internal/small/guard", "internal/small/parallel"},
+	"internal/names/view":       {"internal/small/lru", "internal/vfs", "internal/names/tree", "volume", "internal/names/header", "internal/names/omezarr", "cache", "internal/read/flat", "internal/read/mosaic", "internal/read/prefetch", "internal/small/span", "internal/small/ttl", "internal/small/guard", "internal/small/parallel", "internal/read/writable"},
 	"internal/jobs/copier":      {"internal/jobs/batch", "internal/small/hint", "internal/small/lockfile", "internal/small/parallel", "internal/small/paths", "internal/names/tree", "internal/vfs", "internal/small/span", "volume"},
 	"fsnode":                    {"internal/small/guard", "internal/small/lru", "internal/vfs", "internal/small/log", "internal/small/parallel", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
 	"internal/serve/status":     {"internal/stores/diskcache", "internal/small/guard", "internal/small/hint", "internal/vfs", "golang.org/x/sys", "internal/names/tree", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
@@ -129,6 +129,8 @@ var arrows = map[string][]string{
 	"integration/cmd/latefs": {"integration/latefs"},
 	"integration/cmd/mapped": {},
 	"internal/small/ttl":     {},
+	"internal/read/writable": {"volume"},
+	"internal/write/edit":    {"cache", "internal/compose/overlay", "internal/files/annotation", "internal/files/nml", "internal/read/mosaic", "internal/read/writable", "internal/small/atomicfile", "internal/small/guard", "internal/small/lockfile", "internal/small/parallel", "internal/stores/store", "internal/vfs", "volume", "webknossos", "wkw", "golang.org/x/sys"},
 }
 
 func TestArrows(t *testing.T) {

@@ -41,6 +41,14 @@ type (
 	// of it and in large pieces: then its first reader may read it past the page cache, and there is no sink.
 	Pusher = vfs.Pusher
 
+	// A Writer is a file whose bytes can be written, while its size never changes:
+	//
+	//	WriteAtContext(ctx context.Context, p []byte, off int64) error
+	//	Sync(ctx context.Context) error
+	//
+	// Sync returns when all that was written survives a power failure.
+	Writer = vfs.Writer
+
 	// A Sink takes the bytes of a [Pusher]. Its fields are
 	//
 	//	All   bool  // it takes all decoded bytes, not only those that would have to be decoded again
@@ -68,12 +76,14 @@ type (
 	//	Source     fs.FileInfo              // of a stored file that this one is made of; the kernel does not see it
 	//	Attributes func() map[string]string // extended attributes, by their full names, such as "user.comment"
 	//	Live       bool                     // the content describes the server itself
+	//	Writable   bool                     // the file may be a Writer
 	//
 	// Without Version, the version is a hash of the size, the modification time and, in a *syscall.Stat_t, the
 	// device, inode number and change time. Without Stored, the number of allocated blocks in a *syscall.Stat_t counts, or the size.
 	//
 	// Each open of a live file returns new content, of a size that is unknown before, so it is read past the
-	// page cache. Its owner and permissions are never replaced, and its reads are not observed.
+	// page cache. Its owner and permissions are never replaced, and its reads are not observed. A writable file has one
+	// node, whatever it contains, and no version.
 	Details = vfs.Details
 
 	// A Version identifies the content of a file: while the version is the same, so are the bytes. It is a

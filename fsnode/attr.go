@@ -26,6 +26,10 @@ func (n *node) setAttr(out *fuse.Attr, info fs.FileInfo) {
 		out.Atime, out.Atimensec = uint64(st.Atim.Sec), uint32(st.Atim.Nsec)
 		out.Ctime, out.Ctimensec = uint64(st.Ctim.Sec), uint32(st.Ctim.Nsec)
 	}
+	write := uint32(info.Mode().Perm()) & 0o222
+	if !n.isWritable(info) {
+		write = 0
+	}
 	out.Mode = uint32(info.Mode().Perm()) &^ 0o222
 	out.Nlink = 1 // for a directory this means "unknown", so that find searches it
 	out.Blksize = 4096
@@ -36,6 +40,7 @@ func (n *node) setAttr(out *fuse.Attr, info fs.FileInfo) {
 	if !vfs.DetailsOf(info).Live {
 		n.override.apply(out, info.IsDir())
 	}
+	out.Mode |= write
 }
 
 // Statfs returns the maximum length of a name. Total and free space have no meaning here and are 0.

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package fsnode serves a read-only [fs.FS] over FUSE. It is the only package of wkwfs that deals with the
+// Package fsnode serves an [fs.FS] over FUSE. It is the only package of wkwfs that deals with the
 // kernel: error numbers, flags, page sizes and readahead. It knows nothing of voxels.
 //
 // To serve an fs.FS, call [Mount] and wait until the mount ends:
@@ -46,6 +46,15 @@
 // go from the file to the buffer that is written to the kernel without another copy, if the file is a
 // ContextReaderAt. Live files ([Details]) are read past the page cache. So is a file that is usually read once
 // ([Pusher]), when once.go says so.
+//
+// # Writing
+//
+// With [Options].Writable, programs can write files that are a [Writer]. The size of a file stays: the kernel may set it to
+// what it is, or to 0, which changes nothing and means that all bytes will be written. Such a file is one node, whatever it
+// contains, so that all programs that have it open share its pages. Each open forgets the pages from before, and a close
+// or fsync after a write forgets those of the other files that are open and can be written. Pages of shared maps
+// reach the server when they are synced, or when the map is removed, on all kernels. There is no writeback cache: each
+// write(2) is a request.
 //
 // # Concurrency
 //

@@ -73,6 +73,13 @@ func (r inodeNumbers) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *f
 	return status
 }
 
+// SetAttr implements fuse.RawFileSystem.
+func (r inodeNumbers) SetAttr(cancel <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
+	status := r.RawFileSystem.SetAttr(cancel, in, out)
+	showInode(&out.Attr)
+	return status
+}
+
 // direntSize is the size of a struct fuse_dirent without its name, in bytes. The length of the name is its 5th field
 // of 4 bytes.
 const direntSize = 24

@@ -39,6 +39,9 @@ type Options struct {
 	// be fast and safe for concurrent use.
 	AnswersAtOnce func() bool
 
+	// Writable lets programs write the files that are a [Writer], within their permissions. Without it the mount is read-only.
+	Writable bool
+
 	// UID and GID replace the owner and the group of all entries, unless they are nil.
 	UID, GID *uint32
 	// Umask replaces the permissions of all entries: 0444 for files and 0555 for directories, without the
@@ -68,7 +71,7 @@ const (
 
 // Mount mounts fsys at the directory mountpoint and serves it in the background. It returns when the mount
 // answers requests. A process of root mounts by itself. For other users the program fusermount3 must be
-// installed. The mount is always read-only, nosuid, nodev and noexec, and the kernel checks the permissions
+// installed. The mount is read-only unless [Options].Writable is set, and always nosuid, nodev and noexec, and the kernel checks the permissions
 // of its files.
 //
 // If mountpoint is a [Descriptor], Mount serves the mount of another program, and needs no privileges. That program has chosen
@@ -140,6 +143,7 @@ func newNodes(fsys fs.FS, o Options) (*mount, fuse.RawFileSystem, *fuse.MountOpt
 		calls:    newSourceCalls(o.AnswersAtOnce),
 		limits:   usual,
 	}
+	m.writable = o.Writable
 	m.onceReads.limits = usual.once
 	top := m.newNode(".")
 	top.info.set(info)
@@ -152,7 +156,7 @@ func newNodes(fsys fs.FS, o Options) (*mount, fuse.RawFileSystem, *fuse.MountOpt
 		ExternalNodeID:  true,
 		MountOptions:    mountOptions(o),
 	}
-	return m, inodeNumbers{readOnly{gofs.NewNodeFS(top, options)}}, &options.MountOptions, nil
+	return m, inodeNumbers{readOnly{gofs.NewNodeFS(top, options), o.Writable}}, &options.MountOptions, nil
 }
 
 func mountOptions(o Options) fuse.MountOptions {
@@ -161,7 +165,7 @@ func mountOptions(o Options) fuse.MountOptions {
 		Name:                    "wkwfs",
 		AllowOther:              o.AllowOther,
 		Options:                 append([]string{"default_permissions"}, o.Kernel...),
-		DirectMountFlags:        unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC,
+		DirectMountFlags:        unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC,
 		MaxWrite:                maxRequest,
 		MaxReadAhead:            maxRequest,
 		MaxBackground:           maxBackground,
@@ -185,7 +189,13 @@ func mountOptions(o Options) fuse.MountOptions {
 	if os.Geteuid() == 0 {
 		m.DirectMountStrict = true
 	} else {
-		m.Options = append(m.Options, "ro", "nosuid", "nodev", "noexec")
+		m.Options = append(m.Options, "nosuid", "nodev", "noexec")
+	}
+	if !o.Writable {
+		m.DirectMountFlags |= unix.MS_RDONLY
+		if !m.DirectMountStrict {
+			m.Options = append(m.Options, "ro")
+		}
 	}
 	return m
 }

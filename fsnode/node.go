@@ -30,6 +30,9 @@ type mount struct {
 	mapsDirect atomic.Bool // the kernel can map files that are read past the page cache
 	onceReads  onceReads
 	limits     limits
+
+	writable bool // files that can be written are
+	writers  openWriters
 }
 
 // node is an entry that the kernel knows: a path with one version of its content.
@@ -45,6 +48,8 @@ type node struct {
 
 	opened     atomic.Bool // the file was opened before
 	openedOnce atomic.Bool // its first reader read it past the page cache
+
+	write writing
 }
 
 var (
@@ -82,7 +87,7 @@ func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (fou
 
 // found sets the version of the node from the description of its path.
 func (n *node) found(info fs.FileInfo) {
-	if !info.IsDir() {
+	if !info.IsDir() && !n.isWritable(info) { // one that can be written is the same node, whatever it contains
 		n.version = vfs.VersionOf(info)
 	}
 	n.info.set(info)
@@ -92,7 +97,10 @@ func (n *node) found(info fs.FileInfo) {
 func (n *node) newChild(ctx context.Context, child *node) *gofs.Inode {
 	attr := gofs.StableAttr{Mode: syscall.S_IFDIR, Ino: child.id(), Gen: 1}
 	if !child.info.last().IsDir() {
-		attr.Mode, attr.Gen = syscall.S_IFREG, child.version.Uint64()
+		attr.Mode = syscall.S_IFREG
+		if child.version != (vfs.Version{}) {
+			attr.Gen = child.version.Uint64()
+		}
 	}
 	n.paths.remember(attr.Ino, child.path)
 	return n.NewInode(ctx, child, attr)
@@ -152,10 +160,18 @@ func (n *node) statVersion() (fs.FileInfo, error) {
 	switch {
 	case guard.Is(err), err != nil && !n.isFile():
 		n.log.errno("getattr", n.path, err)
-	case err == nil && n.isFile() && vfs.VersionOf(info) != n.version:
+	case err == nil && n.isFile() && !n.isVersion(info):
 		err = vfs.ErrChanged
 	}
 	return info, err
+}
+
+// isVersion reports whether a file is of the version of the node. One that can be written has none.
+func (n *node) isVersion(info fs.FileInfo) bool {
+	if n.version == (vfs.Version{}) && n.isWritable(info) {
+		return true
+	}
+	return vfs.VersionOf(info) == n.version
 }
 
 func (n *node) isFile() bool { return n.StableAttr().Mode == syscall.S_IFREG }
@@ -164,7 +180,8 @@ func (n *node) isFile() bool { return n.StableAttr().Mode == syscall.S_IFREG }
 // looks up the name again and opens the new version, which is kept for it.
 func (n *node) Open(ctx context.Context, flags uint32) (_ gofs.FileHandle, _ uint32, number syscall.Errno) {
 	defer n.log.boundary("open", n.path, &number)
-	if flags&syscall.O_ACCMODE != syscall.O_RDONLY {
+	writes := flags&syscall.O_ACCMODE != syscall.O_RDONLY
+	if writes && !n.isWritable(n.info.last()) {
 		return nil, 0, syscall.EROFS
 	}
 	f, ok := n.reopens.take(ctx, n.path, n.version)
@@ -180,13 +197,25 @@ func (n *node) Open(ctx context.Context, flags uint32) (_ gofs.FileHandle, _ uin
 			f.close()
 		}
 	}()
-	if vfs.VersionOf(f.info) != n.version {
+	if !n.isVersion(f.info) {
 		used = n.reopens.keep(ctx, n.path, f)
 		return nil, 0, syscall.ESTALE
 	}
 	guard.Pass("fsnode.request")
+	if writes {
+		h, flags, err := n.openForWriting(f)
+		if err != nil {
+			return nil, 0, syscall.EROFS
+		}
+		used = true
+		return h, flags, 0
+	}
 	h, flags := n.handle(f, flags)
 	used = true
+	if n.isWritable(f.info) {
+		n.writers.add(n)
+		return readHandle{h}, flags &^ fuse.FOPEN_KEEP_CACHE, 0
+	}
 	return h, flags, 0
 }
 
@@ -200,7 +229,7 @@ func (n *node) handle(f openFile, flags uint32) (*handle, uint32) {
 	if watched != nil && watched.direct {
 		return newWatchedHandle(n, f.File, watched), fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH
 	}
-	if p, ok := f.File.(vfs.Pusher); ok && flags&syscall.O_DIRECT == 0 {
+	if p, ok := f.File.(vfs.Pusher); ok && !n.isWritable(f.info) && flags&syscall.O_DIRECT == 0 {
 		p.Push(n.sink())
 	}
 	return newWatchedHandle(n, f.File, watched), fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH
@@ -258,6 +287,3 @@ func (n *node) OpendirHandle(ctx context.Context, _ uint32) (_ gofs.FileHandle, 
 	}
 	return l, 0, 0
 }
-
-// Fsync succeeds without doing anything. Some programs call it for files that they only read.
-func (n *node) Fsync(context.Context, gofs.FileHandle, uint32) syscall.Errno { return 0 }

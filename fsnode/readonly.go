@@ -10,19 +10,25 @@ import (
 
 // readOnly refuses the requests that would change something. The kernel makes none on the mounts of this package. But a program
 // that leaves a [Descriptor] may have mounted without the option ro, and go-fuse reports success for some that it does not know.
-type readOnly struct{ fuse.RawFileSystem }
+type readOnly struct {
+	fuse.RawFileSystem
+	writable bool // some files can be written; their nodes decide
+}
 
 // Open implements fuse.RawFileSystem.
 func (r readOnly) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
-	if in.Flags&syscall.O_ACCMODE != syscall.O_RDONLY || in.Flags&syscall.O_TRUNC != 0 {
+	if !r.writable && (in.Flags&syscall.O_ACCMODE != syscall.O_RDONLY || in.Flags&syscall.O_TRUNC != 0) {
 		return fuse.EROFS
 	}
 	return r.RawFileSystem.Open(cancel, in, out)
 }
 
 // SetAttr implements fuse.RawFileSystem.
-func (readOnly) SetAttr(<-chan struct{}, *fuse.SetAttrIn, *fuse.AttrOut) fuse.Status {
-	return fuse.EROFS
+func (r readOnly) SetAttr(cancel <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
+	if !r.writable {
+		return fuse.EROFS
+	}
+	return r.RawFileSystem.SetAttr(cancel, in, out)
 }
 
 // Mknod implements fuse.RawFileSystem.

@@ -16,6 +16,7 @@ var elsewhere = map[string]string{
 	"cache.prepare":      "only while the memory of the cache grows: TestPanics in cache",
 	"cache.resolve":      "only mags of more than 20,000 cubes: TestPanics in cache",
 	"dataset.opening":    "TestOpenEndsWithItsContext in dataset",
+	"edit.sync":          "only with --edit: TestEditPanic",
 	"fsnode.grace":       "TestPanicsInBackground in fsnode",
 	"diskcache.stop":     "a server ends without waiting for it: TestPanics in diskcache",
 	"fsnode.interrupted": "TestPanicsInBackground in fsnode",
@@ -41,6 +42,7 @@ var elsewhere = map[string]string{
 	"daemon.watch":       "only with a service manager: TestWatch in daemon",
 	"daemon.wait":        "only the command that starts a server: TestWaitPanics in daemon",
 	"mounts.ask":         "only commands: TestAskPanics in mounts",
+	"fsnode.write":       "only with --edit: TestEditPanic",
 	"gaps.look":          "before the first read: TestLookPanics in cmd/wkwfs",
 	"view.browser":       "only with a browser: TestBrowserPanics in cmd/wkwfs",
 }

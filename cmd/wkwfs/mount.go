@@ -80,6 +80,9 @@ func (s *mountSettings) makeAbsolute() error {
 	if err := s.from.makeAbsolute(); err != nil {
 		return err
 	}
+	if err := s.makeEditsAbsolute(); err != nil {
+		return err
+	}
 	if err := s.diskCache.makeAbsolute(); err != nil {
 		return err
 	}

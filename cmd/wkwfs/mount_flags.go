@@ -1,11 +1,16 @@
 package main
 
 import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
 	"github.com/spf13/pflag"
 
 	"github.com/wkwfs/wkwfs/internal/host/settings"
 	"github.com/wkwfs/wkwfs/internal/serve/status"
 	"github.com/wkwfs/wkwfs/internal/small/log"
+	"github.com/wkwfs/wkwfs/internal/small/paths"
 )
 
 // mountSettings are the settings of a mount.
@@ -13,6 +18,7 @@ type mountSettings struct {
 	source, mountpoint string
 	from               sourceFlags
 	diskCache          diskCacheFlags
+	edit               editFlags
 
 	foreground bool
 	wait       bool          // stand for a server in the background
@@ -44,6 +50,7 @@ func (s *mountSettings) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&s.wait, "wait", false, "return when the mount is removed, not when it answers: for service managers")
 	s.from.register(flags)
 	s.diskCache.register(flags)
+	flags.Var(&s.edit, "edit", "let programs write `LAYER=DIR`: a segmentation, whose changes are kept in the directory; may be repeated, or have ; between several")
 	settings.RegisterConfig(flags)
 	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only errors")
 	flags.Var(&s.cacheSize, cacheSizeFlag, "memory for decoded blocks, such as 512MiB or 4GB")
@@ -58,4 +65,49 @@ func (s *mountSettings) register(flags *pflag.FlagSet) {
 	registerUnit(flags, &s.unit)
 	flags.StringVar(&s.fsName, "fsname", "", "the `NAME` of the source in the table of mounts, as mount and df show it (else: SOURCE)")
 	flags.VarP(&settings.Words{Flags: flags, Kernel: &s.kernel}, "options", "o", "mount options `OPT,...` as in fstab")
+}
+
+// editFlags are layers that can be written, each as LAYER=DIR. As one text, they have ; between them.
+type editFlags []string
+
+func (e *editFlags) String() string { return strings.Join(*e, betweenTables) }
+func (e *editFlags) Type() string   { return "LAYER=DIR" }
+
+// Set adds layers.
+func (e *editFlags) Set(s string) error {
+	if s == "" {
+		return nil
+	}
+	for one := range strings.SplitSeq(s, betweenTables) {
+		layer, dir, ok := strings.Cut(one, "=")
+		if !ok || layer == "" || dir == "" {
+			return fmt.Errorf("expected LAYER=DIR, found %q", one)
+		}
+		for _, other := range *e {
+			if strings.HasPrefix(other, layer+"=") {
+				return fmt.Errorf("layer %s is given twice", layer)
+			}
+		}
+		*e = append(*e, one)
+	}
+	return nil
+}
+
+// makeEditsAbsolute makes the directories of edits independent of the working directory.
+func (s *mountSettings) makeEditsAbsolute() error {
+	for i, one := range s.edit {
+		layer, dir, ok := strings.Cut(one, "=")
+		if !ok || paths.IsURL(dir) {
+			continue
+		}
+		dir, err := filepath.Abs(dir)
+		if err != nil {
+			return fmt.Errorf("--edit: %w", err)
+		}
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real // SOURCE is compared with it
+		}
+		s.edit[i] = layer + "=" + dir
+	}
+	return nil
 }

@@ -103,6 +103,7 @@ func (s *mountSettings) fuseOptions(observer fsnode.Observer, answersAtOnce func
 		GID:           s.gid.ID,
 		Umask:         s.umask.Bits,
 		Kernel:        s.kernel,
+		Writable:      len(s.edit) > 0,
 	}
 }
 

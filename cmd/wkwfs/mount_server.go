@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wkwfs/wkwfs/internal/host/daemon"
+	"github.com/wkwfs/wkwfs/internal/host/settings"
 	"github.com/wkwfs/wkwfs/internal/names/header"
 	"github.com/wkwfs/wkwfs/internal/names/view"
 	"github.com/wkwfs/wkwfs/internal/small/guard"
@@ -122,8 +123,13 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	}
 	// Never closed: Close waits for loads, and a disk that does not answer must not keep the
 	// server from ending.
-	blocks := disk.newBlocks(s.cacheSize)
+	blocks := disk.newBlocks(s.cacheSize - settings.Size(s.memoryOfEdits()))
 	looked := lookForGaps(opened, s.source, blocks, looking.also(logger))
+	edits, err := s.openEdits(&opened.Root, blocks, opening.also(logger))
+	if err != nil {
+		return err
+	}
+	defer edits.close()
 	meter := newMeter(s, mountpoint, logs, blocks, opened, disk)
 	listener, err := s.metrics.Listen()
 	if err != nil {

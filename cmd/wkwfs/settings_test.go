@@ -42,7 +42,7 @@ func writeText(t *testing.T, name, text string) string {
 // TestWaysOfSetting: each setting can be given in four ways, and its origin is known.
 func TestWaysOfSetting(t *testing.T) {
 	values := map[string]string{
-		"allow-other": "true", "anonymous": "true", "cache-size": "1234567B", "debug": "true", "disk-cache": "/var/tmp/a b", "disk-cache-min-free": "7%", "disk-cache-size": "77GiB", "endpoint": "http://h:1", "follow-links": "true", "gid": "7", "io-depth": "9",
+		"allow-other": "true", "anonymous": "true", "cache-size": "1234567B", "debug": "true", "disk-cache": "/var/tmp/a b", "disk-cache-min-free": "7%", "disk-cache-size": "77GiB", "edit": "a=/b;c=/d e", "endpoint": "http://h:1", "follow-links": "true", "gid": "7", "io-depth": "9",
 		"log-file": "/a b#c: d", "log-format": "json", "metrics": "unix:/a b", "fsname": "cortex of mouse 3", "over": "/data/a b", "relabel": "segmentation=/a b.npy", "read-ahead": "64", "region": "eu-west-1", "timeout": "5m0s", "uid": "0", "umask": "027", "unit": "um",
 		"axes": "xyz", "big-endian": "true", "channels": "3", "dtype": "uint16", "offset": "1x2x3", "shape": "4x5x6", "voxel-size": "11.24x11.24x25",
 	}

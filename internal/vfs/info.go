@@ -35,6 +35,9 @@ type Details struct {
 	// Each open of a live file returns new content, so its bytes must not be cached, and its size is unknown before. Its
 	// owner and permissions are never replaced.
 	Live bool
+	// Writable says that the file may be a [Writer]. Reads of such a file have what it contains when they are made, not
+	// when it was opened, so its version says nothing.
+	Writable bool
 }
 
 // DetailsOf returns the details that info knows.

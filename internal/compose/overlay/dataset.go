@@ -27,7 +27,7 @@ var (
 	_ volume.MetadataChecker = (*Dataset)(nil)
 )
 
-// Add adds layers and files to a dataset. Files may be a [volume.MetadataChecker].
+// Add adds layers and files to a dataset. Files may be nil, and may be a [volume.MetadataChecker].
 func Add(d volume.Dataset, added []Added, files fs.FS) *Dataset { return &Dataset{d, added, files} }
 
 func (d *Dataset) find(name string) *Added {
@@ -91,7 +91,12 @@ func (d *Dataset) CheckMetadata() (all []error) {
 }
 
 // Files returns the files of the dataset, and those that are added.
-func (d *Dataset) Files() fs.FS { return both{d.Dataset.Files(), d.files} }
+func (d *Dataset) Files() fs.FS {
+	if d.files == nil {
+		return d.Dataset.Files()
+	}
+	return both{d.Dataset.Files(), d.files}
+}
 
 // both is the files of two file systems. Those at the top of the first one win.
 type both [2]fs.FS

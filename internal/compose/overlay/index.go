@@ -57,6 +57,7 @@ type listing struct {
 	cells map[volume.Vec]cell
 	err   error // why there is no list
 	ttl.Answer
+	generation uint64 // of the mag above, when the list was started
 }
 
 func (l *listing) counts() bool { return l != nil && l.Counts() }
@@ -68,14 +69,22 @@ type index struct {
 	taking       sync.Mutex // held while a list is taken; readers with a valid one do not need it
 }
 
+// isValid reports whether a list is not old. A mag above that knows its changes makes a list old by nothing else.
+func (x *index) isValid(l *listing) bool {
+	if g, ok := x.above.(vfs.Generational); ok {
+		return l != nil && l.generation == g.Generation()
+	}
+	return l.counts()
+}
+
 // valid returns a list that is not old.
 func (x *index) valid() *listing {
-	if l := x.latest.Load(); l.counts() {
+	if l := x.latest.Load(); x.isValid(l) {
 		return l
 	}
 	x.taking.Lock()
 	defer x.taking.Unlock()
-	if l := x.latest.Load(); l.counts() { // another goroutine has taken it
+	if l := x.latest.Load(); x.isValid(l) { // another goroutine has taken it
 		return l
 	}
 	l := x.take()
@@ -84,7 +93,7 @@ func (x *index) valid() *listing {
 }
 
 func (x *index) take() *listing {
-	l := &listing{cells: map[volume.Vec]cell{}, Answer: ttl.Ask()}
+	l := &listing{cells: map[volume.Vec]cell{}, Answer: ttl.Ask(), generation: vfs.GenerationOf(x.above)}
 	l.err = x.list(l.cells)
 	for _, c := range l.cells {
 		slices.SortFunc(c, func(a, b part) int { return slices.Compare(a.at[:], b.at[:]) })

@@ -23,12 +23,16 @@ var (
 	_ volume.MetadataChecker = (*Mag)(nil)
 	_ volume.MemoryReporter  = (*Mag)(nil)
 	_ vfs.SpeedReporter      = (*Mag)(nil)
+	_ vfs.Generational       = (*Mag)(nil)
 )
 
 // NewMag lays one mag over another. The type of voxels is compared when a cube is opened.
 func NewMag(below, above volume.Mag) *Mag {
 	return &Mag{Mag: below, above: above, index: index{below: below, above: above}}
 }
+
+// Generation implements [vfs.Generational] for what is above.
+func (m *Mag) Generation() uint64 { return vfs.GenerationOf(m.above) }
 
 // Speed implements [vfs.SpeedReporter]: the slower of both counts.
 func (m *Mag) Speed() vfs.Speed {

@@ -47,7 +47,7 @@ import (
 
 // Mount lists the settings of a mount.
 var Mount = []string{
-	"allow-other", "anonymous", "axes", "big-endian", "cache-size", "channels", "debug", "disk-cache", "disk-cache-min-free", "disk-cache-size", "dtype", "endpoint",
+	"allow-other", "anonymous", "axes", "big-endian", "cache-size", "channels", "debug", "disk-cache", "disk-cache-min-free", "disk-cache-size", "dtype", "edit", "endpoint",
 	"follow-links", "fsname", "gid", "io-depth", "log-file", "log-format", "metrics", "offset", "over", "read-ahead", "region", "relabel", "shape", "timeout",
 	"uid", "umask", "unit", "voxel-size",
 }

@@ -21,7 +21,7 @@ func (b boxDir) child(name string) (node, error) {
 	if !ok || !isBoxFormat(suffix) {
 		return nil, fs.ErrNotExist
 	}
-	return arrayFile{b.d, name, suffix, &box}, nil
+	return arrayFile{b.d, name, suffix, &box}.node(), nil
 }
 
 // isBoxFormat reports whether files with the suffix hold voxels.

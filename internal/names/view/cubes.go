@@ -46,7 +46,7 @@ func (d cubesDir) yieldCube(n int, yield func(entry, error) bool) bool {
 		return yield(entry{name, d.subdir(n)}, nil)
 	}
 	c := d.cube(n)
-	return yield(entry{name + tree.Raw, c}, nil) && (d.fsys.hideBlocks || yield(entry{name + tree.Blocks, blocksDir{cube: c}}, nil))
+	return yield(entry{name + tree.Raw, c.node()}, nil) && (d.fsys.hideBlocks || yield(entry{name + tree.Blocks, blocksDir{cube: c}}, nil))
 }
 
 func (d cubesDir) child(name string) (node, error) {
@@ -59,7 +59,7 @@ func (d cubesDir) child(name string) (node, error) {
 	}
 	if stem, ok := strings.CutSuffix(name, tree.Raw); ok {
 		if n, ok := tree.ParseLevel(level, stem); ok {
-			return d.cube(n), nil
+			return d.cube(n).node(), nil
 		}
 	}
 	if stem, ok := strings.CutSuffix(name, tree.Blocks); ok {

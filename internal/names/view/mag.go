@@ -42,7 +42,7 @@ func (d magDir) list(yield func(entry, error) bool) {
 // yieldVolumes yields the entries that are made of all cubes. It returns false if yield does.
 func (d magDir) yieldVolumes(snap *snapshot, yield func(entry, error) bool) bool {
 	for _, f := range d.volumes() {
-		if _, err := f.contents(snap); err == nil && !yield(entry{f.name, f}, nil) {
+		if _, err := f.contents(snap); err == nil && !yield(entry{f.name, f.node()}, nil) {
 			return false
 		}
 	}
@@ -70,7 +70,7 @@ func (d magDir) child(name string) (node, error) {
 		return boxDir{d}, nil
 	}
 	if suffix, ok := strings.CutPrefix(name, tree.VolumeStem); ok {
-		return d.volume(suffix), nil
+		return d.volume(suffix).node(), nil
 	}
 	if d.m.About().NamedByBox {
 		if name == tree.Chunks {

@@ -27,6 +27,8 @@ type survey struct {
 	newest   time.Time     // time of the last change of a cube
 
 	ttl.Answer // when it was taken
+
+	generation uint64 // of the mag, when the survey was started
 }
 
 func (s *survey) counts() bool { return s != nil && s.Counts() }

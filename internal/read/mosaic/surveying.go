@@ -24,7 +24,9 @@ type surveying struct {
 // takeSurvey lists all cubes of a mag, many directories at a time. It keeps the versions of all cubes if there are at most most of
 // them. If shared, it also joins their access. It holds only some entries of the directories in memory.
 func takeSurvey(mag volume.Mag, shared bool, most int) *survey {
-	s := &surveying{mag: mag, shared: shared, most: most, survey: &survey{access: access.Unrestricted, cubes: &versions{}, Answer: ttl.Ask()}}
+	s := &surveying{mag: mag, shared: shared, most: most, survey: &survey{
+		access: access.Unrestricted, cubes: &versions{}, Answer: ttl.Ask(), generation: vfs.GenerationOf(mag),
+	}}
 	base, err := s.statMag()
 	if err == nil {
 		s.newest = base.ModTime()

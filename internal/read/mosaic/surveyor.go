@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wkwfs/wkwfs/internal/small/guard"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -20,6 +21,11 @@ type surveyor struct {
 	renewing atomic.Bool
 }
 
+// counts reports whether a survey need not be taken again: it is not old, and the mag does not say that it has changed.
+func (w *surveyor) counts(s *survey) bool {
+	return s.counts() && s.generation == vfs.GenerationOf(w.mag)
+}
+
 // last returns the last survey, without I/O.
 func (w *surveyor) last() *survey { return w.latest.Load() }
 
@@ -27,10 +33,10 @@ func (w *surveyor) last() *survey { return w.latest.Load() }
 // lifetime, the next one is taken in the background, so that programs that open one file after another do not wait.
 func (w *surveyor) valid() *survey {
 	s := w.last()
-	if !s.counts() {
+	if !w.counts(s) {
 		w.taking.Lock()
 		defer w.taking.Unlock()
-		if s = w.last(); !s.counts() { // no other goroutine took one before this one had the lock
+		if s = w.last(); !w.counts(s) { // no other goroutine took one before this one had the lock
 			s = w.take()
 		}
 		return s

@@ -66,6 +66,9 @@ var abilities = []ability{
 	ask(file, "Push", func(x vfs.Pusher) any { x.Push(vfs.Sink{}); return nil }),
 	ask(file, "Seek", func(x io.Seeker) any { off, err := x.Seek(0, io.SeekCurrent); return fmt.Sprint(off, err) }),
 
+	ask(file, "WriteAtContext", func(x vfs.Writer) any { return x.WriteAtContext(context.Background(), []byte{0}, 0) }),
+	ask(file, "Sync", func(x vfs.Writer) any { return x.Sync(context.Background()) }),
+
 	{of: info, name: "Version", derived: true, use: detail(func(d vfs.Details) func() vfs.Version { return d.Version })},
 	{of: info, name: "Stored", use: detail(func(d vfs.Details) func() int64 { return d.Stored })},
 	{of: info, name: "Source", use: func(x any) (any, bool) {
@@ -77,6 +80,7 @@ var abilities = []ability{
 	}},
 	{of: info, name: "Attributes", use: detail(func(d vfs.Details) func() map[string]string { return d.Attributes })},
 	{of: info, name: "Live", use: func(x any) (any, bool) { return vfs.DetailsOf(x.(fs.FileInfo)).Live, true }},
+	{of: info, name: "Writable", use: func(x any) (any, bool) { return vfs.DetailsOf(x.(fs.FileInfo)).Writable, true }},
 }
 
 // detail returns a use of one of the details of a file.

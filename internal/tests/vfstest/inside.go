@@ -132,6 +132,7 @@ func (n insideInfo) Details() vfs.Details {
 		Source:     n,
 		Attributes: func() map[string]string { n.i.called("info.Attributes"); return map[string]string{"user.inside": "1"} },
 		Live:       n.i.says("info.Live"),
+		Writable:   n.i.says("info.Writable"),
 	}
 }
 

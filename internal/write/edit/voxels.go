@@ -1,0 +1,359 @@
+package edit
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/internal/read/writable"
+	"github.com/wkwfs/wkwfs/internal/small/atomicfile"
+	"github.com/wkwfs/wkwfs/internal/small/parallel"
+	"github.com/wkwfs/wkwfs/volume"
+	"github.com/wkwfs/wkwfs/wkw"
+)
+
+// Voxels is what was written over a mag. It implements [writable.Voxels].
+type Voxels struct {
+	dir    string // of the mag
+	header fs.FileInfo
+	disk   disk
+	grid   volume.Grid // of a block
+	bounds volume.Box
+	factor volume.Factor
+	base   base
+	memory *memory
+	bound  int64 // the most bytes that a file of a block takes
+
+	encoders sync.Pool
+
+	generation atomic.Uint64
+	changed    atomic.Int64    // ns since 1970; 0: never
+	turn       chan struct{}   // has an item while a goroutine syncs
+	dirs       map[string]bool // whose names are durable; the goroutine with the turn has it
+
+	mu     sync.RWMutex
+	blocks map[volume.Vec]*block // those with a file, and those in memory
+	loaded map[*block]bool       // those in memory
+}
+
+var _ writable.Voxels = (*Voxels)(nil)
+
+// block is a block that has a file, or is in memory. The lock of its Voxels guards it.
+type block struct {
+	at     volume.Vec
+	voxels []byte // nil: not in memory
+	pins   int    // of goroutines that need it in memory
+	used   uint64 // when it was last used
+	stored *file  // nil: there is none
+	writes uint64 // that have changed it
+	synced uint64 // of these, those that are durable
+}
+
+func (b *block) dirty() bool { return b.writes != b.synced }
+
+// base reads the blocks of the layer.
+type base interface {
+	// read returns a block in new memory. Voxels outside of the layer are 0.
+	read(ctx context.Context, at volume.Vec) ([]byte, error)
+}
+
+// slack is more than what a file system needs for the names of a block, in bytes.
+const slack = 8 << 10
+
+// openVoxels opens what was written over a mag into the directory data.
+func openVoxels(data string, m volume.Mag, c *cache.Cache, memory *memory, d disk) (*Voxels, error) {
+	g, err := m.CubeGrid()
+	if err != nil {
+		return nil, err
+	}
+	bounds, err := m.Bounds()
+	if err != nil {
+		return nil, err
+	}
+	factor := m.About().Factor
+	if factor == (volume.Factor{}) {
+		return nil, fmt.Errorf("expected mags with known factors, found one without")
+	}
+	dir, header, err := openMag(data, factor, g)
+	if err != nil {
+		return nil, err
+	}
+	v := newVoxels(dir, header, g, bounds, newLayerBase(m, c), memory, d)
+	v.factor = factor
+	return v, v.list()
+}
+
+func newVoxels(dir string, header fs.FileInfo, g volume.Grid, bounds volume.Box, b base, m *memory, d disk) *Voxels {
+	v := &Voxels{
+		dir: dir, header: header, disk: d, bounds: bounds, base: b, memory: m,
+		turn: make(chan struct{}, 1), dirs: map[string]bool{}, blocks: map[volume.Vec]*block{}, loaded: map[*block]bool{},
+	}
+	v.grid = headerOf(g).Grid()
+	v.grid.Spacing = g.Spacing
+	v.encoders.New = func() any { return wkw.NewEncoder(headerOf(v.grid)) }
+	v.bound = int64(wkw.HeaderSize+tableSize+wkw.NewEncoder(headerOf(v.grid)).Bound()) + slack
+	m.add(v)
+	return v
+}
+
+// list finds the blocks in the directory, and removes what a killed process has left.
+func (v *Voxels) list() error {
+	return filepath.WalkDir(v.dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		if atomicfile.IsTemp(e.Name()) {
+			return os.Remove(path)
+		}
+		name, err := filepath.Rel(v.dir, path)
+		if err != nil {
+			return err
+		}
+		at, ok := parseName(filepath.ToSlash(name))
+		if !ok {
+			return nil
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		v.blocks[at] = &block{at: at, stored: fileOf(info)}
+		return nil
+	})
+}
+
+// Info implements [writable.Voxels].
+func (v *Voxels) Info() fs.FileInfo {
+	if info, err := os.Stat(v.dir); err == nil {
+		return info
+	}
+	return v.header
+}
+
+// Changed implements [writable.Voxels].
+func (v *Voxels) Changed() time.Time {
+	if ns := v.changed.Load(); ns != 0 {
+		return time.Unix(0, ns)
+	}
+	return time.Time{}
+}
+
+func (v *Voxels) array(box volume.Box) array {
+	return array{box: box, bounds: v.bounds, voxel: v.grid.VoxelBytes()}
+}
+
+// Patch implements [writable.Voxels].
+func (v *Voxels) Patch(ctx context.Context, box volume.Box, p []byte, off int64) error {
+	if v.isEmpty() {
+		return nil
+	}
+	a := v.array(box)
+	return v.pieces(a, p, off, func(p []byte, off int64, touched []volume.Vec) error {
+		found, err := v.acquire(ctx, touched, false)
+		defer v.memory.shrink(ctx)
+		defer v.release(found)
+		if err != nil {
+			return err
+		}
+		v.mu.RLock()
+		defer v.mu.RUnlock()
+		a.runs(off, len(p), func(r run) bool {
+			if b := found[r.of]; r.in && b != nil {
+				copy(p[r.at:r.at+r.n], b.voxels[r.from:])
+			}
+			return true
+		})
+		return nil
+	})
+}
+
+func (v *Voxels) isEmpty() bool {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return len(v.blocks) == 0
+}
+
+// Write implements [writable.Voxels].
+func (v *Voxels) Write(ctx context.Context, box volume.Box, p []byte, off int64) error {
+	a := v.array(box)
+	if err := a.checkOutside(p, off); err != nil {
+		return err
+	}
+	return v.pieces(a, p, off, func(p []byte, off int64, touched []volume.Vec) error {
+		found, err := v.acquire(ctx, touched, true)
+		defer v.memory.shrink(ctx)
+		defer v.release(found)
+		if err != nil {
+			return err
+		}
+		if err := v.memory.reserve(ctx, v, v.newlyDirty(a, found, p, off)); err != nil {
+			return err
+		}
+		v.copyIn(a, found, p, off)
+		return nil
+	})
+}
+
+// checkOutside returns an error if there is a voxel outside of the bounding box of the layer that is not 0.
+func (a array) checkOutside(p []byte, off int64) (err error) {
+	a.runs(off, len(p), func(r run) bool {
+		if r.in {
+			return true
+		}
+		for i, b := range p[r.at : r.at+r.n] {
+			if b != 0 {
+				err = fmt.Errorf("voxels of %v, byte %d: outside of the layer, %v, expected 0, found %d: %w",
+					a.box, off+int64(r.at+i), a.bounds, b, fs.ErrInvalid)
+				return false
+			}
+		}
+		return true
+	})
+	return err
+}
+
+// newlyDirty returns how many blocks a write would change that are as on the disk now.
+func (v *Voxels) newlyDirty(a array, found map[volume.Vec]*block, p []byte, off int64) (n int64) {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	seen := map[*block]bool{}
+	a.runs(off, len(p), func(r run) bool {
+		if b := found[r.of]; r.in && !b.dirty() && !seen[b] && !bytes.Equal(b.voxels[r.from:r.from+r.n], p[r.at:r.at+r.n]) {
+			seen[b] = true
+			n++
+		}
+		return true
+	})
+	return n
+}
+
+// copyIn copies the bytes of a write that differ into their blocks.
+func (v *Voxels) copyIn(a array, found map[volume.Vec]*block, p []byte, off int64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	changed := map[*block]bool{}
+	a.runs(off, len(p), func(r run) bool {
+		if !r.in {
+			return true
+		}
+		b := found[r.of]
+		if to := b.voxels[r.from : r.from+r.n]; !bytes.Equal(to, p[r.at:r.at+r.n]) {
+			copy(to, p[r.at:])
+			changed[b] = true
+		}
+		return true
+	})
+	for b := range changed {
+		b.writes++
+	}
+	if len(changed) > 0 {
+		v.changed.Store(time.Now().UnixNano())
+	}
+}
+
+// pieces calls do for parts of a range, in order, that touch no more blocks than may be in use by one call.
+func (v *Voxels) pieces(a array, p []byte, off int64, do func(p []byte, off int64, touched []volume.Vec) error) error {
+	touched := a.touched(off, len(p))
+	if len(touched) > v.memory.share(v.grid.BlockBytes()) && len(p) > 1 {
+		half := len(p) / 2
+		if err := v.pieces(a, p[:half], off, do); err != nil {
+			return err
+		}
+		return v.pieces(a, p[half:], off+int64(half), do)
+	}
+	return do(p, off, touched)
+}
+
+// acquire pins blocks and reads them into memory. The caller releases what it returns, also after an error. If make is false,
+// it leaves out blocks that were not written.
+func (v *Voxels) acquire(ctx context.Context, all []volume.Vec, make bool) (map[volume.Vec]*block, error) {
+	found, missing := v.pin(all, make)
+	var failed error
+	for _, err := range parallel.Each(missing, func(b *block) error { return v.load(ctx, b) }) {
+		if err != nil {
+			failed = err
+		}
+	}
+	return found, failed
+}
+
+// pin pins blocks, and returns those that are not in memory.
+func (v *Voxels) pin(all []volume.Vec, make bool) (found map[volume.Vec]*block, missing []*block) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	found = map[volume.Vec]*block{}
+	for _, at := range all {
+		b := v.blocks[at]
+		switch {
+		case !make && (b == nil || b.voxels == nil && b.stored == nil):
+			continue // at most, its first write is in progress
+		case b == nil:
+			b = &block{at: at}
+			v.blocks[at] = b
+		}
+		b.pins++
+		b.used = v.memory.tick()
+		found[at] = b
+		if b.voxels == nil {
+			missing = append(missing, b)
+		}
+	}
+	return found, missing
+}
+
+// release ends the use of blocks. One that was not written, and whose voxels could not be read, is forgotten.
+func (v *Voxels) release(found map[volume.Vec]*block) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, b := range found {
+		if b.pins--; b.pins == 0 && b.voxels == nil && b.stored == nil {
+			delete(v.blocks, b.at)
+		}
+	}
+}
+
+// load reads a pinned block into memory.
+func (v *Voxels) load(ctx context.Context, b *block) error {
+	stored := v.storedOf(b)
+	var voxels []byte
+	var err error
+	if stored == nil {
+		voxels, err = v.base.read(ctx, b.at)
+	} else {
+		voxels, err = v.readFile(ctx, b.at)
+	}
+	if err != nil {
+		return fmt.Errorf("block %v of mag %v: %w", b.at, v.factor, err)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if b.voxels == nil { // else another goroutine was faster
+		b.voxels = voxels
+		v.loaded[b] = true
+		v.memory.bytes.Add(int64(len(voxels)))
+	}
+	return nil
+}
+
+func (v *Voxels) storedOf(b *block) *file {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return b.stored
+}
+
+// isFull reports whether the disk has no room for n files of blocks.
+func (v *Voxels) isFull(n int64) bool {
+	free, err := v.disk.Free(v.dir)
+	return err == nil && free < n*v.bound
+}
+
+// errFull is the error of a write for which the disk has no room.
+var errFull error = syscall.ENOSPC
