@@ -95,7 +95,7 @@ var arrows = map[string][]string{
 	"internal/compose/subset":   {"internal/small/hint", "volume"},
 	"internal/compose/shown":    {"internal/small/jsonlimit", "internal/names/tree", "volume"},
 	"internal/jobs/batch":       {"internal/small/hint"},
-	"internal/jobs/diff":        {"cache", "internal/arrays/lattice", "internal/compose/overlay", "internal/read/mosaic", "internal/small/parallel", "internal/small/scratch", "volume"},
+	"internal/jobs/diff":        {"cache", "internal/arrays/lattice", "internal/compose/overlay", "internal/read/mosaic", "internal/small/hint", "internal/small/parallel", "internal/small/scratch", "volume"},
 	"internal/jobs/check":       {"internal/jobs/batch", "internal/jobs/gaps", "internal/small/scratch", "internal/vfs", "volume", "internal/small/parallel", "golang.org/x/sync"},
 	"cache":                     {"internal/small/guard", "internal/vfs", "volume", "internal/small/parallel", "github.com/dgraph-io/ristretto", "golang.org/x/sync", "golang.org/x/sys"},
 	"internal/names/header":     {"internal/fileformat/nifti", "internal/fileformat/nrrd", "internal/fileformat/tiff", "volume"},

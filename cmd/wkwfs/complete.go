@@ -22,6 +22,7 @@ var completions = map[string][]cobra.CompletionFunc{
 	"view":   {completeFiles},
 	"info":   {completeFiles, completeLayers},
 	"check":  {completeFiles},
+	"diff":   {completeFiles, completeFiles},
 	"sample": {completeDirectories},
 
 	"version": {},

@@ -93,7 +93,11 @@ func commandPage(cmd *cobra.Command, date string) page {
 	}
 	p.items("FILES", files[cmd.Name()])
 	p.items("ENVIRONMENT", environment[cmd.Name()])
-	p.items("EXIT STATUS", exitStatus)
+	status := exitStatus
+	if other, ok := otherExitStatus[cmd.Name()]; ok {
+		status = other
+	}
+	p.items("EXIT STATUS", status)
 	p.heading("SEE ALSO")
 	p.references(related(cmd))
 	return p

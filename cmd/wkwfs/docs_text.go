@@ -19,6 +19,15 @@ var exitStatus = []item{
 	{"2", "The command line is wrong."},
 }
 
+// otherExitStatus has the exit status of commands that have another one.
+var otherExitStatus = map[string][]item{
+	"diff": {
+		{"0", "Both sources are equal."},
+		{"1", "They differ."},
+		{"2", "The command line is wrong, or something cannot be compared. The error is on standard error, or is one of the lines."},
+	},
+}
+
 // tuning has the variables of commands that decode voxels.
 var tuning = []item{
 	{"GOMEMLIMIT", "Limit of the Go heap, such as 2GiB (default: --cache-size and 64 MiB). Blocks of 4 KiB or more are not on the heap."},
@@ -42,6 +51,7 @@ var environment = map[string][]item{
 	"mount":  slices.Concat(settable, service, logDirectories, tuning),
 	"cp":     slices.Concat(settable, tasks, tuning),
 	"check":  tasks,
+	"diff":   slices.Concat(settable, tuning),
 	"import": tasks,
 	"info":   screens,
 	"view":   slices.Concat(settable, []item{{"DISPLAY, WAYLAND_DISPLAY", "Whether there is a display for a browser."}, {"SSH_CONNECTION", "The address of this machine, for the line of ssh."}}, tuning),
@@ -110,6 +120,7 @@ var files = map[string][]item{
 	"status": slices.Concat(statusFiles, mountFiles[2:]),
 	"serve":  slices.Concat(configFiles, diskCacheFiles),
 	"check":  diskCacheFiles,
+	"diff":   slices.Concat(configFiles, diskCacheFiles),
 	"nfs":    configFiles,
 	"view":   slices.Concat(configFiles, diskCacheFiles),
 	"umount": mountFiles[2:],
