@@ -16,9 +16,9 @@ func (c *comparer) run(ctx context.Context, r run) compared {
 		return done
 	}
 	for i := range done.counts {
-		one := r.units.Min.Add(volume.Vec{0: i}).BoxOfOne()
-		if err := c.read(ctx, &done, one); err != nil && ctx.Err() == nil {
-			done.faults = append(done.faults, Fault{c.unitBox(one), err})
+		unit := r.units.Min.Add(volume.Vec{0: i})
+		if err := c.read(ctx, &done, unit.BoxOfOne()); err != nil && ctx.Err() == nil {
+			done.faults = append(done.faults, fault{unit, err})
 		}
 	}
 	return done

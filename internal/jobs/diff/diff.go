@@ -140,9 +140,6 @@ func (c *comparer) compare(ctx context.Context) error {
 		}
 		open.at = done.cell
 		open.add(done)
-		for _, f := range done.faults {
-			c.Failed(f)
-		}
 	}
 	open.flush(c)
 	if c.err == nil {
@@ -208,6 +205,14 @@ func runsOf(at volume.Vec, units volume.Box, may map[volume.Vec]bool, most int, 
 type cell struct {
 	at     volume.Vec
 	differ map[volume.Vec]int64 // voxels of units
+	faults []unitFaults
+	byText map[string]int // indexes of faults
+}
+
+// unitFaults is units that cannot be compared for one reason.
+type unitFaults struct {
+	err   error
+	units []volume.Vec
 }
 
 // compared is what a run has.
@@ -215,7 +220,13 @@ type compared struct {
 	run
 	box    volume.Box
 	counts []int64 // voxels that differ, of each unit
-	faults []Fault
+	faults []fault
+}
+
+// fault is a unit that cannot be compared.
+type fault struct {
+	unit volume.Vec
+	err  error
 }
 
 func (l *cell) add(r compared) {
@@ -228,9 +239,21 @@ func (l *cell) add(r compared) {
 		}
 		l.differ[r.units.Min.Add(volume.Vec{0: i})] = n
 	}
+	for _, f := range r.faults {
+		text := f.err.Error()
+		i, known := l.byText[text]
+		if !known {
+			if l.byText == nil {
+				l.byText = map[string]int{}
+			}
+			i = len(l.faults)
+			l.byText[text], l.faults = i, append(l.faults, unitFaults{err: f.err})
+		}
+		l.faults[i].units = append(l.faults[i].units, f.unit)
+	}
 }
 
-// flush reports the boxes that differ, and forgets them.
+// flush reports the boxes that differ or cannot be compared, and forgets them.
 func (l *cell) flush(c *comparer) {
 	units := make([]volume.Vec, 0, len(l.differ))
 	for at := range l.differ {
@@ -243,5 +266,10 @@ func (l *cell) flush(c *comparer) {
 		}
 		c.Found(d)
 	}
-	l.differ = nil
+	for _, f := range l.faults {
+		for _, box := range lattice.Boxes(f.units) {
+			c.Failed(Fault{c.unitBox(box), f.err})
+		}
+	}
+	l.differ, l.faults, l.byText = nil, nil, nil
 }
