@@ -87,7 +87,7 @@ var arrows = map[string][]string{
 	"internal/files/hdfsource":  {"hdf5", "internal/small/lru", "internal/small/scratch", "internal/vfs", "volume"},
 	"internal/files/filesource": {"internal/small/access", "internal/small/hint", "internal/files/arrayfile", "internal/vfs", "volume"},
 	"internal/write/pyramid":    {"internal/small/atomicfile", "internal/write/downsample", "volume", "internal/read/flat", "wkw", "github.com/klauspost/compress", "golang.org/x/sync", "golang.org/x/sys"},
-	"internal/write/importer":   {"internal/files/arrayfile", "internal/small/atomicfile", "internal/jobs/batch", "internal/write/downsample", "internal/small/jsonlimit", "internal/small/paths", "internal/small/lockfile", "internal/write/pyramid", "volume", "wkw"},
+	"internal/write/importer":   {"internal/arrays/lattice", "internal/compose/overlay", "internal/files/arrayfile", "internal/small/atomicfile", "internal/jobs/batch", "internal/write/downsample", "internal/small/jsonlimit", "internal/small/paths", "internal/small/lockfile", "internal/write/pyramid", "volume", "wkw", "golang.org/x/sync"},
 
 	"internal/serve/web":        {"internal/small/guard", "internal/small/hint", "internal/small/lru", "internal/vfs", "internal/small/log", "internal/serve/render", "internal/names/tree", "volume"},
 	"internal/serve/viewer":     {},
