@@ -46,7 +46,7 @@ func newRootCommand() *cobra.Command {
 	root.SetUsageTemplate(root.UsageTemplate() + "\n" + exitHelp + "\n")
 	root.AddCommand(
 		newMountCommand(), newUmountCommand(), newStatusCommand(), newCopyCommand(), newImportCommand(),
-		newServeCommand(), newNFSCommand(), newViewCommand(), newInfoCommand(), newCheckCommand(), newDiffCommand(), newSampleCommand(), newVersionCommand(),
+		newServeCommand(), newNFSCommand(), newViewCommand(), newInfoCommand(), newCheckCommand(), newDiffCommand(), newEditCommand(), newSampleCommand(), newVersionCommand(),
 	)
 	completeArguments(root)
 	return root
