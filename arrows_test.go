@@ -105,7 +105,7 @@ var arrows = map[string][]string{
 	"fsnode":                    {"internal/small/guard", "internal/small/lru", "internal/vfs", "internal/small/log", "internal/small/parallel", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
 	"internal/serve/status":     {"internal/stores/diskcache", "internal/small/guard", "internal/small/hint", "internal/vfs", "golang.org/x/sys", "internal/names/tree", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
 	"internal/compose/relabel":  {"hdf5", "internal/small/jsonlimit", "internal/vfs", "volume", "zarr"},
-	"internal/files/annotation": {"internal/files/nml", "internal/vfs", "internal/stores/zipfs", "volume", "wkw", "zarr"},
+	"internal/files/annotation": {"internal/files/nml", "internal/small/atomicfile", "internal/vfs", "internal/stores/zipfs", "volume", "wkw", "zarr"},
 	"internal/files/nml":        {"internal/arrays/chunked", "internal/vfs", "volume"},
 	"internal/compose/overlay":  {"internal/small/access", "internal/small/scratch", "internal/vfs", "volume"},
 

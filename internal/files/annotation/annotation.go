@@ -43,13 +43,17 @@ type Layer struct {
 	Data volume.Layer // nil if Err is set
 	Err  error        // why its data cannot be read
 
-	fsys fs.FS // of the data; nil if Err is set
-	dir  string
+	fsys     fs.FS // of the data; nil if Err is set
+	dir      string
+	unpacked bool // the data are beside the NML file
 }
 
 // Files returns the directory that has the files of the data: the mags, or the metadata and the layer of Zarr. There is
 // none if the data cannot be read.
 func (l *Layer) Files() (fsys fs.FS, dir string) { return l.fsys, l.dir }
+
+// Unpacked reports whether the data lie in a directory beside the NML file, and not in an archive.
+func (l *Layer) Unpacked() bool { return l.unpacked && l.fsys != nil }
 
 // Place returns the directory that has the NML file, and the name of the file in it.
 func (d *Dataset) Place() (fsys fs.FS, dir, file string) { return d.fsys, d.dir, d.file }
@@ -182,6 +186,7 @@ func (d *Dataset) openVolume(l *Layer) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		dir := strings.TrimSuffix(name, path.Ext(name))
 		if unpacked, failed := fs.Stat(d.fsys, dir); failed == nil && unpacked.IsDir() && dir != name {
+			l.unpacked = true
 			return l.openIn(d.fsys, dir, d.NML.Spacing)
 		}
 	}
@@ -189,6 +194,7 @@ func (d *Dataset) openVolume(l *Layer) error {
 		return err
 	}
 	if info.IsDir() {
+		l.unpacked = true
 		return l.openIn(d.fsys, name, d.NML.Spacing)
 	}
 	a, err := zipfs.OpenWhole(d.fsys, name, innerFiles)

@@ -77,7 +77,6 @@ func Revert(ctx context.Context, dir string, a *annotation.Dataset, s Selection,
 func (s Selection) find(a *annotation.Dataset) (whole []Blocks, err error) {
 	var partial []Blocks
 	known := false
-	root, _, _ := a.Place()
 	for _, v := range a.Volumes {
 		if s.Volume != "" && s.Volume != v.As {
 			continue
@@ -86,7 +85,7 @@ func (s Selection) find(a *annotation.Dataset) (whole []Blocks, err error) {
 		if v.Err != nil {
 			return nil, fmt.Errorf("volume %s: %w", v.As, v.Err)
 		}
-		if fsys, _ := v.Files(); fsys != root {
+		if !v.Unpacked() {
 			return nil, fmt.Errorf("volume %s: its blocks are in an archive: unpack it first", v.As)
 		}
 		in, cut, err := s.findIn(v)
