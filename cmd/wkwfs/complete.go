@@ -25,13 +25,15 @@ var completions = map[string][]cobra.CompletionFunc{
 	"diff":   {completeFiles, completeFiles},
 	"sample": {completeDirectories},
 
+	"revert": {completeDirectories},
+
 	"version": {},
 }
 
 // completeArguments lets shells complete the arguments of all commands. For a command that is not
 // in completions, shells complete every argument as a file.
 func completeArguments(root *cobra.Command) {
-	for _, cmd := range root.Commands() {
+	for _, cmd := range allCommands(root) {
 		if f := cmd.Flags().Lookup("log-format"); f != nil {
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, completeFormats) // fails only for unknown flags
 		}
@@ -55,6 +57,14 @@ func completeArguments(root *cobra.Command) {
 			return of[len(args)](cmd, args, prefix)
 		}
 	}
+}
+
+// allCommands returns the commands of a command, and theirs.
+func allCommands(of *cobra.Command) (all []*cobra.Command) {
+	for _, cmd := range of.Commands() {
+		all = append(append(all, cmd), allCommands(cmd)...)
+	}
+	return all
 }
 
 // completeFiles is for sources, which may be files, and for destinations.

@@ -97,6 +97,12 @@ var diskCacheFiles = []item{
 	{"~/.cache/wkwfs", "The same for other users. If XDG_CACHE_HOME is set, it stands for ~/.cache."},
 }
 
+var editFiles = []item{
+	{"DIR/.wkwfs.lock", "Who writes to DIR has the lock of this file."},
+	{"DIR/NAME.nml", "The layers that the blocks lie over."},
+	{"DIR/data_ID_LAYER/MAG/zZ/yY/xX.wkw", "A block."},
+}
+
 var mountFiles = []item{
 	{"/dev/fuse", "The FUSE device. It must exist."},
 	{"/etc/fuse.conf", "Must contain the line user_allow_other for --allow-other, unless root mounts."},
@@ -122,6 +128,8 @@ var files = map[string][]item{
 	"check":  diskCacheFiles,
 	"diff":   slices.Concat(configFiles, diskCacheFiles),
 	"nfs":    configFiles,
+	"edit":   editFiles,
+	"revert": editFiles[:1],
 	"view":   slices.Concat(configFiles, diskCacheFiles),
 	"umount": mountFiles[2:],
 	"cp":     append([]item{{"DEST.part", "An incomplete copy. The same command resumes it."}, {"DEST/.wkwfs-part-I-of-N", "With --part, the incomplete files of a part. It is removed when all are complete."}}, slices.Concat(configFiles, diskCacheFiles)...),

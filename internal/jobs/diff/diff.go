@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -50,9 +51,11 @@ type limits struct {
 	unitMost int // bytes of a unit, unless it is one voxel
 	run      int // bytes of a run of units, unless it is one unit
 	cell     int // units of a cell on each axis
+	cells    int // cells of a box that are all looked at: in a larger box, only those with cubes are
+	stored   int // cells with cubes of a larger box
 }
 
-var usual = limits{unit: 32, unitMost: 8 << 20, run: 4 << 20, cell: 32}
+var usual = limits{unit: 32, unitMost: 8 << 20, run: 4 << 20, cell: 32, cells: 1 << 16, stored: 1 << 20}
 
 // Mags compares two mags. It fails if their voxels cannot be compared, if a mag cannot be listed, or if ctx is done.
 func Mags(ctx context.Context, a, b volume.Mag, o Options) (Result, error) {
@@ -162,8 +165,8 @@ func (c *comparer) runs(ctx context.Context) iter.Seq[run] {
 	return func(yield func(run) bool) {
 		all := c.bounds.Sub(c.origin).Div(c.unit)
 		most := max(1, int(float64(c.limits.run)/c.bytes(c.unit)))
-		for at := range all.Div(volume.Cube(c.cell)).All() {
-			if c.err = ctx.Err(); c.err != nil {
+		for at, err := range c.cellsOf(ctx, all.Div(volume.Cube(c.cell))) {
+			if c.err = cmp.Or(err, ctx.Err()); c.err != nil {
 				return
 			}
 			units := at.BoxOfOne().Mul(volume.Cube(c.cell)).Intersect(all)

@@ -59,7 +59,9 @@ func TestDiffModel(t *testing.T) {
 		case 3: // two over one
 			b, aboveA, aboveB = a, random(r, bounds, 9), random(r, box(r), 9)
 		}
-		l := limits{unit: 1 + r.IntN(4), unitMost: 1 + r.IntN(64), run: 1 + r.IntN(100), cell: 1 + r.IntN(4)}
+		l := limits{
+			unit: 1 + r.IntN(4), unitMost: 1 + r.IntN(64), run: 1 + r.IntN(100), cell: 1 + r.IntN(4), cells: r.IntN(2) * 1000, stored: 10000,
+		}
 		found, faults, _ := compare(t, over(a, aboveA), over(b, aboveB), l)
 		if len(faults) > 0 {
 			t.Fatalf("seed %d: %v", seed, faults)
@@ -152,7 +154,7 @@ func TestDiffFaults(t *testing.T) {
 		for c := range broken.ages {
 			broken.bad[c] = r.IntN(5) == 0
 		}
-		l := limits{unit: 1 + r.IntN(4), unitMost: 64, run: 1 + r.IntN(1000), cell: 1 + r.IntN(4)}
+		l := limits{unit: 1 + r.IntN(4), unitMost: 64, run: 1 + r.IntN(1000), cell: 1 + r.IntN(4), cells: 1000}
 		found, faults, _ := compare(t, a, b, l)
 		lost, seen := map[volume.Vec]bool{}, map[volume.Vec]bool{}
 		for _, f := range faults {
@@ -191,6 +193,16 @@ func TestDiffRefused(t *testing.T) {
 	cancel()
 	if _, err := Mags(ctx, a, b, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+	huge := volume.Box{Min: volume.Vec{1, 1, 1}, Max: volume.Cube(1 << 40)} // of metadata that lie
+	a.bounds, b.bounds = huge, huge
+	small := limits{unit: 4, unitMost: 1 << 20, run: 1 << 20, cell: 4, cells: 1000, stored: 10000}
+	if _, err := mags(t.Context(), a, b, o, small); err != nil {
+		t.Errorf("a huge box: %v", err)
+	}
+	a.grid.Size, a.grid.Block = volume.Cube(1<<19), volume.Cube(1<<5)
+	if _, err := mags(t.Context(), a, b, o, small); err == nil || !strings.Contains(err.Error(), "expected at most") {
+		t.Errorf("huge cubes: got %v", err)
 	}
 	b.grid.Type = volume.Uint16
 	want := "expected voxels of one type, found 1 × uint8 in A and 1 × uint16 in B"

@@ -11,6 +11,7 @@ import (
 
 // side is one of the two mags.
 type side struct {
+	mag    volume.Mag
 	mosaic *mosaic.Mosaic
 	blocks *cache.Source
 	over   *overlay.Mag // if the mag is one; else nil
@@ -18,7 +19,7 @@ type side struct {
 }
 
 func newSide(m volume.Mag, c *cache.Cache) (*side, error) {
-	s := &side{}
+	s := &side{mag: m}
 	if over, ok := m.(*overlay.Mag); ok {
 		below, err := newSide(over.Below(), c)
 		if err != nil {
@@ -104,7 +105,7 @@ func (s *side) cubes(box volume.Box) volume.Box {
 // isAbsent reports whether a side has no cube in a box.
 func (s *side) isAbsent(ctx context.Context, box volume.Box) bool {
 	for c := range s.cubes(box).All() {
-		if v, known := s.version(ctx, c); !known || v != (volume.Version{}) {
+		if v, known := s.version(ctx, c); !known || ctx.Err() != nil || v != (volume.Version{}) {
 			return false
 		}
 	}
@@ -121,7 +122,7 @@ func isSame(ctx context.Context, a, b *side, box volume.Box) bool {
 	for c := range a.cubes(box).All() {
 		v, known := a.version(ctx, c)
 		w, alsoKnown := b.version(ctx, c)
-		if !known || !alsoKnown || v != w {
+		if !known || !alsoKnown || ctx.Err() != nil || v != w {
 			return false
 		}
 	}
