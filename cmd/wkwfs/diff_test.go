@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -135,6 +137,13 @@ func TestDiffReferenceData(t *testing.T) {
 	}
 	runDiff(t, 0, in("base_wkw"), in("base_zarr3"))
 	runDiff(t, 0, in("base_wkw"), in("emptyzip.zip"))
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	runDiff(t, 0, in("base_wkw"), server.URL+"/base_zarr3")
+	_, local := runDiff(t, 1, in("base_wkw"), in("wkw.zip"))
+	if _, sum := runDiff(t, 1, in("base_wkw"), server.URL+"/wkw.zip"); sum.Voxels != local.Voxels {
+		t.Errorf("by URL: got %+v, want %+v", sum, local)
+	}
 	runDiff(t, 0, "--over", in("base_wkw"), in("unpacked_both"), in("unpacked_both"))
 	runDiff(t, 0, in("wkw.zip"), in("wkw.zip"), "--layer", "Volume", "--mag", "4-4-2")
 }

@@ -44,7 +44,7 @@ func TestDiffModel(t *testing.T) {
 		a := random(r, bounds, 2)
 		b := random(r, bounds, 2)
 		var aboveA, aboveB *fake
-		switch seed % 4 {
+		switch seed % 5 {
 		case 0:
 			b.bounds = box(r)
 		case 1: // nearly the same
@@ -58,6 +58,8 @@ func TestDiffModel(t *testing.T) {
 			b, aboveB = a, random(r, bounds, 9)
 		case 3: // two over one
 			b, aboveA, aboveB = a, random(r, bounds, 9), random(r, box(r), 9)
+		case 4: // the same cubes, in another box
+			b.grid, b.ages, b.bounds = a.grid, a.ages, box(r)
 		}
 		l := limits{
 			unit: 1 + r.IntN(4), unitMost: 1 + r.IntN(64), run: 1 + r.IntN(100), cell: 1 + r.IntN(4), cells: r.IntN(2) * 1000, stored: 10000,
