@@ -30,6 +30,9 @@
 //     `TestSkeletonChange`, `TestComposedSkeletons`
 //   - The NML file is shown as it is.
 //     `TestComposedSkeletons`
+//   - `check` lists temporary files that a killed writer of blocks has left, and directories of blocks without an NML
+//     file. A file that is younger than a minute is one that is being written.
+//     `TestEditCommands`
 //   - `check`, `info` and `mount` tell of files that nothing reads, on both sides of a merged layer.
 //     `TestComposed`, `TestComposedGaps`
 package annotation
