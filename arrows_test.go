@@ -81,14 +81,13 @@ var arrows = map[string][]string{
 	"internal/fileformat/nrrd":  {"volume"},
 	"internal/fileformat/tiff":  {"volume"},
 
-	"internal/jobs/sample":       {"internal/small/atomicfile", "volume", "wkw"},
-	"internal/files/arrayfile":   {"internal/fileformat/nifti", "internal/fileformat/nrrd", "internal/fileformat/tiff", "internal/vfs", "volume", "github.com/klauspost/compress", "golang.org/x/image"},
-	"internal/files/knossos":     {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/jsonlimit", "internal/vfs", "precomputed/picture", "volume", "github.com/BurntSushi/toml", "github.com/klauspost/compress"},
-	"internal/files/hdfsource":   {"hdf5", "internal/small/lru", "internal/small/scratch", "internal/vfs", "volume"},
-	"internal/files/filesource":  {"internal/small/access", "internal/small/hint", "internal/files/arrayfile", "internal/vfs", "volume"},
-	"internal/write/pyramid":     {"internal/small/atomicfile", "internal/write/downsample", "volume", "internal/read/flat", "wkw", "github.com/klauspost/compress", "golang.org/x/sync", "golang.org/x/sys"},
-	"internal/write/annotations": {"internal/arrays/lattice", "internal/files/annotation", "internal/files/nml", "internal/small/atomicfile", "internal/small/lockfile", "volume", "wkw"},
-	"internal/write/importer":    {"internal/arrays/lattice", "internal/compose/overlay", "internal/files/arrayfile", "internal/small/atomicfile", "internal/jobs/batch", "internal/write/downsample", "internal/small/jsonlimit", "internal/small/paths", "internal/small/lockfile", "internal/write/pyramid", "volume", "wkw", "golang.org/x/sync"},
+	"internal/jobs/sample":      {"internal/small/atomicfile", "volume", "wkw"},
+	"internal/files/arrayfile":  {"internal/fileformat/nifti", "internal/fileformat/nrrd", "internal/fileformat/tiff", "internal/vfs", "volume", "github.com/klauspost/compress", "golang.org/x/image"},
+	"internal/files/knossos":    {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/jsonlimit", "internal/vfs", "precomputed/picture", "volume", "github.com/BurntSushi/toml", "github.com/klauspost/compress"},
+	"internal/files/hdfsource":  {"hdf5", "internal/small/lru", "internal/small/scratch", "internal/vfs", "volume"},
+	"internal/files/filesource": {"internal/small/access", "internal/small/hint", "internal/files/arrayfile", "internal/vfs", "volume"},
+	"internal/write/pyramid":    {"internal/small/atomicfile", "internal/write/downsample", "volume", "internal/read/flat", "wkw", "github.com/klauspost/compress", "golang.org/x/sync", "golang.org/x/sys"},
+	"internal/write/importer":   {"internal/arrays/lattice", "internal/compose/overlay", "internal/files/arrayfile", "internal/small/atomicfile", "internal/jobs/batch", "internal/write/downsample", "internal/small/jsonlimit", "internal/small/paths", "internal/small/lockfile", "internal/write/pyramid", "volume", "wkw", "golang.org/x/sync"},
 
 	"internal/serve/web":        {"internal/small/guard", "internal/small/hint", "internal/small/lru", "internal/vfs", "internal/small/log", "internal/serve/render", "internal/names/tree", "volume"},
 	"internal/serve/viewer":     {},
@@ -118,6 +117,8 @@ var arrows = map[string][]string{
 
 	"internal/host/settings": {"internal/small/hint", "internal/small/paths", "github.com/dustin/go-humanize", "github.com/spf13/pflag", "go.yaml.in/yaml"},
 	"internal/jobs/inspect":  {"internal/small/hint", "internal/small/parallel", "internal/names/tree", "internal/names/view", "volume", "wkw", "internal/jobs/gaps"},
+
+	"internal/write/annotations": {"internal/arrays/lattice", "internal/files/annotation", "internal/files/nml", "internal/small/atomicfile", "internal/small/lockfile", "volume", "wkw"},
 
 	"cmd/wkwfs":   {"*"},
 	"integration": {},
