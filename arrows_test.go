@@ -88,7 +88,7 @@ var arrows = map[string][]string{
 	"internal/files/hdfsource":  {"hdf5", "internal/small/lru", "internal/small/scratch", "internal/vfs", "volume"},
 	"internal/files/filesource": {"internal/small/access", "internal/small/hint", "internal/files/arrayfile", "internal/vfs", "volume"},
 	"internal/write/pyramid":    {"internal/small/atomicfile", "internal/write/downsample", "volume", "internal/read/flat", "wkw", "github.com/klauspost/compress", "golang.org/x/sync", "golang.org/x/sys"},
-	"internal/write/importer":   {"internal/files/arrayfile", "internal/small/atomicfile", "internal/jobs/batch", "internal/write/downsample", "internal/small/jsonlimit", "internal/small/paths", "internal/small/lockfile", "internal/write/pyramid", "volume", "webknossos", "wkw"},
+	"internal/write/importer":   {"internal/files/arrayfile", "internal/small/atomicfile", "internal/jobs/batch", "internal/write/downsample", "internal/small/jsonlimit", "internal/small/paths", "internal/small/lockfile", "internal/write/pyramid", "volume", "webknossos", "wkw", "internal/arrays/lattice", "internal/compose/overlay", "golang.org/x/sync"},
 
 	"internal/serve/web":        {"internal/small/guard", "internal/small/hint", "internal/small/lru", "internal/vfs", "internal/small/log", "internal/serve/render", "internal/names/tree", "volume"},
 	"internal/serve/viewer":     {},
@@ -104,7 +104,7 @@ var arrows = map[string][]string{
 	"fsnode":                    {"internal/small/guard", "internal/small/lru", "internal/vfs", "internal/small/log", "internal/small/parallel", "github.com/hanwen/go-fuse", "golang.org/x/sys"},
 	"internal/serve/status":     {"internal/stores/diskcache", "internal/small/guard", "internal/small/hint", "internal/vfs", "golang.org/x/sys", "internal/names/tree", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common"},
 	"internal/compose/relabel":  {"hdf5", "internal/small/jsonlimit", "internal/vfs", "volume", "zarr", "internal/small/ttl", "internal/small/scratch"},
-	"internal/files/annotation": {"internal/files/nml", "internal/vfs", "internal/stores/zipfs", "volume", "webknossos", "zarr"},
+	"internal/files/annotation": {"internal/files/nml", "internal/vfs", "internal/stores/zipfs", "volume", "webknossos", "zarr", "internal/small/atomicfile"},
 	"internal/files/nml":        {"internal/arrays/chunked", "internal/vfs", "volume"},
 	"internal/compose/overlay":  {"internal/small/access", "internal/small/scratch", "internal/vfs", "volume", "internal/small/ttl"},
 
@@ -124,13 +124,15 @@ var arrows = map[string][]string{
 	"integration/torture":    {},
 	"integration/cloudproxy": {},
 
-	"integration/bench":      {"volume", "wkw", "internal/jobs/sample", "integration/cloudproxy", "integration/latefs", "golang.org/x/sync", "golang.org/x/sys"},
-	"integration/latefs":     {"github.com/hanwen/go-fuse", "golang.org/x/sys"},
-	"integration/cmd/latefs": {"integration/latefs"},
-	"integration/cmd/mapped": {},
-	"internal/small/ttl":     {},
-	"internal/read/writable": {"volume"},
-	"internal/write/edit":    {"cache", "internal/compose/overlay", "internal/files/annotation", "internal/files/nml", "internal/read/mosaic", "internal/read/writable", "internal/small/atomicfile", "internal/small/guard", "internal/small/lockfile", "internal/small/parallel", "internal/stores/store", "internal/vfs", "volume", "webknossos", "wkw", "golang.org/x/sys"},
+	"integration/bench":          {"volume", "wkw", "internal/jobs/sample", "integration/cloudproxy", "integration/latefs", "golang.org/x/sync", "golang.org/x/sys"},
+	"integration/latefs":         {"github.com/hanwen/go-fuse", "golang.org/x/sys"},
+	"integration/cmd/latefs":     {"integration/latefs"},
+	"integration/cmd/mapped":     {},
+	"internal/small/ttl":         {},
+	"internal/read/writable":     {"volume"},
+	"internal/write/edit":        {"cache", "internal/compose/overlay", "internal/files/annotation", "internal/files/nml", "internal/read/mosaic", "internal/read/writable", "internal/small/atomicfile", "internal/small/guard", "internal/small/lockfile", "internal/small/parallel", "internal/stores/store", "internal/vfs", "volume", "webknossos", "wkw", "golang.org/x/sys"},
+	"internal/jobs/diff":         {"cache", "internal/arrays/lattice", "internal/compose/overlay", "internal/read/mosaic", "internal/small/hint", "internal/small/parallel", "internal/small/scratch", "volume"},
+	"internal/write/annotations": {"internal/arrays/lattice", "internal/files/annotation", "internal/files/nml", "internal/small/atomicfile", "internal/small/lockfile", "volume", "webknossos", "wkw"},
 }
 
 func TestArrows(t *testing.T) {

@@ -66,6 +66,12 @@ func (d *directories) recogniseUnpacked(fsys fs.FS, name string, trees bool, log
 // compose lays the source over the dataset of [Options].Over, if there is one, and adds what is mapped. name is that of the source in fsys.
 func (d *directories) compose(root volume.Root, fsys fs.FS, name, source string) (volume.Root, error) {
 	a, isAnnotation := root.Dataset.(*annotation.Dataset)
+	if isAnnotation {
+		d.volumes = map[string]string{}
+		for _, v := range a.Volumes {
+			d.volumes[v.As] = v.Fallback
+		}
+	}
 	switch {
 	case d.options.Over != "" && !isAnnotation:
 		return root, hint.Usagef("leave out --over, or name an annotation as it was downloaded, or its directory with the NML file",

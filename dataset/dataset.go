@@ -108,6 +108,10 @@ func Open(ctx context.Context, path string, o Options) (*Dataset, error) {
 	return d, nil
 }
 
+// Volumes returns nil if no volume annotation was opened. Else it has the name of the layer that each volume lies over, by the name of the
+// volume; it is "" for a volume that lies over none. Volumes that cannot be shown are there, too.
+func (d *Dataset) Volumes() map[string]string { return d.volumes }
+
 // openLocal recognises what lies at a path.
 func (d *directories) openLocal(path string) (root volume.Root, err error) {
 	info, err := os.Stat(path)

@@ -22,6 +22,8 @@ type directories struct {
 	inside  []string // paths in the archive that is opened, as of [paths.CutArchive]
 	fsys    fs.FS    // of the dataset, if it is a directory; else nil
 
+	volumes map[string]string // see [Dataset.Volumes]
+
 	life context.Context // of requests to URLs
 	end  context.CancelCauseFunc
 

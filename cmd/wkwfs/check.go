@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wkwfs/wkwfs/internal/files/annotation"
 	"github.com/wkwfs/wkwfs/internal/host/settings"
 	"github.com/wkwfs/wkwfs/internal/jobs/batch"
 	"github.com/wkwfs/wkwfs/internal/jobs/check"
@@ -42,6 +43,8 @@ the byte offset, what was expected and what was found. Nothing is mounted or cha
            a mount returns zeros: an import is not finished, or no file of a mag is read
   warning  what the metadata name can be read, but something is not as expected
   note     a file that is not part of the dataset; it was not checked
+
+Of a directory of edits, it also lists temporary files that a killed writer has left.
 
 The exit code is 1 if there is an error, and 0 if there are only warnings and notes. With
 --json it prints an object for each fault, and a last one with the key "summary".
@@ -105,6 +108,9 @@ func (s *checkSettings) run(ctx context.Context, stdout, stderr io.Writer) error
 	screen.part = s.part
 	finish := screen.follow(&stats)
 	start := time.Now()
+	if err := annotation.CheckNML(os.DirFS(s.source)); err != nil && s.part.First() {
+		screen.finding(check.Finding{Severity: check.Error, Place: check.Place{Path: "."}, Err: err})
+	}
 	err = check.Run(ctx, source.Root, check.Options{
 		Jobs:   s.jobs,
 		Depth:  s.from.depth(),

@@ -22,7 +22,10 @@ var completions = map[string][]cobra.CompletionFunc{
 	"view":   {completeFiles},
 	"info":   {completeFiles, completeLayers},
 	"check":  {completeFiles},
+	"diff":   {completeFiles, completeFiles},
 	"sample": {completeDirectories},
+
+	"revert": {completeDirectories},
 
 	"version": {},
 }
@@ -30,7 +33,7 @@ var completions = map[string][]cobra.CompletionFunc{
 // completeArguments lets shells complete the arguments of all commands. For a command that is not
 // in completions, shells complete every argument as a file.
 func completeArguments(root *cobra.Command) {
-	for _, cmd := range root.Commands() {
+	for _, cmd := range allCommands(root) {
 		if f := cmd.Flags().Lookup("log-format"); f != nil {
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, completeFormats) // fails only for unknown flags
 		}
@@ -54,6 +57,14 @@ func completeArguments(root *cobra.Command) {
 			return of[len(args)](cmd, args, prefix)
 		}
 	}
+}
+
+// allCommands returns the commands of a command, and theirs.
+func allCommands(of *cobra.Command) (all []*cobra.Command) {
+	for _, cmd := range of.Commands() {
+		all = append(append(all, cmd), allCommands(cmd)...)
+	}
+	return all
 }
 
 // completeFiles is for sources, which may be files, and for destinations.

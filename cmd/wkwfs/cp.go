@@ -36,6 +36,7 @@ type copySettings struct {
 
 func newCopyCommand() *cobra.Command {
 	s := copySettings{cacheSize: defaultCacheSize}
+	var packed bool
 	cmd := &cobra.Command{
 		Use:   "cp [flags] SOURCE PATH DEST",
 		Short: "Copy files of voxels out of a dataset, without a mount",
@@ -63,17 +64,29 @@ and for what other processes write in the meantime. It does not look at incomple
 With --part, cp copies a part of the files of a directory, which PATH/. names. All parts have
 about the same number of stored bytes. They may run at the same time, on any machine, and
 twice. The same command without --part then copies what is missing.
+
+With --annotation, SOURCE is a volume annotation, and there is no PATH: DEST becomes the zip that
+WEBKNOSSOS takes. Each block is decoded before; if one is damaged, there is no zip.
 ` + partHelp,
 		Example: `  wkwfs cp /data/cortex color/1/volume.nii .
   wkwfs cp /data/cortex color/1/box/0-512_0-512_0-64.npy corner.npy
   wkwfs cp --cache-size 8GiB /data/cortex color/2-2-1/slices /scratch/slices
   wkwfs cp /data/cortex . /scratch/cortex
-  wkwfs cp --part auto /data/cortex . /scratch/cortex`,
-		Args: exactArgs("SOURCE", "PATH", "DEST"),
+  wkwfs cp --part auto /data/cortex . /scratch/cortex
+  wkwfs cp --annotation /data/edits annotation.zip`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if packed {
+				return exactArgs("SOURCE", "DEST")(cmd, args)
+			}
+			return exactArgs("SOURCE", "PATH", "DEST")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s.source, s.dest = args[0], args[2]
+			s.source, s.dest = args[0], args[len(args)-1]
 			if err := settings.Settle(cmd.Flags(), s.source); err != nil {
 				return err
+			}
+			if packed {
+				return s.pack(cmd)
 			}
 			if err := fitCache(cmd.Flags(), &s.cacheSize, thisMemory()); err != nil {
 				return err
@@ -99,6 +112,7 @@ twice. The same command without --part then copies what is missing.
 	flags.BoolVar(&s.forms.All, "all", false, "also copy volumes, slices, and layers as Precomputed and OME-Zarr: several times the size")
 	flags.BoolVar(&s.forms.Blocks, "blocks", false, "also copy each block as a file: twice the size, often millions of files")
 	registerPart(flags, &s.part)
+	flags.BoolVar(&packed, "annotation", false, "make the zip of a volume annotation that WEBKNOSSOS takes")
 	flags.BoolVar(&s.force, "force", false, "replace existing files")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "print what would be copied, and write nothing")
 	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only errors")

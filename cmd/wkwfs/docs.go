@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,7 +40,7 @@ func writeDocs(dir string) error {
 	}
 	root := newRootCommand()
 	pages := []page{helperPage(date)}
-	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
+	for _, cmd := range append([]*cobra.Command{root}, allCommands(root)...) {
 		pages = append(pages, commandPage(cmd, date))
 	}
 	for _, p := range pages {
@@ -82,7 +83,7 @@ func commandPage(cmd *cobra.Command, date string) page {
 	p.line(".B " + escape(use))
 	p.heading("DESCRIPTION")
 	p.prose(cmd.Long, cmd.Short+".")
-	if !cmd.HasParent() {
+	if cmd.HasSubCommands() {
 		p.heading("COMMANDS")
 		for _, c := range cmd.Commands() {
 			p.item(c.Name(), c.Short+".")
@@ -97,7 +98,11 @@ func commandPage(cmd *cobra.Command, date string) page {
 	}
 	p.items("FILES", files[cmd.Name()])
 	p.items("ENVIRONMENT", environment[cmd.Name()])
-	p.items("EXIT STATUS", exitStatus)
+	status := exitStatus
+	if other, ok := otherExitStatus[cmd.Name()]; ok {
+		status = other
+	}
+	p.items("EXIT STATUS", status)
 	p.heading("SEE ALSO")
 	p.references(related(cmd))
 	return p
@@ -107,6 +112,9 @@ func commandPage(cmd *cobra.Command, date string) page {
 func related(cmd *cobra.Command) []string {
 	if cmd.HasParent() {
 		all := []string{"wkwfs(1)"}
+		for _, c := range cmd.Commands() {
+			all = append(all, strings.ReplaceAll(c.CommandPath(), " ", "-")+"(1)")
+		}
 		if cmd.Name() == "mount" || cmd.Name() == "umount" {
 			all = append(all, "mount.fuse.wkwfs(8)", "fusermount3(1)")
 		}

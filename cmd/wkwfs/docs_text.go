@@ -19,6 +19,15 @@ var exitStatus = []item{
 	{"2", "The command line is wrong."},
 }
 
+// otherExitStatus has the exit status of commands that have another one.
+var otherExitStatus = map[string][]item{
+	"diff": {
+		{"0", "Both sources are equal."},
+		{"1", "They differ."},
+		{"2", "The command line is wrong, or something cannot be compared. The error is on standard error, or is one of the lines."},
+	},
+}
+
 // tuning has the variables of commands that decode voxels.
 var tuning = []item{
 	{"GOMEMLIMIT", "Limit of the Go heap, such as 2GiB (default: --cache-size and 64 MiB). Blocks of 4 KiB or more are not on the heap."},
@@ -42,6 +51,7 @@ var environment = map[string][]item{
 	"mount":  slices.Concat(settable, service, logDirectories, tuning),
 	"cp":     slices.Concat(settable, tasks, tuning),
 	"check":  tasks,
+	"diff":   slices.Concat(settable, tuning),
 	"import": tasks,
 	"info":   screens,
 	"view":   slices.Concat(settable, []item{{"DISPLAY, WAYLAND_DISPLAY", "Whether there is a display for a browser."}, {"SSH_CONNECTION", "The address of this machine, for the line of ssh."}}, tuning),
@@ -87,6 +97,12 @@ var diskCacheFiles = []item{
 	{"~/.cache/wkwfs", "The same for other users. If XDG_CACHE_HOME is set, it stands for ~/.cache."},
 }
 
+var editFiles = []item{
+	{"DIR/.wkwfs-edit.lock", "Who writes to DIR has the lock of this file."},
+	{"DIR/NAME.nml", "The layers that the blocks lie over."},
+	{"DIR/data_ID_LAYER/MAG/zZ/yY/xX.wkw", "A block."},
+}
+
 var mountFiles = []item{
 	{"/dev/fuse", "The FUSE device. It must exist."},
 	{"/etc/fuse.conf", "Must contain the line user_allow_other for --allow-other, unless root mounts."},
@@ -110,7 +126,10 @@ var files = map[string][]item{
 	"status": slices.Concat(statusFiles, mountFiles[2:]),
 	"serve":  slices.Concat(configFiles, diskCacheFiles),
 	"check":  diskCacheFiles,
+	"diff":   slices.Concat(configFiles, diskCacheFiles),
 	"nfs":    configFiles,
+	"edit":   editFiles,
+	"revert": editFiles[:1],
 	"view":   slices.Concat(configFiles, diskCacheFiles),
 	"umount": mountFiles[2:],
 	"cp":     append([]item{{"DEST.part", "An incomplete copy. The same command resumes it."}, {"DEST/.wkwfs-part-I-of-N", "With --part, the incomplete files of a part. It is removed when all are complete."}}, slices.Concat(configFiles, diskCacheFiles)...),

@@ -19,6 +19,9 @@ const (
 // errPrinted is returned by a command that has printed its errors.
 var errPrinted = daemon.ErrPrinted
 
+// errPrintedUsage is errPrinted with the exit code 2.
+var errPrintedUsage = daemon.ErrPrintedUsage
+
 // report prints err as one line and its hint as another, and returns the exit code.
 func report(stderr io.Writer, err error) int {
 	if err == nil {
@@ -27,7 +30,7 @@ func report(stderr io.Writer, err error) int {
 	switch {
 	case errors.Is(err, errPrinted):
 		return exitFailed
-	case errors.Is(err, daemon.ErrPrintedUsage):
+	case errors.Is(err, errPrintedUsage):
 		return exitUsage
 	}
 	fmt.Fprintln(stderr, "wkwfs: "+hint.OneLine(err.Error()))

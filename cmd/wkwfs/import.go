@@ -93,6 +93,11 @@ take no room of their own if DIR is on the same disk. DIR must not exist or be e
 is a dataset: to undo the update, copy the box out of it (wkwfs cp DIR LAYER/1/box/BOX.nrrd),
 and give that as INPUT of another --update.
 
+INPUT of an update may be a volume annotation, zip or directory. Then mag 1 of the layer
+becomes what a mount shows of the annotation over it, and coarser mags are made again. The
+layer is the one that the volume lies over, unless --layer names one. Only cubes with voxels
+of the annotation are written.
+
 If an import is interrupted, the same command resumes it, unless INPUT has changed.
 
 With --dry-run, import prints the boxes, files and bytes that it would write, and what exists
@@ -113,6 +118,7 @@ second, and at the end "summary", "dry_run" or "error".`,
   wkwfs import prediction.raw /data/cortex --layer membranes --shape 1024,1024,256 --dtype float32 --offset 100,70,34
   wkwfs import corrected.nrrd /data/cortex --layer segmentation --update
   wkwfs import labels.npy /data/cortex --layer segmentation --update --offset 100,70,34 --axes xyz
+  wkwfs import annotation.zip /data/cortex --update --backup /scratch/before
   wkwfs import slices /data/new --layer color --voxel-size 11.24,11.24,25
   wkwfs import --part auto em.nrrd /data/cortex --layer em --category color`,
 		Args: exactArgs("INPUT", "DATASET"),
@@ -251,6 +257,9 @@ func (s *importSettings) run(ctx context.Context, stdout, stderr io.Writer) erro
 }
 
 func (s *importSettings) write(ctx context.Context, screen *importScreen) error {
+	if isAnnotation, err := s.merge(ctx, screen); isAnnotation || err != nil {
+		return err
+	}
 	in, err := s.open()
 	if err != nil {
 		return err
@@ -260,10 +269,7 @@ func (s *importSettings) write(ctx context.Context, screen *importScreen) error 
 	for _, text := range in.Warnings {
 		screen.warning(s.input, text)
 	}
-	s.options.Stats, s.options.Planned, s.options.Waits = &screen.stats, screen.planned, screen.waits
-	if s.dryRun {
-		s.options.DryRun = func(d importer.DryRun) { screen.dryRun(d, s.update) }
-	}
+	s.show(screen)
 	finish := screen.followImport()
 	write := importer.Import
 	switch {
@@ -275,6 +281,14 @@ func (s *importSettings) write(ctx context.Context, screen *importScreen) error 
 	err = write(ctx, in, s.dataset, s.options)
 	finish()
 	return s.explain(ctx, err)
+}
+
+// show shows the import on a screen.
+func (s *importSettings) show(screen *importScreen) {
+	s.options.Stats, s.options.Planned, s.options.Waits = &screen.stats, screen.planned, screen.waits
+	if s.dryRun {
+		s.options.DryRun = func(d importer.DryRun) { screen.dryRun(d, s.update) }
+	}
 }
 
 // explain adds a hint to an error.

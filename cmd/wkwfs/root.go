@@ -46,14 +46,14 @@ func newRootCommand() *cobra.Command {
 	root.SetUsageTemplate(root.UsageTemplate() + "\n" + exitHelp + "\n")
 	root.AddCommand(
 		newMountCommand(), newUmountCommand(), newStatusCommand(), newCopyCommand(), newImportCommand(),
-		newServeCommand(), newNFSCommand(), newViewCommand(), newInfoCommand(), newCheckCommand(), newSampleCommand(), newVersionCommand(),
+		newServeCommand(), newNFSCommand(), newViewCommand(), newInfoCommand(), newCheckCommand(), newDiffCommand(), newEditCommand(), newSampleCommand(), newVersionCommand(),
 	)
 	completeArguments(root)
 	return root
 }
 
 // otherNames has words of other programs for commands whose names are not near them.
-var otherNames = map[string]string{"copy": "cp", "export": "cp", "convert": "cp", "ls": "info", "show": "view", "verify": "check", "fsck": "check"}
+var otherNames = map[string]string{"copy": "cp", "export": "cp", "convert": "cp", "ls": "info", "show": "view", "verify": "check", "compare": "diff", "fsck": "check"}
 
 // withoutCommand returns the error for a command line without a command, or with an unknown one.
 func withoutCommand(cmd *cobra.Command, args []string) error {

@@ -233,7 +233,7 @@ func TestConfigErrors(t *testing.T) {
 // TestFlagsAreSettings: each flag of a command with a configuration file is a setting, except those
 // that are only for one run of the command.
 func TestFlagsAreSettings(t *testing.T) {
-	once := []string{"all", "blocks", settings.ConfigFlag, "dry-run", "force", "foreground", "json", "layer", "mag", "merge", "options", "part", "preview", "print-config", "quiet", "token", "wait", "z"}
+	once := []string{"all", "annotation", "blocks", settings.ConfigFlag, "dry-run", "force", "foreground", "json", "layer", "mag", "merge", "options", "part", "preview", "print-config", "quiet", "token", "wait", "z"}
 	for _, cmd := range newRootCommand().Commands() {
 		if cmd.Flags().Lookup(settings.ConfigFlag) == nil {
 			continue

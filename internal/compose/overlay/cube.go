@@ -34,20 +34,22 @@ var (
 
 // start sets the geometry and the description of cube c of the mag below.
 func (f *cube) start(below volume.Mag, c volume.Vec) (err error) {
+	g, err := below.CubeGrid()
+	if err != nil {
+		return err
+	}
 	var info fs.FileInfo
 	if f.below != nil {
 		f.grid, info = f.below.Grid(), f.below.Info()
 	} else {
-		if f.grid, err = below.CubeGrid(); err != nil {
-			return err
-		}
-		f.grid.Origin = f.grid.CubeBox(c).Min
+		f.grid = g
+		f.grid.Origin = g.CubeBox(c).Min
 	}
 	above, err := f.above.CubeGrid()
 	if err == nil {
 		err = sameVoxels(f.grid, above, "the layer below", "a layer")
 	}
-	f.info = describe(info, f.parts)
+	f.info = describe(g, c, info, f.parts)
 	return err
 }
 

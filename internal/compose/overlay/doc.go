@@ -27,5 +27,5 @@
 //     below. A block that cannot be read is an error, never the voxels below.
 //     `TestAnnotations`, `TestComposedReferenceData`, `TestFaults`
 //   - A change of the annotation, of the layer below, or of a table of package relabel is a new version.
-//     `TestVersions`, `TestChanges`, `TestComposedChange`
+//     `TestVersions`, `TestVersionsOfParts`, `TestChanges`, `TestComposedChange`
 package overlay

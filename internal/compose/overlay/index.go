@@ -38,11 +38,12 @@ func (c cell) err() error {
 	return nil
 }
 
-// version returns the version of a cube that is made of the parts and of what is below, whose version is zero if
-// there is nothing.
-func (c cell) version(below vfs.Version) vfs.Version {
+// version returns the version of cube n of a grid that is made of the parts and of what is below, whose version is zero
+// if there is nothing. Then a part may be all that several cubes are made of: its place in each counts.
+func (c cell) version(g volume.Grid, n volume.Vec, below vfs.Version) vfs.Version {
 	h := sha256.New()
 	h.Write([]byte("overlay"))
+	fmt.Fprint(h, g.CubeBox(n), g.Block)
 	h.Write(below[:])
 	for _, p := range c {
 		v := vfs.VersionOf(p.info)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/small/access"
 	"github.com/wkwfs/wkwfs/internal/vfs"
+	"github.com/wkwfs/wkwfs/volume"
 )
 
 // merged describes a cube that is made of several files.
@@ -16,9 +17,9 @@ type merged struct {
 	newest       time.Time
 }
 
-// describe returns the description of a cube: below is nil if only the parts exist. Users who may not read one of the
-// files are not allowed to read the cube.
-func describe(below fs.FileInfo, parts cell) fs.FileInfo {
+// describe returns the description of cube c of a grid: below is nil if only the parts exist. Users who may not read one
+// of the files are not allowed to read the cube.
+func describe(g volume.Grid, c volume.Vec, below fs.FileInfo, parts cell) fs.FileInfo {
 	m := &merged{}
 	var version vfs.Version
 	base := below
@@ -37,7 +38,7 @@ func describe(below fs.FileInfo, parts cell) fs.FileInfo {
 			m.newest = p.info.ModTime()
 		}
 	}
-	m.FileInfo, m.version = allowed.Restrict(base), parts.version(version)
+	m.FileInfo, m.version = allowed.Restrict(base), parts.version(g, c, version)
 	return m
 }
 

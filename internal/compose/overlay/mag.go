@@ -200,12 +200,16 @@ func (m *Mag) merge(l *listing, c volume.Vec, info fs.FileInfo, err error) (fs.F
 		return info, err
 	case parts.err() != nil:
 		return nil, parts.err()
-	case errors.Is(err, fs.ErrNotExist):
-		return describe(nil, parts), nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, err
 	case err != nil:
+		info = nil
+	}
+	g, err := m.Mag.CubeGrid()
+	if err != nil {
 		return nil, err
 	}
-	return describe(info, parts), nil
+	return describe(g, c, info, parts), nil
 }
 
 // OpenCube opens a cube. One that has no block above is that of the mag below.
@@ -254,4 +258,45 @@ func sameVoxels(b, a volume.Grid, nameBelow, nameAbove string) error {
 		return nil
 	}
 	return fmt.Errorf("%s over %s: expected voxels of %d × %v, found %d × %v", nameAbove, nameBelow, b.Channels, b.Type, a.Channels, a.Type)
+}
+
+// Below returns the mag below.
+func (m *Mag) Below() volume.Mag { return m.Mag }
+
+// Over returns the boxes of the cubes above that have voxels of a box, cut at the bounding box of the layer below. Where there is
+// none, the voxels are those of the mag below.
+func (m *Mag) Over(box volume.Box) ([]volume.Box, error) {
+	l := m.index.valid()
+	if l.err != nil {
+		return nil, l.err
+	}
+	g, bounds, err := geometry(m.Mag)
+	if err != nil {
+		return nil, err
+	}
+	box = box.Intersect(bounds)
+	if box.Empty() {
+		return nil, nil
+	}
+	seen := map[volume.Vec]bool{}
+	var all []volume.Box
+	add := func(parts cell) {
+		for _, p := range parts {
+			if inside := p.box.Intersect(box); !inside.Empty() && !seen[p.at] {
+				seen[p.at] = true
+				all = append(all, p.box.Intersect(bounds))
+			}
+		}
+	}
+	cubes := box.Sub(g.Origin).Div(g.Size)
+	if n := cubes.Size(); float64(n[0])*float64(n[1])*float64(n[2]) <= float64(len(l.cells)) {
+		for c := range cubes.All() {
+			add(l.cells[c])
+		}
+		return all, nil
+	}
+	for _, parts := range l.cells {
+		add(parts)
+	}
+	return all, nil
 }

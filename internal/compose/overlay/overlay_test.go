@@ -247,3 +247,24 @@ func TestConcurrent(t *testing.T) {
 	}
 	wait.Wait()
 }
+
+// TestVersionsOfParts: two cubes that a block above covers, and that are absent below, are two contents.
+func TestVersionsOfParts(t *testing.T) {
+	below, above := pair()
+	below.cubes = map[volume.Vec]map[volume.Vec][]byte{}
+	above.grid.Size, above.grid.Block = volume.Vec{4, 2, 2}, volume.Vec{4, 2, 2}
+	above.cubes = map[volume.Vec]map[volume.Vec][]byte{{}: {{}: {1, 1, 2, 2, 1, 1, 2, 2, 1, 1, 2, 2, 1, 1, 2, 2}}}
+	m := NewMag(below, above)
+	seen := map[vfs.Version]bool{}
+	for x := range 2 {
+		f, err := m.OpenCube(volume.Vec{x})
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := m.StatCubes(0, 0, x)
+		if err != nil || vfs.VersionOf(info) != f.Version() || seen[f.Version()] {
+			t.Errorf("cube %d: %v, or its version is that of another one", x, err)
+		}
+		seen[f.Version()] = true
+	}
+}

@@ -42,7 +42,21 @@ type Layer struct {
 	As   string       // the name of the layer: that of the volume, with a number if it is not the first one of this name
 	Data volume.Layer // nil if Err is set
 	Err  error        // why its data cannot be read
+
+	fsys     fs.FS // of the data; nil if Err is set
+	dir      string
+	unpacked bool // the data are beside the NML file
 }
+
+// Files returns the directory that has the files of the data: the mags, or the metadata and the layer of Zarr. There is
+// none if the data cannot be read.
+func (l *Layer) Files() (fsys fs.FS, dir string) { return l.fsys, l.dir }
+
+// Unpacked reports whether the data lie in a directory beside the NML file, and not in an archive.
+func (l *Layer) Unpacked() bool { return l.unpacked && l.fsys != nil }
+
+// Place returns the directory that has the NML file, and the name of the file in it.
+func (d *Dataset) Place() (fsys fs.FS, dir, file string) { return d.fsys, d.dir, d.file }
 
 // maxSeen is the number of entries of a directory among which an NML file is looked for.
 const maxSeen = 4000
@@ -155,8 +169,8 @@ func open(fsys fs.FS, dir, file string, log *slog.Logger) (*Dataset, error) {
 			l.As = fmt.Sprintf("%s_%d", base, taken[base])
 		}
 		taken[l.As]++
-		if l.Data, l.Err = d.openVolume(v); l.Err != nil {
-			l.Data = nil
+		if l.Err = d.openVolume(l); l.Err != nil {
+			l.Data, l.fsys = nil, nil
 		} else if v.Edited {
 			log.Warn("the mapping was edited: segments are shown as they were before", "volume", l.As)
 		}
@@ -171,13 +185,14 @@ func IsFile(name string) bool {
 }
 
 // openVolume opens the data of a volume: an archive, or the directory that it was unpacked to.
-func (d *Dataset) openVolume(v nml.Volume) (volume.Layer, error) {
+func (d *Dataset) openVolume(l *Layer) error {
+	v := l.Volume
 	name := path.Join(d.dir, v.Location)
 	switch {
 	case v.Location == "":
-		return nil, errors.New("the data of the volume were left out at download")
+		return errors.New("the data of the volume were left out at download")
 	case !fs.ValidPath(v.Location) || !fs.ValidPath(name):
-		return nil, &volume.FormatError{
+		return &volume.FormatError{
 			File: path.Join(d.dir, d.file), Part: "location", Offset: -1, Expected: "a path beside the file", Found: fmt.Sprintf("%.100q", v.Location),
 		}
 	}
@@ -185,27 +200,36 @@ func (d *Dataset) openVolume(v nml.Volume) (volume.Layer, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		dir := strings.TrimSuffix(name, path.Ext(name))
 		if unpacked, failed := fs.Stat(d.fsys, dir); failed == nil && unpacked.IsDir() && dir != name {
-			return openData(d.fsys, dir, d.NML.Spacing)
+			l.unpacked = true
+			return l.openIn(d.fsys, dir, d.NML.Spacing)
 		}
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if info.IsDir() {
-		return openData(d.fsys, name, d.NML.Spacing)
+		l.unpacked = true
+		return l.openIn(d.fsys, name, d.NML.Spacing)
 	}
 	a, err := zipfs.OpenWhole(d.fsys, name, innerFiles)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	d.closers = append(d.closers, a.Close)
 	for _, dir := range directories(a) {
-		l, err := openData(a, dir, d.NML.Spacing)
-		if !errors.Is(err, errNoData) {
-			return l, err
+		if err := l.openIn(a, dir, d.NML.Spacing); !errors.Is(err, errNoData) {
+			return err
 		}
 	}
-	return noMags{a}, nil
+	l.Data, l.fsys, l.dir = noMags{a}, a, "."
+	return nil
+}
+
+// openIn opens the data in a directory.
+func (l *Layer) openIn(fsys fs.FS, dir string, spacing [3]float64) (err error) {
+	l.fsys, l.dir = fsys, dir
+	l.Data, err = openData(fsys, dir, spacing)
+	return err
 }
 
 // Close closes the archives.

@@ -69,10 +69,12 @@ func (d *Dataset) Omitted() (all []volume.Omission) {
 }
 
 // Files has the NML file, as it is, and the directory [SkeletonsDir].
-func (d *Dataset) Files() fs.FS { return files{only{d.fsys, d.dir, d.file}, d.skeletons} }
+func (d *Dataset) Files() fs.FS { return files{only{d.fsys, d.dir, d.file}, d.skeletons, d.leftovers} }
 
 // CheckMetadata implements [volume.MetadataChecker].
-func (d *Dataset) CheckMetadata() []error { return files{skeletons: d.skeletons}.CheckMetadata() }
+func (d *Dataset) CheckMetadata() []error {
+	return files{skeletons: d.skeletons, leftovers: d.leftovers}.CheckMetadata()
+}
 
 // SetSpacing sets the size of a voxel of mag 1, in nm, for the trees of later calls of Files. It is that of the dataset:
 // that in the NML file counts only without one. No other method may be called at the same time.

@@ -36,6 +36,9 @@
 //   - Trees without volumes open as an NML file, in an archive or in a directory, alone and over a dataset, which is
 //     unchanged.
 //     `TestTreesWithoutVolumes`, `TestComposedTrees`
+//   - `check` lists temporary files that a killed writer of blocks has left, and directories of blocks without an NML
+//     file. A file that is younger than a minute is one that is being written.
+//     `TestEditCommands`
 //   - `check`, `info` and `mount` tell of files that nothing reads, on both sides of a merged layer.
 //     `TestComposed`, `TestComposedGaps`
 package annotation

@@ -211,12 +211,16 @@ func (i dirInfo) Mode() fs.FileMode {
 type files struct {
 	only
 	skeletons *skeletons // nil if there are no trees
+	leftovers func() []error
 }
 
-// CheckMetadata implements [volume.MetadataChecker]: it returns why trees have no file.
+// CheckMetadata implements [volume.MetadataChecker]: it returns why trees have no file, and what killed writers have left.
 func (f files) CheckMetadata() (all []error) {
+	if f.leftovers != nil {
+		all = f.leftovers()
+	}
 	if f.skeletons == nil {
-		return nil
+		return all
 	}
 	f.skeletons.name()
 	for i := range f.skeletons.trees {

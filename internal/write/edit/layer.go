@@ -11,6 +11,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/compose/overlay"
+	"github.com/wkwfs/wkwfs/internal/files/annotation"
 	"github.com/wkwfs/wkwfs/internal/read/writable"
 	"github.com/wkwfs/wkwfs/internal/small/lockfile"
 	"github.com/wkwfs/wkwfs/internal/vfs"
@@ -19,9 +20,6 @@ import (
 
 // ErrBusy is the error of [Open] if another process writes into the directory.
 var ErrBusy = lockfile.ErrBusy
-
-// lockName is the name of the lock in the directory.
-const lockName = ".wkwfs-edit.lock"
 
 // Options says what is edited, and with what means.
 type Options struct {
@@ -58,7 +56,7 @@ func open(ctx context.Context, dir string, below volume.Layer, o Options, d disk
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	lock, err := lockfile.Take(ctx, filepath.Join(dir, lockName), lockfile.Options{})
+	lock, err := lockfile.Take(ctx, filepath.Join(dir, annotation.LockFile), lockfile.Options{})
 	if err != nil {
 		return nil, err
 	}

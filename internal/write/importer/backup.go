@@ -38,7 +38,7 @@ func (u *update) keep() error {
 	if u.Backup == "" {
 		return nil
 	}
-	want := backupState{Input: hex.EncodeToString(u.in.Fingerprint()), Layer: u.Layer, Box: u.box}
+	want := backupState{Input: hex.EncodeToString(u.fingerprint), Layer: u.Layer, Box: u.box}
 	done, err := findBackup(u.Backup, want)
 	if err != nil || done {
 		return err
@@ -100,8 +100,7 @@ func (u *update) keepMag(m pyramid.Mag) error {
 	if err := keepFile(filepath.Join(m.Dir, headerFile), filepath.Join(to, headerFile)); err != nil {
 		return err
 	}
-	cubes := u.box.Div(volume.Vec(m.Factor)).Div(m.Header.Grid().Size)
-	for c := range cubes.All() {
+	for c := range u.cubes(m) {
 		name := fmt.Sprintf("z%d/y%d/x%d.wkw", c[2], c[1], c[0])
 		if err := keepFile(filepath.Join(m.Dir, name), filepath.Join(to, name)); err != nil {
 			return err

@@ -19,6 +19,10 @@
 //   - `--update` changes the voxels of its box, those of coarser mags that depend on them, and nothing else. It writes
 //     only cubes with such voxels.
 //     `TestUpdate`, `TestUpdateMetadata`, `TestUpdateErrors`
+//   - After `--update` with an annotation, mag 1 is what `--over` shows, byte for byte. Coarser mags are made again from
+//     it, for the hull of the blocks in neighbouring cubes. Only cubes with blocks are written. A damaged block is found
+//     before the first one.
+//     `TestMerge`, `TestMergeErrors`, `TestImportAnnotation`, `TestImportAnnotationErrors`
 //   - One process at a time writes a layer: an import, a `--finish` or an `--update`. Parts of one import share the
 //     layer. If another process has it, an import and `--finish` fail after a second, and `--update` waits.
 //     `TestWriters`, `TestImportsOfOneLayer`, `TestUpdateWaits`, `TestUpdateDuringImport`, `TestFinishDuringPart`,

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"iter"
+	"maps"
 	"os"
 
 	"github.com/wkwfs/wkwfs/internal/small/paths"
@@ -64,7 +66,7 @@ func (l *layer) dryRun(ctx context.Context, meta *metadata) error {
 // dryRun finds out what Update would write.
 func (u *update) dryRun(ctx context.Context) error {
 	var d DryRun
-	if err := d.add(ctx, u.mags, u.box, true); err != nil {
+	if err := u.findAll(ctx, &d); err != nil {
 		return err
 	}
 	for _, m := range u.mags {
@@ -89,7 +91,7 @@ func (d *DryRun) add(ctx context.Context, mags []pyramid.Mag, box volume.Box, ex
 		f.Bytes = int64(n[0]) * int64(n[1]) * int64(n[2]) * int64(voxel)
 		f.Files = int64(files[0]) * int64(files[1]) * int64(files[2])
 		if exist {
-			if err := f.find(ctx, m, cubes); err != nil {
+			if err := f.find(ctx, m, cubes.All()); err != nil {
 				return err
 			}
 		}
@@ -98,9 +100,29 @@ func (d *DryRun) add(ctx context.Context, mags []pyramid.Mag, box volume.Box, ex
 	return nil
 }
 
+// findAll adds the cubes of all mags with voxels that depend on the boxes of an update.
+func (u *update) findAll(ctx context.Context, d *DryRun) error {
+	if len(u.boxes) == 1 {
+		return d.add(ctx, u.mags, u.box, true)
+	}
+	for _, m := range u.mags {
+		f := MagFiles{Factor: m.Factor, Box: u.box.Div(volume.Vec(m.Factor))}
+		for _, box := range u.boxes {
+			f.Bytes += bytesOf(box.Div(volume.Vec(m.Factor)), m.Header.Grid().VoxelBytes())
+		}
+		cubes := u.cubes(m)
+		f.Files = int64(len(cubes))
+		if err := f.find(ctx, m, maps.Keys(cubes)); err != nil {
+			return err
+		}
+		d.Mags = append(d.Mags, f)
+	}
+	return nil
+}
+
 // find counts the cubes that exist.
-func (f *MagFiles) find(ctx context.Context, m pyramid.Mag, cubes volume.Box) error {
-	for c := range cubes.All() {
+func (f *MagFiles) find(ctx context.Context, m pyramid.Mag, cubes iter.Seq[volume.Vec]) error {
+	for c := range cubes {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

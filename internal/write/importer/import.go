@@ -45,6 +45,8 @@ type Options struct {
 	DryRun      func(DryRun)   // if not nil, Import and Update write nothing. They call DryRun if they would go on
 	Waits       func()         // called when another process writes the layer or the metadata, and has to end first; may be nil
 
+	planned bool // Update has called Planned
+
 	onRead func() // for tests: called before each read of the input; may be nil
 }
 

@@ -24,6 +24,16 @@ import (
 //
 // Update uses Layer, Offset, Downsample, Memory, Jobs, Stats, Planned, DryRun, Waits and Backup of the options.
 func Update(ctx context.Context, in *arrayfile.Array, dir string, o Options) error {
+	return replace(ctx, dir, o, func(dir string, o Options) (*update, error) {
+		if o.planned {
+			o.Axes = in.Layout.Axes // as the plan says
+		}
+		return planUpdate(in, dir, o)
+	})
+}
+
+// replace plans and writes an update.
+func replace(ctx context.Context, dir string, o Options, plan func(dir string, o Options) (*update, error)) error {
 	if o.Stats == nil {
 		o.Stats = &Stats{}
 	}
@@ -37,7 +47,7 @@ func Update(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 	if err != nil {
 		return err
 	}
-	u, err := planUpdate(in, dir, o)
+	u, err := plan(dir, o)
 	if err != nil {
 		return err
 	}
@@ -53,9 +63,14 @@ func Update(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 		return err
 	}
 	defer lock.Release()
-	o.Axes = in.Layout.Axes                          // as the plan says
-	if u, err = planUpdate(in, dir, o); err != nil { // of what another process has written until now
+	o.planned = true
+	if u, err = plan(dir, o); err != nil { // of what another process has written until now
 		return err
+	}
+	if u.verify != nil {
+		if err := u.verify(ctx); err != nil {
+			return fmt.Errorf("the layer is not changed: %w", err)
+		}
 	}
 	if err := u.keep(); err != nil {
 		return fmt.Errorf("the layer is not changed: %w", err)
@@ -63,7 +78,7 @@ func Update(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 	if err := u.write(ctx); err != nil {
 		return fmt.Errorf("layer %s is updated in part: %w", o.Layer, err)
 	}
-	if err := in.Unchanged(); err != nil {
+	if err := u.unchanged(); err != nil {
 		return err
 	}
 	return u.raiseLargestInMetadata(ctx)
@@ -77,6 +92,9 @@ func planUpdate(in *arrayfile.Array, dir string, o Options) (*update, error) {
 			return nil, err
 		}
 	}
+	u.boxes = []volume.Box{u.box}
+	u.fingerprint, u.unchanged = in.Fingerprint(), in.Unchanged
+	u.input = func(volume.Box) pyramid.Source { return in }
 	return u, nil
 }
 
@@ -86,6 +104,12 @@ type update struct {
 	mags   []pyramid.Mag // of the layer, finest first
 	finest volume.Mag
 	bounds volume.Box // of the layer
+
+	boxes       []volume.Box                    // that are written, one after the other: they are in box
+	fingerprint []byte                          // of the input
+	unchanged   func() error                    // fails if the input has changed
+	verify      func(ctx context.Context) error // fails if the input cannot be read; may be nil
+	input       func(box volume.Box) pyramid.Source
 }
 
 // dirs returns the directories of the mags.
@@ -241,17 +265,45 @@ func (u *update) checkBox() error {
 	return nil
 }
 
-// write writes all blocks, of all mags, that depend on the box.
+// write writes all blocks, of all mags, that depend on the boxes.
 func (u *update) write(ctx context.Context) error {
+	if len(u.boxes) == 1 {
+		return u.writeBox(ctx, u.boxes[0], u.Stats)
+	}
+	voxel := u.in.Grid.VoxelBytes()
+	for _, box := range u.boxes {
+		u.Stats.AllBytes.Add(bytesOf(box, voxel))
+	}
+	for _, box := range u.boxes {
+		var one Stats
+		err := u.writeBox(ctx, box, &one)
+		u.Stats.DoneBytes.Add(bytesOf(box, voxel))
+		u.Stats.Written.Add(one.Written.Load())
+		u.Stats.Empty.Add(one.Empty.Load())
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bytesOf returns the bytes of the voxels of a box.
+func bytesOf(b volume.Box, voxel int) int64 {
+	n := b.Size()
+	return int64(n[0]) * int64(n[1]) * int64(n[2]) * int64(voxel)
+}
+
+// writeBox writes all blocks, of all mags, that depend on a box.
+func (u *update) writeBox(ctx context.Context, box volume.Box, stats *Stats) error {
 	align := volume.Cube(max(u.mags[0].Header.BlockSide, min(pyramid.SlabPlanes, u.mags[0].Header.CubeSide())))
-	whole := u.box.Div(align).Mul(align)
+	whole := box.Div(align).Mul(align)
 	p := pyramid.Layer{
-		Box: whole, Mags: u.mags, Method: u.method, Memory: u.Memory, Jobs: u.Jobs, Temp: u.mags[0].Dir, Stats: u.Stats,
+		Box: whole, Mags: u.mags, Method: u.method, Memory: u.Memory, Jobs: u.Jobs, Temp: u.mags[0].Dir, Stats: stats,
 	}
 	if u.Category == Segmentation {
 		p.Observe = u.raiseLargest
 	}
-	return pyramid.Write(ctx, &overlay{Array: u.in, box: u.box, whole: whole, under: u.finest}, p)
+	return pyramid.Write(ctx, &patched{Source: u.input(box), box: box, whole: whole, under: u.finest, voxel: u.in.Grid.VoxelBytes()}, p)
 }
 
 // raiseLargestInMetadata raises the largest id of a segmentation. It changes nothing else.
@@ -262,16 +314,17 @@ func (u *update) raiseLargestInMetadata(ctx context.Context) error {
 	return changeMetadata(ctx, u.dataset(), u.Waits, func(m *metadata) (bool, error) { return m.raiseLargest(u.Layer, u.largest.Load()) })
 }
 
-// overlay is a box of a layer with the input in a part of it. It implements pyramid.Source.
-type overlay struct {
-	*arrayfile.Array
-	box   volume.Box // of the input, in voxels of mag 1
-	whole volume.Box // of the overlay
-	under volume.Mag
+// patched is a box of a layer with the input in a part of it. It implements pyramid.Source.
+type patched struct {
+	pyramid.Source            // the input
+	box            volume.Box // of the input, in voxels of mag 1
+	whole          volume.Box // of all
+	under          volume.Mag
+	voxel          int // bytes
 }
 
 // Read implements pyramid.Source.
-func (o *overlay) Read(ctx context.Context, box volume.Box, dst []byte) error {
+func (o *patched) Read(ctx context.Context, box volume.Box, dst []byte) error {
 	box = box.Add(o.whole.Min)
 	part := box.Intersect(o.box)
 	if part == box {
@@ -285,7 +338,7 @@ func (o *overlay) Read(ctx context.Context, box volume.Box, dst []byte) error {
 	if part.Empty() {
 		return nil
 	}
-	voxel, size := o.Grid.VoxelBytes(), part.Size()
+	voxel, size := o.voxel, part.Size()
 	over := make([]byte, voxel*size[0]*size[1]*size[2])
 	if err := o.readInput(ctx, part, over); err != nil {
 		return err
@@ -302,6 +355,6 @@ func (o *overlay) Read(ctx context.Context, box volume.Box, dst []byte) error {
 }
 
 // readInput reads a part of the input, in voxels of mag 1.
-func (o *overlay) readInput(ctx context.Context, part volume.Box, dst []byte) error {
-	return o.Array.Read(ctx, part.Sub(o.box.Min), dst)
+func (o *patched) readInput(ctx context.Context, part volume.Box, dst []byte) error {
+	return o.Source.Read(ctx, part.Sub(o.box.Min), dst)
 }
