@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 	"internal/small/atomicfile": {},
 	"internal/small/lockfile":   {"github.com/moby/sys/mountinfo", "golang.org/x/sys"},
 
-	"webknossos":  {"internal/small/jsonlimit", "internal/vfs", "volume", "wkw"},
+	"webknossos":  {"internal/small/ttl", "internal/small/jsonlimit", "internal/vfs", "volume", "wkw"},
 	"wkw":         {"internal/small/scratch", "internal/small/lru", "internal/small/atomicfile", "internal/vfs", "volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync", "internal/small/ttl"},
 	"precomputed": {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/scratch", "internal/arrays/lattice", "internal/small/lru", "internal/small/jsonlimit", "internal/vfs", "volume", "precomputed/cseg", "precomputed/compresso", "precomputed/picture", "github.com/andybalholm/brotli", "internal/small/ttl"},
 
